@@ -181,8 +181,8 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "Tensor head, Tensor arc, Tensor? slots, Tensor sources, Tensor source_weight, Tensor target_weight, "
       "Tensor(a!) scores, Tensor(b!) control, bool by_hops, bool together, int ball, int rung, int threads) -> Tensor");
   // Sweeps over a hierarchy. flows [arcs + n], with directions or of a directed graph [arcs down + n + arcs up], are in
-  // the order of cells; scores are those of vertices, or with the slot of the reverse of each slot those of slots. Of a
-  // directed graph, reverse only says how many slots there are.
+  // the order of cells, and each_path adds up paths instead of shares; scores are those of vertices, or with the slot
+  // of the reverse of each slot those of slots. Of a directed graph, reverse only says how many slots there are.
   m.def(
       "hierarchy_cells(Tensor first, Tensor to, Tensor length, Tensor last) -> (Tensor cells, Tensor own, "
       "Tensor place, Tensor own_first, Tensor end, Tensor bound, Tensor child, Tensor outermost, Tensor facts)");
@@ -190,7 +190,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "hierarchy_dependency(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor paths, Tensor powers, "
       "Tensor last, Tensor sequence, Tensor split, Tensor cells, Tensor own, Tensor place, Tensor own_first, "
       "Tensor end, Tensor bound, Tensor child, Tensor outermost, Tensor facts, Tensor sources, Tensor source_weight, "
-      "Tensor target_weight, Tensor(a!) flows, Tensor(b!) control, bool directions, int lanes, int rung, "
+      "Tensor target_weight, Tensor(a!) flows, Tensor(b!) control, bool directions, bool each_path, int lanes, int rung, "
       "int threads) -> Tensor");
   m.def(
       "hierarchy_scores(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor paths, Tensor powers, "

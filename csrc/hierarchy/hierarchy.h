@@ -58,6 +58,10 @@ struct Cells {
   int64_t deepest;           // of cells in cells
 };
 
+// What sweeps add up: distances, or for each pair of ends the share of their shortest paths through a vertex or an arc
+// (betweenness), or the number of these paths (stress).
+enum class Added { distances, shares, paths };
+
 template <class Number>
 using LengthOf = std::conditional_t<sizeof(Number) == 4, int32_t, int64_t>;
 
@@ -85,6 +89,7 @@ struct HierarchyProblem {
   const int32_t* split;  // how many cuts that order has made before it separates a place from the one before it
   int64_t lanes;         // sources side by side, at most
   bool directions;       // whether flows upwards are told apart
+  Added added;           // of path counts
   const int64_t* cancel;
 };
 

@@ -45,6 +45,8 @@ MANY_SOURCES, MANY_SOURCES_ON_CUDA, _TWINS_SHARE = 2**12, 2**17, 0.92
 # lanes took 1.3 to 2 times as long as the queue at shares of 0.5, 1 and 7 % (Barabasi-Albert,
 # Erdos-Renyi, Watts-Strogatz), and 0.64 to 0.76 times at 8, 11 and 24 % (in the same order).
 NEAR, NEAR_BY_HOPS = 0.25, 0.075
+# Each pair of ends counts once, by the shares of its paths.
+_BY_PAIRS = (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS)
 #: operators that search, by hops and by weights
 OPERATORS = {
     "paths": ("path_dependency", "weighted_dependency"),
@@ -185,7 +187,7 @@ def _without_hierarchy(cores: Preparation, measure: Measure, request: Request) -
     """Why there cannot be a search of a hierarchy; "" if there can."""
     graph = cores.graph
     paths = measure.family == "paths"
-    if paths and measure.visitor not in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS):
+    if paths and measure.visitor not in (*_BY_PAIRS, Visitor.STRESS):
         return f"does not compute {measure.name}"
     if not paths and not graph.is_weighted and measure.folds == "no" and not measure.collapses:
         return f"does not compute {measure.name} by hops"
@@ -212,7 +214,7 @@ def _hierarchical(
     paths = measure.family == "paths"
     if not _hierarchy.may_pay(core, sources, paths):
         return None
-    if paths and _chains_first(cores, core, request, sources):
+    if measure.visitor in _BY_PAIRS and _chains_first(cores, core, request, sources):
         return None
     if not _hierarchy.pays(core, room := cores.room(core)):
         cores.is_short |= _hierarchy.most_fill_within(core, room) < _hierarchy.most_fill(core)
@@ -241,8 +243,8 @@ def _chains_first(cores: Preparation, core: _reduce.Core, request: Request, sour
 
 
 def _folding_before_contraction(measure: Measure, fold: str) -> str:
-    """Sums of distances from leaves are cheap in a hierarchy, and need no formulas there."""
-    return "no" if measure.family == "distances" else fold
+    """Leaves are cheap in a hierarchy, where distances and stress need no formulas for them."""
+    return fold if measure.visitor in _BY_PAIRS else "no"
 
 
 def _contracted(
@@ -257,7 +259,7 @@ def _contracted(
     graph = cores.graph
     possible = (
         request.may("chains")
-        and measure.visitor in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS)
+        and measure.visitor in _BY_PAIRS
         and graph.is_symmetric
         and request.engine in ("auto", "queue", "dijkstra")
         and cores.twins is None

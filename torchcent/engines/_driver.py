@@ -20,7 +20,7 @@ from torchcent.engines._plan import Plan
 from torchcent.engines._reduce import Problem
 from torchcent.engines._room import calls_on_cuda
 from torchcent.runtime import _codes, _ops
-from torchcent.runtime._codes import CANCEL, DONE, Rung
+from torchcent.runtime._codes import CANCEL, DONE, Rung, Visitor
 from torchcent.runtime._watch import progress_bar
 from torchcent.scale import _run
 from torchcent.scale._arguments import Scale
@@ -201,14 +201,15 @@ def _on_hierarchy(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
     assert hierarchy is not None
     order = hierarchy.in_order(problem.sources)
     starts = problem.sources[order], problem.source_weight[order]
-    directions = MEASURES[problem.measure].per_slot
+    measure = MEASURES[problem.measure]
+    of_paths = measure.per_slot, measure.visitor is Visitor.STRESS
 
     def call(given: Any, part: slice, flows: Tensor, rung: int, control: Tensor) -> int:
         swept, starts, targets = given
         return int(
             _ops.ops.hierarchy_dependency(
                 *swept, *(each[part].contiguous() for each in starts), targets, flows, control,
-                directions, _hierarchy.LANES, rung, plan.threads,
+                *of_paths, _hierarchy.LANES, rung, plan.threads,
             )
         )  # fmt: skip
 

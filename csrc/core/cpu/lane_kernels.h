@@ -60,7 +60,9 @@ template std::unique_ptr<WeightedDistances> make_relax_distances(const WeightedP
 
 template <class Number>
 std::unique_ptr<Search> make_hierarchy(const HierarchyProblem<Number>& problem) {
-  return std::make_unique<HierarchySearch<Number>>(problem);
+  if constexpr (sizeof(Number) == 8)
+    if (problem.added == Added::paths) return std::make_unique<HierarchySearch<Number, Added::paths>>(problem);
+  return std::make_unique<HierarchySearch<Number, Added::shares>>(problem);
 }
 template std::unique_ptr<Search> make_hierarchy(const HierarchyProblem<float>&);
 template std::unique_ptr<Search> make_hierarchy(const HierarchyProblem<double>&);

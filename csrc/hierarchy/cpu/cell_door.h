@@ -5,8 +5,8 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-template <class Number, bool paths>
-void CellSweep<Number, paths>::enter(const Cell& cell, int level, bool with_sources, const Number* weight) {
+template <class Number, Added added>
+void CellSweep<Number, added>::enter(const Cell& cell, int level, bool with_sources, const Number* weight) {
   Frame &around = frames_[level], &frame = frames_[level + 1];
   const int32_t* const bound = bound_ + cell.bound;
   const int64_t bounds = cell.bound_end - cell.bound;
@@ -35,13 +35,16 @@ void CellSweep<Number, paths>::enter(const Cell& cell, int level, bool with_sour
     frame.image[i] = {image.add, image.row < 0 ? Frame::kNone : around.seen[image.row], image.paths};
   }
   if (numbers) {
-    walk_numbers(cell, level + 1);
     const int32_t row = frame.outer[0];
+    if constexpr (each_path) total_ = around.total[row];
+    walk_numbers(cell, level + 1);
     around.target[row] += frame.reached;
     around.constant += frame.constant;
     if constexpr (!paths) around.farthest[row] = std::max(around.farthest[row], frame.farthest[0]);
   } else {
     copy_rows(around, frame);
+    if constexpr (each_path)
+      for (int j = 0; j < frame.bounds; ++j) frame.total[j] = around.total[frame.outer[j]];
     refer(around, frame, bound, bounds, with_sources);
     walk(cell, level + 1, with_sources, paths ? frame.classes.weight() : nullptr);
     if constexpr (paths) pass_out(around, frame);
@@ -53,9 +56,9 @@ void CellSweep<Number, paths>::enter(const Cell& cell, int level, bool with_sour
   for (int j = 0; j < frame.bounds; ++j) around.seen[frame.outer[j]] = Frame::kNone;
 }
 
-template <class Number, bool paths>
-void CellSweep<Number, paths>::merge_lanes(const Frame& around, Frame& frame, int low, int high, const Number* weight) {
-  frame.classes.template find<paths>(
+template <class Number, Added added>
+void CellSweep<Number, added>::merge_lanes(const Frame& around, Frame& frame, int low, int high, const Number* weight) {
+  frame.classes.template find<added>(
       around.registers, frame.bounds, low == high ? 0 : low - around.block, low == high ? 0 : high - around.block,
       keys_.data(), weight, [&](int j) { return around.distance(frame.outer[j]); },
       [&](int j) { return around.count(frame.outer[j]); });
@@ -63,8 +66,8 @@ void CellSweep<Number, paths>::merge_lanes(const Frame& around, Frame& frame, in
   frame.block = low;
 }
 
-template <class Number, bool paths>
-void CellSweep<Number, paths>::copy_rows(const Frame& around, Frame& frame) const {
+template <class Number, Added added>
+void CellSweep<Number, added>::copy_rows(const Frame& around, Frame& frame) const {
   const int32_t* const lane = frame.classes.lane();
   for (int j = 0; j < frame.bounds; ++j) {
     const Length* const distance = reinterpret_cast<const Length*>(around.distance(frame.outer[j]));
@@ -81,8 +84,8 @@ void CellSweep<Number, paths>::copy_rows(const Frame& around, Frame& frame) cons
 }
 
 // References: those of the batch, or lanes of this cell, the middle one of each part, whichever are closer.
-template <class Number, bool paths>
-void CellSweep<Number, paths>::refer(const Frame& around, Frame& frame, const int32_t* bound, int64_t bounds,
+template <class Number, Added added>
+void CellSweep<Number, added>::refer(const Frame& around, Frame& frame, const int32_t* bound, int64_t bounds,
                                      bool with_sources) {
   frame.of_batch = with_sources;
   const int registers = frame.registers;
@@ -111,8 +114,8 @@ void CellSweep<Number, paths>::refer(const Frame& around, Frame& frame, const in
 }
 
 // By reference, the largest less the least difference between a lane of its part and the reference.
-template <class Number, bool paths>
-typename CellSweep<Number, paths>::Distance CellSweep<Number, paths>::spread_of(const Frame& frame) const {
+template <class Number, Added added>
+typename CellSweep<Number, added>::Distance CellSweep<Number, added>::spread_of(const Frame& frame) const {
   const int registers = frame.registers;
   Distance spread{};
   int32_t part[L::width], last = 0;  // of the lanes of a register: lane / registers
@@ -139,15 +142,15 @@ typename CellSweep<Number, paths>::Distance CellSweep<Number, paths>::spread_of(
   return spread;
 }
 
-template <class Number, bool paths>
-void CellSweep<Number, paths>::pass_out(const Frame& around, Frame& frame) const {
+template <class Number, Added added>
+void CellSweep<Number, added>::pass_out(const Frame& around, Frame& frame) const {
   const Count* const weight = reinterpret_cast<const Count*>(frame.classes.weight());
   const Count* const share = reinterpret_cast<const Count*>(frame.classes.share());
   for (int j = 0; j < frame.bounds; ++j) {
     const Count* const number = frame.count(j);
     Count *const passed = frame.passed(j), *const out = around.passed(frame.outer[j]);
     const Number target = static_cast<Number>(frame.target[j]);
-    for (int r = 0; r < frame.registers; ++r) passed[r] += weight[r] * target / number[r];
+    for (int r = 0; r < frame.registers; ++r) passed[r] += per_path(weight[r] * target, number[r]);
     for (int r = 0; r < around.registers; ++r)
       out[r] +=
           L::pick(reinterpret_cast<const Number*>(passed), frame.classes.of_lane() + r * L::width, frame.registers) *
@@ -155,8 +158,8 @@ void CellSweep<Number, paths>::pass_out(const Frame& around, Frame& frame) const
   }
 }
 
-template <class Number, bool paths>
-void CellSweep<Number, paths>::add_out(Frame& around, const Frame& frame) const {
+template <class Number, Added added>
+void CellSweep<Number, added>::add_out(Frame& around, const Frame& frame) const {
   const bool inside = frame.bounds == 0;  // all sources, and no way in from outside
   const Length* const outer = inside ? nullptr : reinterpret_cast<const Length*>(around.distance(frame.outer[0]));
   const Length* const inner = inside ? nullptr : reinterpret_cast<const Length*>(frame.distance(0));

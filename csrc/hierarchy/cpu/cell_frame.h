@@ -46,8 +46,11 @@ struct CellFrame {
   Room<Image> image;    // by number of the upper end
   Room<double> inflow;  // what passes from below, likewise
   DistanceRoom<Number> reference;
-  CountRoom<Number> row;  // distances, path counts, what is passed back per path
-  Room<double> target;    // by row: sum of b of the images of a row, without that of a special vertex itself
+  CountRoom<Number> row;          // distances, path counts, what is passed back per path
+  const Count* weight = nullptr;  // of the sources of each lane
+  Room<double> target;  // by row: sum of b of the images of a row, without that of a special vertex itself; if each
+                        // path counts, times their path counts by that of the row
+  Room<double> total;   // by row, if each path counts: the paths from all sources
   Room<typename L::Length> farthest;  // by row: the largest distance from it of an image with b > 0; -1 for none
   Room<int32_t> seen;                 // by row: its number in the boundary of the cell that is entered; else -1
   Room<int32_t> outer;                // by row of the boundary: the row in the cell around
@@ -63,7 +66,7 @@ struct CellFrame {
     image.hold(ends), inflow.hold(ends), reference.hold(ends);
     link.hold(own + 1), own_row.hold(own), special.hold(own);
     const int64_t most = bounds + own;
-    target.hold(most), farthest.hold(most);
+    target.hold(most), total.hold(most), farthest.hold(most);
     if (seen.size() < most) {
       seen.hold(most);
       fill(seen.data(), seen.size(), int32_t{kNone});

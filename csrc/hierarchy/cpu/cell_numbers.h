@@ -6,9 +6,9 @@
 namespace torchcent::TORCHCENT_ISA {
 
 // Sums path counts of the tight arcs, and visits each with its share.
-template <class Number, bool paths>
+template <class Number, Added added>
 template <class Visit>
-Number CellSweep<Number, paths>::divide(const Image* image, const Arc* arc, int64_t count, Length best, Visit visit) {
+Number CellSweep<Number, added>::divide(const Image* image, const Arc* arc, int64_t count, Length best, Visit visit) {
   Number sum = 0;
   for (int64_t j = 0; j < count; ++j)
     if (image[arc[j].end].add + arc[j].length == best) sum += image[arc[j].end].paths * arc[j].paths;
@@ -18,8 +18,8 @@ Number CellSweep<Number, paths>::divide(const Image* image, const Arc* arc, int6
   return sum;
 }
 
-template <class Number, bool paths>
-void CellSweep<Number, paths>::walk_numbers(const Cell& cell, int level) {
+template <class Number, Added added>
+void CellSweep<Number, added>::walk_numbers(const Cell& cell, int level) {
   Frame& frame = frames_[level];
   const int64_t bounds = cell.bound_end - cell.bound, own = cell.own_end - cell.own, inner = cell.leaf - cell.own;
   Image* const image = frame.image.data();
@@ -40,14 +40,14 @@ void CellSweep<Number, paths>::walk_numbers(const Cell& cell, int level) {
       best = std::min(best, over);
     }
     const double target = problem_.target[q];
-    reached += only == kNoArc ? 0 : target;
+    if constexpr (!each_path) reached += only == kNoArc ? 0 : target;
     if (only == kNoArc) {
       frame.link[i] = kNoArc;
       miss(frame, bounds + i);
     } else if constexpr (!paths) {
       reach_image(frame, 0, best, target);
       image[bounds + i] = {best, 0, 1};
-    } else if (i >= inner) {
+    } else if (i >= inner && !each_path) {
       const double out = total_ * target;
       const auto flows = [&](int64_t j, double share) {
         flow_[first + j] += out * share;
@@ -58,6 +58,7 @@ void CellSweep<Number, paths>::walk_numbers(const Cell& cell, int level) {
     } else {
       const Number number = only != kSeveral ? image[arc[only].end].paths * arc[only].paths
                                              : divide(image, arc, count, best, [](int64_t, double) {});
+      if constexpr (each_path) reached += target * static_cast<double>(number);
       frame.link[i] = only;
       set_image(frame, bounds + i, {best, 0, number});
     }
@@ -80,11 +81,11 @@ void CellSweep<Number, paths>::walk_numbers(const Cell& cell, int level) {
   }
   frame.reached = reached;
   if constexpr (!paths) return;
-  for (int64_t i = inner - 1; i >= 0; --i) {
+  for (int64_t i = (each_path ? own : inner) - 1; i >= 0; --i) {
     if (frame.link[i] == kNoArc) continue;
     const int64_t q = cell.own + i, first = first_[q];
     const Arc* const arcs = problem_.arcs + first;
-    const double in = inflow[bounds + i], out = in + total_ * problem_.target[q];
+    const double in = inflow[bounds + i], out = in + total_ * as_target(problem_.target[q], image[bounds + i].paths);
     inside_[q] += in;
     const auto flows = [&](int64_t j, double share) {
       flow_[first + j] += out * share;

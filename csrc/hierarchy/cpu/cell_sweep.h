@@ -12,9 +12,10 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-template <class Number, bool paths>
+template <class Number, Added added>
 class CellSweep {
  public:
+  static constexpr bool paths = added != Added::distances, each_path = added == Added::paths;
   using L = Lanes<Number>;
   using Distance = typename L::Distance;
   using Count = typename L::Count;
@@ -24,7 +25,8 @@ class CellSweep {
   using Link = typename Frame::Link;
   using Image = typename Frame::Image;
 
-  CellSweep(const HierarchyProblem<Number>& problem, const SourceBatches& sources, Climbs<Number, paths>& climbs)
+  CellSweep(const HierarchyProblem<Number>& problem, const SourceBatches& sources,
+            Climbs<Number, added != Added::distances>& climbs)
       : problem_(problem),
         cell_(problem.cells.cells),
         vertex_(problem.cells.vertex),
@@ -60,7 +62,7 @@ class CellSweep {
     weight_.hold(lanes.registers * L::width);
     for (int i = 0; i < lanes.registers * L::width; ++i) {
       weight_[i] = i < lanes.count ? static_cast<Number>(sources_.weight[i]) : Number{0};
-      total_ += i < lanes.count ? sources_.weight[i] : 0;
+      if constexpr (!each_path) total_ += i < lanes.count ? sources_.weight[i] : 0;
     }
     const Cell& cell = cell_[problem_.cells.outermost[sources_.position[0]]];
     frame.hold(cell.own_end - cell.own, cell.own_end - cell.own);
@@ -153,6 +155,20 @@ class CellSweep {
     return kept;
   }
 
+  // Of an image: what is added up for paths from all sources to it, if it is a target, times its weight. `times` is the
+  // path count of the image by that of its row.
+  double to_image(const Frame& frame, int32_t row, Number times) const {
+    return each_path ? frame.total[row] * static_cast<double>(times) : total_;
+  }
+  static double as_target(double target, Number times) {
+    return each_path ? target * static_cast<double>(times) : target;
+  }
+  // What a target passes back per path.
+  static Count per_path(Count target, Count number) {
+    if constexpr (each_path) return target;
+    else return target / number;
+  }
+
   // Path counts of a row over its links, and zeros for what it passes back.
   void count_paths(const Frame& frame, const Link* links, int count, int32_t row, const Distance* start,
                    const Count* climbs) {
@@ -171,6 +187,11 @@ class CellSweep {
         number[r] = L::add_product(L::equal(from[r] + length, distance[r]), of_row[r], each, number[r]);
     }
     for (int r = 0; r < frame.registers; ++r) most_ = L::larger(number[r], most_);
+    if constexpr (each_path) {
+      Count all{};
+      for (int r = 0; r < frame.registers; ++r) all += frame.weight[r] * number[r];
+      frame.total[row] = L::total(all);
+    }
   }
 
   // --- one cell
@@ -182,6 +203,7 @@ class CellSweep {
     frame.constant = frame.reached = 0;
     fill(frame.inflow.data(), bounds + own, 0.0);
     fill(frame.target.data(), frame.bounds, 0.0);
+    frame.weight = reinterpret_cast<const Count*>(weight);
     if constexpr (!paths) fill(frame.farthest.data(), frame.bounds, Length{-1});
     frame.links.hold(first_[cell.own_end] - first_[cell.own] + 1);
     descend(cell, frame, with_sources);
@@ -192,7 +214,7 @@ class CellSweep {
     }
     for (int32_t c = cell.child; c < cell.child_end && !stopped(); ++c)
       enter(cell_[child_[c]], level, with_sources, weight);
-    if constexpr (paths) ascend(cell, frame, weight);
+    if constexpr (paths) ascend(cell, frame);
     else add_up(frame);
   }
 
@@ -236,9 +258,11 @@ class CellSweep {
         reach_image(frame, upper.row, add, target[i]);
         image[bounds + i] = {add, upper.row, 1};
       } else {
-        of_row[upper.row] += target[i];
+        if constexpr (!each_path) of_row[upper.row] += target[i];
+        else of_row[upper.row] += target[i] * static_cast<double>(upper.paths * only.paths);
         if (i >= inner) {
-          const double out = total * target[i];
+          const double all = each_path ? to_image(frame, upper.row, upper.paths * only.paths) : total;
+          const double out = all * target[i];
           flow[first[i] + j] += out;
           inflow[only.end] += out;
         } else {
@@ -278,15 +302,15 @@ class CellSweep {
       }
     }
     frame.own_row[i] = Frame::kNone;
-    reach_image(frame, own[0].row, own[0].length, target);
     Number sum = own[0].paths;
     for (int j = 1; j < found; ++j) sum += own[j].paths;
+    reach_image(frame, own[0].row, own[0].length, as_target(target, sum));
     set_image(frame, number, {own[0].length, own[0].row, sum});
     if constexpr (!paths) return 0;
     for (int j = 0; j < found; ++j) own[j].flow = found == 1 ? 1 : static_cast<double>(own[j].paths / sum);
     if (!leaf) return found;
     for (int j = 0; j < found; ++j) {
-      const double out = total_ * target * own[j].flow;
+      const double out = to_image(frame, own[0].row, sum) * target * own[j].flow;
       flow_[own[j].arc] += out;
       frame.inflow[own[j].end] += out;
     }
@@ -368,9 +392,8 @@ class CellSweep {
   }
 
   // The way back: first rows, the lowest first, then numbers.
-  void ascend(const Cell& cell, Frame& frame, const Number* weights) {
+  void ascend(const Cell& cell, Frame& frame) {
     const int64_t bounds = cell.bound_end - cell.bound, own = cell.own_end - cell.own;
-    const Count* const weight = reinterpret_cast<const Count*>(weights);
     for (int64_t i = own - 1; i >= 0; --i) {
       const int32_t row = frame.own_row[i];
       if (row < 0) continue;
@@ -378,10 +401,10 @@ class CellSweep {
       const Count* const number = frame.count(row);
       Count* const passed = frame.passed(row);
       if (frame.special[i] >= 0) {
-        ascend_from_special(cell.own + i, frame, climbs_[frame.special[i]], row, weights);
+        ascend_from_special(cell.own + i, frame, climbs_[frame.special[i]], row);
       } else {
         const Number target = static_cast<Number>(frame.target[row]);
-        for (int r = 0; r < frame.registers; ++r) passed[r] += weight[r] * target / number[r];
+        for (int r = 0; r < frame.registers; ++r) passed[r] += per_path(frame.weight[r] * target, number[r]);
       }
       for (int64_t j = frame.link[i]; j < frame.link[i + 1]; ++j) {
         Link& link = frame.links[j];
@@ -403,7 +426,11 @@ class CellSweep {
       if (frame.link[i] == frame.link[i + 1] && is_free) continue;  // a leaf
       const double in = frame.inflow[bounds + i];
       if (frame.special[i] < 0) inside_[cell.own + i] += in;
-      const double out = is_free ? in + total_ * problem_.target[cell.own + i] : 1;
+      double out = 1;
+      if (is_free) {
+        const Image& own_image = frame.image[bounds + i];
+        out = in + to_image(frame, own_image.row, own_image.paths) * problem_.target[cell.own + i];
+      }
       for (int64_t j = frame.link[i]; j < frame.link[i + 1]; ++j) {
         const Link& link = frame.links[j];
         flow_[link.arc] += out * link.flow;
@@ -413,10 +440,10 @@ class CellSweep {
   }
 
   // Of what passes a source, its own paths do not count.
-  void ascend_from_special(int64_t q, Frame& frame, const typename Climbs<Number, paths>::Special& special, int32_t row,
-                           const Number* weights) {
+  void ascend_from_special(int64_t q, Frame& frame, const typename Climbs<Number, paths>::Special& special,
+                           int32_t row) {
     const int shift = special.low - frame.block, registers = special.high - special.low;
-    const Count *const number = frame.count(row), *const weight = reinterpret_cast<const Count*>(weights);
+    const Count *const number = frame.count(row), *const weight = frame.weight;
     Count* const passed = frame.passed(row);
     const int own = special.lane < 0 ? -1 : special.lane - frame.block * L::width;
     const Number own_target = static_cast<Number>(problem_.target[q]), images = static_cast<Number>(frame.target[row]);
@@ -429,8 +456,8 @@ class CellSweep {
         at_target[own % L::width] = images;
       }
       through += x;
-      others += from;
-      passed[r] += weight[r] * at_target / number[r];
+      others += each_path ? from * number[r] : from;
+      passed[r] += per_path(weight[r] * at_target, number[r]);
       if (r >= shift && r < shift + registers) climbs_.passed(special)[r - shift] = passed[r];
     }
     inside_[q] += L::total(through) + L::total(others) * frame.target[row];

@@ -170,7 +170,7 @@ void hierarchy_sums(const Tensor& vertex, const Tensor& first, const Tensor& to,
   Swept swept(given, target_weight, &job.control.cancel);
   const auto collapsed = [&](auto number) {
     using Number = decltype(number);
-    const HierarchyProblem<Number> problem = swept.problem<Number>(lanes, false);
+    const HierarchyProblem<Number> problem = swept.problem<Number>(lanes, false, Added::distances);
     const auto give = [&](int64_t source, size_t i, const HierarchyResults& results) {
       found.give(source, i, results);
     };

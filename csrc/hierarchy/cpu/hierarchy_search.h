@@ -7,7 +7,7 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-template <class Number>
+template <class Number, Added added>
 class HierarchySearch : public Search {
  public:
   explicit HierarchySearch(const HierarchyProblem<Number>& problem)
@@ -35,7 +35,7 @@ class HierarchySearch : public Search {
   const HierarchyProblem<Number> problem_;
   SourceBatches sources_;
   Climbs<Number, true> climbs_;
-  CellSweep<Number, true> sweep_;
+  CellSweep<Number, added> sweep_;
 };
 
 template <class Number>
@@ -67,7 +67,7 @@ class HierarchyDistanceSearch : public HierarchyDistances {
   const HierarchyProblem<Number> problem_;
   SourceBatches sources_;
   Climbs<Number, false> climbs_;
-  CellSweep<Number, false> sweep_;
+  CellSweep<Number, Added::distances> sweep_;
 };
 
 }  // namespace torchcent::TORCHCENT_ISA

@@ -23,9 +23,10 @@ class LaneClasses {
 
   // `row(j)` has the distances and `paths_row(j)` the path counts of boundary row j < rows; registers low .. high of
   // the outer lanes keep their places: all of them if there are no rows.
-  template <bool paths, class Row, class PathsRow>
+  template <Added added, class Row, class PathsRow>
   void find(int outer, int rows, int low, int high, const uint64_t* keys, const Number* outer_weight, Row row,
             PathsRow paths_row) {
+    constexpr bool paths = added != Added::distances;
     const int lanes = outer * L::width;
     class_.hold(lanes), representative_.hold(lanes + L::width);
     first_.hold(outer), second_.hold(outer), open_.hold(outer);
@@ -53,7 +54,7 @@ class LaneClasses {
     classes = spread(outer, classes);
     registers_ = (classes + L::width - 1) / L::width;
     for (int i = classes; i < registers_ * L::width; ++i) representative_[i] = representative_[classes - 1];
-    if constexpr (paths) weigh(outer, outer_weight, rows == 0 ? nullptr : paths_row(0));
+    if constexpr (paths) weigh<added>(outer, outer_weight, rows == 0 ? nullptr : paths_row(0));
   }
 
  private:
@@ -99,21 +100,26 @@ class LaneClasses {
     return classes;
   }
 
+  // If each path counts, so do those of a lane to the boundary, by those of the lane that stands for it.
+  template <Added added>
   void weigh(int outer, const Number* outer_weight, const Count* counts) {
     const int lanes = outer * L::width, inner = registers_ * L::width;
     const Number* const count = reinterpret_cast<const Number*>(counts);
     Number* const weight = weight_.hold(inner);
     fill(weight, inner, Number{0});
-    for (int i = 0; i < lanes; ++i) weight[class_[i]] += outer_weight[i];
-    if (counts == nullptr) return;
     Number* const of_class = count_.hold(inner);
-    for (int i = 0; i < inner; ++i) of_class[i] = count[representative_[i]];
+    for (int i = 0; i < inner && counts != nullptr; ++i) of_class[i] = count[representative_[i]];
+    for (int i = 0; i < lanes; ++i) {
+      const bool scaled = added == Added::paths && counts != nullptr;
+      weight[class_[i]] += scaled ? outer_weight[i] * (count[i] / of_class[class_[i]]) : outer_weight[i];
+    }
+    if (counts == nullptr) return;
     share_.hold(lanes);
     for (int r = 0; r < outer; ++r) {
       const int32_t* const index = class_.data() + r * L::width;
       const Count all = L::pick(weight, index, registers_), other = L::pick(of_class, index, registers_);
       const Count own = reinterpret_cast<const Count*>(outer_weight)[r];
-      const Count x = own / all * (other / counts[r]);
+      const Count x = added == Added::paths ? own / all : own / all * (other / counts[r]);
       reinterpret_cast<Count*>(share_.data())[r] = all > 0 ? x : Count{};
     }
   }

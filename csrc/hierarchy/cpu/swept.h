@@ -99,7 +99,7 @@ class Swept {
   }
 
   template <class Number>
-  HierarchyProblem<Number> problem(int64_t lanes, bool directions) {
+  HierarchyProblem<Number> problem(int64_t lanes, bool directions, Added added) {
     std::lock_guard lock(mutex_);
     Arcs<Number>& arcs = std::get<Arcs<Number>>(arcs_);
     if (arcs.down.empty()) arcs.down = arcs_of<Number>(hierarchy_.down, cells_.first, cells_.end);
@@ -115,6 +115,7 @@ class Swept {
             split_,
             lanes,
             directions || hierarchy_.directed(),
+            added,
             cancel_};
   }
 

@@ -84,7 +84,8 @@ class WideSweep : public Search {
       const double target = problem_.target[place[p]];
       if (p != source) {
         inside[place[p]] += static_cast<double>(count_[p] * passed_[p]);
-        passed_[p] += Wide(weight * target) / count_[p];
+        const bool each_path = problem_.added == Added::paths;
+        passed_[p] += each_path ? Wide(weight * target) : Wide(weight * target) / count_[p];
       }
       const int64_t first = first_arc[place[p]];
       each_arc_down(p, [&](int64_t i, int32_t upper) {
