@@ -261,11 +261,8 @@ class Swept(Engine):
         hierarchy = Hierarchy.of(job.core)
         assert hierarchy is not None
         if job.counts_paths:
-            return hierarchy.bytes_per_thread(job.measure.per_slot)
-        return hierarchy.bytes_of_distances(self.lanes(job))
-
-    def lanes(self, job: Job) -> int:
-        return _hierarchy.LANES if job.counts_paths else Hierarchy.lanes_of_distances(job.sources)
+            return hierarchy.bytes_per_thread(_hierarchy.lanes(job.sources), job.measure.per_slot)
+        return hierarchy.bytes_of_distances(_hierarchy.lanes(job.sources))
 
     def cost(self, job: Job, limit: int) -> Cost:
         hierarchy = Hierarchy.of(job.core)
@@ -273,7 +270,7 @@ class Swept(Engine):
         fixed, each = job.fixed(self.name) + 2 * hierarchy.nbytes, self.per_thread(job)
         if job.counts_paths:
             fixed += 3 * 8 * hierarchy.entries(job.measure.per_slot)
-        lanes = self.lanes(job)
+        lanes = _hierarchy.lanes(job.sources)
         batches = -(-job.sources // lanes)
         workers = max(1, min(torch.get_num_threads(), batches, (limit - fixed) // each))
         return Cost(fixed + workers * each, limit - fixed, lanes, lanes, workers)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent.engines import _hierarchy, _tensor
+from torchcent.engines import _tensor
 from torchcent.engines._chains import Chains
 from torchcent.engines._choice import too_deep_for_lanes
 from torchcent.engines._hierarchy import Hierarchy
@@ -209,7 +209,7 @@ def _on_hierarchy(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
         return int(
             _ops.ops.hierarchy_dependency(
                 *swept, *(each[part].contiguous() for each in starts), targets, flows, control,
-                *of_paths, _hierarchy.LANES, rung, plan.threads,
+                *of_paths, plan.lanes, rung, plan.threads,
             )
         )  # fmt: skip
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 LANES = 1024
 #: sources of a block of rows per thread
 ROWS = {**BATCH, "hierarchy": 64}
-# Distances have smaller rows than path counts. Of so many sources, more are taken side by side,
-# which is up to a quarter faster, and there are still batches for all threads.
+# Of so many sources, more are taken side by side, which is up to a quarter faster for distances and
+# a sixth for path counts, and there are still batches for all threads.
 _MANY, _MOST_LANES = 2**16, 2048
 # Bound on distances up to which they are int32 (csrc/hierarchy/cpu/swept.h).
 _LONGEST_INT32 = 2**29
@@ -192,14 +192,10 @@ class Hierarchy:
         )  # fmt: skip
         return found
 
-    def bytes_per_thread(self, per_slot: bool) -> int:
+    def bytes_per_thread(self, lanes: int, per_slot: bool) -> int:
         """Rows of the vertices above a batch and in the cells of one path, and sums."""
-        rows = 5 * (2 * self.height + LANES) + 3 * 2 * self.height
-        return 8 * LANES * rows + 3 * 8 * self.entries(per_slot)
-
-    @staticmethod
-    def lanes_of_distances(sources: int) -> int:
-        return LANES if sources < _MANY else _MOST_LANES
+        rows = 5 * (2 * self.height + lanes) + 3 * 2 * self.height
+        return 8 * lanes * rows + 3 * 8 * self.entries(per_slot)
 
     def bytes_of_distances(self, lanes: int) -> int:
         """Rows of a thread for sums of distances, and for distances."""
@@ -210,6 +206,10 @@ class Hierarchy:
     def in_words(self) -> str:
         arcs = self.num_arcs / max(self.vertex.numel(), 1)
         return f"{arcs:.1f} arcs per vertex, at most {self.height:,} vertices above one"
+
+
+def lanes(sources: int) -> int:
+    return LANES if sources < _MANY else _MOST_LANES
 
 
 def seconds_to_contract(num_nodes: int) -> float:
