@@ -207,6 +207,19 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "hierarchy_distances(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor last, Tensor sequence, "
       "Tensor split, Tensor facts, Tensor sources, Tensor(a!) out, Tensor(b!) control, int threads) -> ()");
+  // The same on CUDA, by levels: the positions in their order, with those that are the upper end of no arc last, and
+  // the begin of each level; the parent of each position in the elimination tree, or -1, and its depth. facts are the
+  // longest distance, the height of the tree, and begin.
+  m.def(
+      "hierarchy_levels(Tensor first, Tensor to, Tensor last) -> (Tensor order, Tensor begin, Tensor parent, "
+      "Tensor depth)");
+  m.def(
+      "hierarchy_level_sums(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor last, Tensor order, "
+      "Tensor parent, Tensor depth, Tensor facts, Tensor sources, Tensor target_weight, Tensor(a!) sums, "
+      "Tensor(b!) farthest, Tensor(c!) control, bool reciprocals, int flight=0) -> ()");
+  m.def(
+      "hierarchy_level_distances(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor last, Tensor order, "
+      "Tensor parent, Tensor depth, Tensor facts, Tensor sources, Tensor(a!) out, Tensor(b!) control, int flight=0) -> ()");
   m.def(
       "weighted_source_sums(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
       "Tensor sources, Tensor(a!) sums, Tensor(b!) farthest, Tensor(c!) control, int engine, int threads, "

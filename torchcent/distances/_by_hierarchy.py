@@ -44,8 +44,8 @@ def vertex_sums(
     graph: Graph, request: Request, plan: Plan, core: Core, pivots: Tensor | None, outgoing: bool
 ) -> Sums:
     """Sums per vertex over the distances from all others, or from the pivots; or to them."""
-    everything = torch.arange(graph.num_nodes)
-    return source_sums(graph, request, plan, core, everything, outgoing, pivots)
+    every = torch.arange(graph.num_nodes, device=graph.device)
+    return source_sums(graph, request, plan, core, every, outgoing, pivots)
 
 
 def source_sums(
@@ -60,26 +60,29 @@ def source_sums(
     start, place = in_order(core, sources, not outgoing)
     turn = hierarchy.in_order(start)
     start, place = start[turn], place[turn]
-    sums = torch.zeros(start.numel(), 3, dtype=torch.float64, device="cpu")
+    sums = torch.zeros(start.numel(), 3, dtype=torch.float64, device=graph.device)
     farthest = torch.zeros_like(sums[:, 0])
     target = weights(graph, targets).index_select(0, core.vertex)
     reciprocals = not MEASURES[plan.measure].collapses
 
     def compute(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         swept, start, target = given
-        _ops.ops.hierarchy_sums(
-            *swept, start[part], target, *out, control, reciprocals, plan.lanes, plan.threads
-        )
+        of_part = *swept, start[part], target, *out, control, reciprocals
+        if start.is_cuda:
+            _ops.ops.hierarchy_level_sums(*of_part, plan.flight)
+        else:
+            _ops.ops.hierarchy_sums(*of_part, plan.lanes, plan.threads)
 
     key = {"of": sources, "to": targets, "outgoing": outgoing}
-    inputs = hierarchy.swept, start, target
+    on_cuda = graph.device.type == "cuda"
+    inputs = hierarchy.levels(graph.device) if on_cuda else hierarchy.swept, start, target
     run(
         plan, request, key, start.numel(), inputs, (sums, farthest), ("rows", "rows"), compute,
         compute,
     )  # fmt: skip
     per_one = graph.scale.per_one / hierarchy.unit
     total = sums.new_zeros(sources.numel(), 4)
-    columns = torch.tensor([FAR, HARMONIC, REACH], device="cpu")
+    columns = torch.tensor([FAR, HARMONIC, REACH], device=graph.device)
     total[place[:, None], columns] = sums / sums.new_tensor([per_one, 1 / per_one, 1])
     lengths = farthest.int()
     if graph.is_weighted:

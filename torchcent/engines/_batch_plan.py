@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from torchcent.engines import _blocks, _pieces, _plan, _room, _tiny
+from torchcent.engines import _blocks, _on_host, _pieces, _plan, _room, _tiny
 from torchcent.engines._blocks import Blocks
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._plan import Plan, weights_in_words
@@ -29,7 +29,13 @@ def explained(graph: Graph, request: Request) -> Plan:
             if blocks is not None:
                 return _of_blocks(one, blocks, asked)
         split = _pieces.of(one, asked, asked.num_sources)
-        return _plan.plan(one, asked)[0] if split is None else _of_pieces(one, split, asked)
+        if split is not None:
+            return _of_pieces(one, split, asked)
+        elsewhere = _on_host.chosen(one, asked)
+        if elsewhere is None:
+            return _plan.plan(one, asked)[0]
+        made = _plan.plan(*elsewhere)[0]
+        return replace(made, reason=_on_host.in_words(made))
 
     measure, pivots, memory = request.measure, request.sources, request.memory
     small, large = _tiny.split(graph, request.tiny)

@@ -93,13 +93,18 @@ class Preparation:
         fill = _hierarchy.most_fill_within(core, self.room(core))
         if _hierarchy.Hierarchy.of(core, fill) is None:
             # How many arcs there would be is not known: these are twice as many as there may be.
-            held = self.limit() - self.room(core)
-            needed = held + _hierarchy.bytes_to_contract(core, max(2 * fill, 1))
-            raise self.refuse(f"the contraction of the graph for {self._measure}", needed)
+            needed = _hierarchy.bytes_to_contract(core, max(2 * fill, 1))
+            what = f"the contraction of the graph for {self._measure}"
+            if core.rowptr.is_cuda:
+                raise _memory.refuse(f"{what} on the host", needed, self.room(core), None)
+            raise self.refuse(what, self.limit() - self.room(core) + needed)
         return core
 
     def room(self, core: _reduce.Core) -> int:
-        """Bytes that are left besides the graph and its core."""
+        """Bytes for a contraction, besides the graph and its core; graphs on CUDA are contracted on
+        the host."""
+        if core.rowptr.is_cuda:
+            return _memory.budget(None, torch.device("cpu"))
         return self.limit() - self.graph.nbytes - _room.core_bytes(core)
 
     def refuse(self, what: str, needed: int) -> MemoryError:
@@ -139,7 +144,7 @@ def choose(
         reason = "asked for" if engine == "tensor" else "the only one without compiled kernels"
         return "tensor", reason, cores.core("given", "no")
     if engine == "hierarchy":
-        if refusal := _without_hierarchy(cores, measure, request):
+        if refusal := without_hierarchy(graph, measure, request, graph.device):
             raise ValueError(f"engine='hierarchy' {refusal}; leave engine='auto'")
         core = cores.core("degree", _folding_before_contraction(measure, fold))
         return engine, "", cores.hierarchy(core)
@@ -183,9 +188,10 @@ def choose(
     return engine, reason, core
 
 
-def _without_hierarchy(cores: Preparation, measure: Measure, request: Request) -> str:
-    """Why there cannot be a search of a hierarchy; "" if there can."""
-    graph = cores.graph
+def without_hierarchy(
+    graph: Graph, measure: Measure, request: Request, device: torch.device
+) -> str:
+    """Why there cannot be a search of a hierarchy on this device; "" if there can."""
     paths = measure.family == "paths"
     if paths and measure.visitor not in (*_BY_PAIRS, Visitor.STRESS):
         return f"does not compute {measure.name}"
@@ -196,9 +202,9 @@ def _without_hierarchy(cores: Preparation, measure: Measure, request: Request) -
     scale = graph.scale
     if graph.is_weighted and (request.tie_tolerance > 0 or not scale.exact):
         return f"needs exact sums of weights, and here they are {scale}"
-    operator = "hierarchy_dependency" if paths else "hierarchy_sums"
-    if not _ops.has_kernel(operator, graph.device):
-        return f"has no compiled kernels for {graph.device}"
+    by_levels = "hierarchy_level_sums" if device.type == "cuda" else "hierarchy_sums"
+    if not _ops.has_kernel("hierarchy_dependency" if paths else by_levels, device):
+        return f"has no compiled kernels for {device}"
     return ""
 
 
@@ -206,7 +212,8 @@ def _hierarchical(
     cores: Preparation, measure: Measure, fold: str, request: Request, num_sources: int | None
 ) -> _reduce.Core | None:
     """The core, if it is to be contracted to a hierarchy instead of single searches."""
-    if cores.twins is not None or _without_hierarchy(cores, measure, request):
+    graph = cores.graph
+    if cores.twins is not None or without_hierarchy(graph, measure, request, graph.device):
         return None
     fold = _folding_before_contraction(measure, fold)
     core = cores.core("degree", fold, searched=False)
@@ -220,7 +227,7 @@ def _hierarchical(
         cores.is_short |= _hierarchy.most_fill_within(core, room) < _hierarchy.most_fill(core)
         return None
     core, limit = cores.core("degree", fold), cores.limit()
-    job = Job(cores.graph, core, measure, sources, held=0)
+    job = Job(graph, core, measure, sources, held=0)
     fits = ENGINES["hierarchy"].cost(job, limit).memory <= limit
     cores.is_short |= not fits
     return core if fits else None
@@ -373,9 +380,10 @@ def _by_hops(
     if num_sources is not None and num_sources < WIDE:
         return "bits", f"{num_sources:,} sources side by side", cores.core("given", "no")
     core = cores.core("degree", fold, searched=False)
-    depth = core.depth
+    graph, depth = cores.graph, core.depth
     if depth > NEIGHBOURS_PER_LOG * math.log2(max(core.num_nodes, 2)):
-        if request.engine == "auto" and num_sources is None:
+        on_host = graph.device.type == "cpu"  # on CUDA, bits take less time
+        if request.engine == "auto" and num_sources is None and on_host:
             contracted = _hierarchical(cores, measure, fold, request, num_sources)
             if contracted is not None:
                 return "hierarchy", "", contracted

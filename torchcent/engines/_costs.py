@@ -264,7 +264,18 @@ class Swept(Engine):
             return hierarchy.bytes_per_thread(_hierarchy.lanes(job.sources), job.measure.per_slot)
         return hierarchy.bytes_of_distances(_hierarchy.lanes(job.sources))
 
+    def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
+        hierarchy = Hierarchy.of(job.core)
+        assert hierarchy is not None
+        fixed, each = 4 * job.graph.num_nodes + 4096, hierarchy.bytes_of_group
+        groups = -(-job.sources // hierarchy.lanes_on_cuda)
+        fit = (limit - fixed) // each
+        flight = max(1, min(groups, _hierarchy.GROUPS_ON_CUDA, fit))
+        return fixed + each * flight, flight, hierarchy.lanes_on_cuda
+
     def cost(self, job: Job, limit: int) -> Cost:
+        if job.on_cuda:
+            return super().cost(job, limit)
         hierarchy = Hierarchy.of(job.core)
         assert hierarchy is not None
         fixed, each = job.fixed(self.name) + 2 * hierarchy.nbytes, self.per_thread(job)

@@ -3,7 +3,8 @@
 Every shortest path is a climb in the hierarchy followed by a descent, in exactly one way. A sweep
 over the hierarchy serves many neighbouring sources at once, and touches few vertices for each. Sums
 and maxima of distances come from such sweeps, too. Distances themselves and sums of reciprocals
-need every vertex for each source, but no queue.
+need every vertex for each source, but no queue. Hierarchies are made on the host, also of graphs on
+CUDA, where distances come from sweeps that reach every vertex.
 docs/hierarchy.md has the algebra and csrc/hierarchy the searches.
 """
 
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 LANES = 1024
 #: sources of a block of rows per thread
 ROWS = {**BATCH, "hierarchy": 64}
+#: On CUDA groups of sources at a time, which keep any device busy (csrc/hierarchy/cuda/), and lanes
+#: of a group by the bytes of a distance. Sums have parts by so many warps at most, for so many
+#: vertices each at least.
+GROUPS_ON_CUDA = 32
+_LANES_ON_CUDA, _SLOTS, _SLOT = {4: 128, 8: 64}, 256, 64
 # Of so many sources, more are taken side by side, which is up to a quarter faster for distances and
 # a sixth for path counts, and there are still batches for all threads.
 _MANY, _MOST_LANES = 2**16, 2048
@@ -36,6 +42,9 @@ _LONGEST_INT32 = 2**29
 #: sources from which contraction is repaid, by hops and by weights: it takes as long as so many
 #: searches of the whole graph
 LEAST = {False: 2048, True: 512}
+# The same on CUDA for distances by weights: the host contracts, and searches there take a tenth of
+# the time or less.
+_LEAST_ON_CUDA = 4096
 # Arcs per edge up to which a sweep is faster than searches, by hops and by weights.
 _MOST_FILL = {False: 4.0, True: 12.0}
 # Memory for the contraction, besides its order: of vertices, of slots, and of arcs in both stages,
@@ -57,6 +66,11 @@ _OF_ARCS = "to", "length", "paths", "powers", "slot"
 _CONTRACTION, _LARGEST = 5e-6, 1_976_000
 _SIZES = [math.log(size) for size in (13_000, 49_000, 247_000, 988_000, _LARGEST)]
 _EACH = [7.5, 8.7, 35.0, 95.0, 168.0]
+# So many times as long by hops, where ties abound.
+_BY_HOPS = 4.0
+# Slots per second of searches from many sources of a road on CUDA, by hops and by weights: 0.22 and
+# 3.0 ms for each source of 1.94 million vertices.
+_SLOTS_ON_CUDA = {False: 2.3e10, True: 1.7e9}
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,12 +177,32 @@ class Hierarchy:
         )  # fmt: skip
 
     def rows_of(self, core: Core) -> tuple[Tensor, ...]:
-        """The arguments of the operator hierarchy_distances for rows of all vertices, and the
-        unit of what it finds."""
+        """The arguments of the operator hierarchy_distances, or hierarchy_level_distances, for
+        rows of all vertices, and the unit of what it finds."""
+        unit = torch.tensor(self.unit, dtype=torch.float64, device="cpu")
+        if core.rowptr.is_cuda:
+            vertex, *levels = self.levels(core.rowptr.device)
+            return core.vertex[vertex], *levels, unit
         return (
             core.vertex[self.vertex], self.first, self.to, self.length, self.last, self.sequence,
-            self.split, self.cells[-1], torch.tensor(self.unit, dtype=torch.float64, device="cpu"),
+            self.split, self.cells[-1], unit,
         )  # fmt: skip
+
+    def levels(self, device: torch.device) -> tuple[Tensor, ...]:
+        """The first arguments of the operators hierarchy_level_sums and _distances; kept."""
+        kept = vars(self)
+        if "_levels" not in kept:
+            order, begin, parent, depth = _ops.ops.hierarchy_levels(self.first, self.to, self.last)
+            facts = torch.cat([self.cells[-1][2:], begin])
+            kept["_levels"] = tuple(
+                part.to(device)
+                for part in (
+                    self.vertex, self.first, self.to, self.length, self.last, order, parent, depth,
+                    facts,
+                )
+            )  # fmt: skip
+        found: tuple[Tensor, ...] = kept["_levels"]
+        return found
 
     def entries(self, per_slot: bool) -> int:
         """Numbers that a search adds to: flows of arcs and what passes vertices."""
@@ -178,8 +212,8 @@ class Hierarchy:
     def in_order(self, sources: Tensor) -> Tensor:
         """The places of core vertices, in the order in which neighbours stand together."""
         place = torch.empty_like(self.vertex)
-        place[self.vertex[self.sequence.long()]] = torch.arange(place.numel())
-        return place[sources].argsort()
+        place[self.vertex[self.sequence.long()]] = torch.arange(place.numel(), device="cpu")
+        return place.to(sources.device)[sources].argsort()
 
     def scores(self, flows: Tensor, reverse: Tensor | None) -> Tensor:
         """The scores of core vertices, or with the reverse of each slot those of core slots.
@@ -197,11 +231,26 @@ class Hierarchy:
         rows = 5 * (2 * self.height + lanes) + 3 * 2 * self.height
         return 8 * lanes * rows + 3 * 8 * self.entries(per_slot)
 
+    @property
+    def _item(self) -> int:
+        """Bytes of a distance."""
+        return 4 if self.longest < _LONGEST_INT32 else 8
+
     def bytes_of_distances(self, lanes: int) -> int:
         """Rows of a thread for sums of distances, and for distances."""
         rows = 3 * (2 * self.height + lanes) + 2 * self.height
-        each = 4 if int(self.cells[-1][2]) < _LONGEST_INT32 else 8
-        return each * lanes * rows + 64 * self.vertex.numel()
+        return self._item * lanes * rows + 64 * self.vertex.numel()
+
+    @property
+    def lanes_on_cuda(self) -> int:
+        return _LANES_ON_CUDA[self._item]
+
+    @property
+    def bytes_of_group(self) -> int:
+        """Rows of the vertices and of the ancestors of each source, and parts of sums, on CUDA."""
+        n = self.vertex.numel()
+        slots = min(max(n // _SLOT, 1), _SLOTS)
+        return self.lanes_on_cuda * ((n + self.height) * self._item + 4 + 32 * slots)
 
     def in_words(self) -> str:
         arcs = self.num_arcs / max(self.vertex.numel(), 1)
@@ -217,11 +266,16 @@ def seconds_to_contract(num_nodes: int) -> float:
     return _CONTRACTION * num_nodes
 
 
-def seconds(num_nodes: int, sources: int, threads: int) -> float:
+def seconds(num_nodes: int, sources: int, threads: int, by_hops: bool = False) -> float:
     """Predicted for sweeps from so many sources of a road of so many vertices."""
     each = float(np.interp(math.log(max(num_nodes, 1)), _SIZES, _EACH)) * 1e-6
     beyond: float = max(num_nodes / _LARGEST, 1.0) ** 0.7
-    return sources * each * beyond / max(threads, 1)
+    return sources * each * beyond * (_BY_HOPS if by_hops else 1.0) / max(threads, 1)
+
+
+def seconds_of_searches_on_cuda(num_slots: int, sources: int, by_hops: bool) -> float:
+    """Predicted for paths from so many sources of a road, one search for each."""
+    return sources * num_slots / _SLOTS_ON_CUDA[not by_hops]
 
 
 def _whole(weight: Tensor | None) -> tuple[Tensor | None, float]:
@@ -259,25 +313,30 @@ def _contracted(core: Core, most_fill: float) -> Hierarchy | None:
     """A new one; None if it would have more arcs per edge than that."""
     contraction = core.contraction
     assert contraction is not None
-    weight, unit = _whole(core.weight)
-    arcs: tuple[Tensor, Tensor, Tensor | None] = core.rowptr, core.col, None
+    device = core.rowptr.device
+    vertex, weight = core.vertex.cpu(), None if core.weight is None else core.weight.cpu()
+    weight, unit = _whole(weight)
+    arcs: tuple[Tensor, Tensor, Tensor | None] = core.rowptr.cpu(), core.col.cpu(), None
     component = None
     if core.colptr is not core.rowptr:
-        arcs = _csr.both_ways(core.rowptr, core.col)
-        component = _csr.strong_components(core.rowptr, core.col)
+        component = _csr.strong_components(*arcs[:2])
+        arcs = _csr.both_ways(*arcs[:2])
     while contraction.find(most_fill) is not None:
         given = contraction.is_given
         limit = min(most_fill, _MOST_FILL[True]) if given else most_fill
         made: Any = _ops.ops.hierarchy(
             *arcs[:2], weight, limit if limit < math.inf else 0,
-            torch.get_num_threads(), contraction.among(core.vertex), arcs[2],
+            torch.get_num_threads(), contraction.among(vertex), arcs[2],
         )  # fmt: skip
         part = dict(zip(_PARTS, made, strict=True))
         if part["vertex"].numel() == core.num_nodes:
             if component is not None:
                 order = component[part["vertex"]], part["sequence"], part["split"]
                 part["sequence"], part["split"] = _by_components(*order)
-            return Hierarchy(**part, cells=_cells(part), unit=unit)
+            found = Hierarchy(**part, cells=_cells(part), unit=unit)
+            if device.type == "cuda":
+                found.levels(device)  # with what is held there when a run is planned
+            return found
         if not given:
             break
         contraction.forget()
@@ -307,6 +366,8 @@ def may_pay(core: Core, sources: int, paths: bool) -> bool:
     if by_bits and core.num_slots > _MOST_SLOTS_OF_BITS * core.num_nodes:
         return False
     least = 8 if "_hierarchy" in vars(core) else LEAST[core.weight is not None]
+    if least > 8 and core.rowptr.is_cuda:
+        least = max(least, _LEAST_ON_CUDA)
     return sources >= least
 
 

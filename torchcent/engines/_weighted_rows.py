@@ -58,7 +58,10 @@ def fill(
         out.copy_(found)
     elif engine == "hierarchy":
         *contracted, unit = arcs
-        _ops.ops.hierarchy_distances(*contracted, sources, out, shared, launch.threads)
+        if sources.is_cuda:
+            _ops.ops.hierarchy_level_distances(*contracted, sources, out, shared, launch.flight)
+        else:
+            _ops.ops.hierarchy_distances(*contracted, sources, out, shared, launch.threads)
         if float(unit) != 1:
             out.mul_(unit)
     else:

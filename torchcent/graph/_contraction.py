@@ -74,7 +74,7 @@ class Contraction:
                 self.order = whole.among(vertices).int()
         if self.order is None and most_fill > self._in_vain:
             limit = most_fill if most_fill < math.inf else 0
-            arcs = self._rowptr, self._col
+            arcs = self._rowptr.cpu(), self._col.cpu()
             if not self._is_mutual:
                 arcs = _csr.both_ways(*arcs)[:2]
             found = _ops.ops.hierarchy_order(*arcs, limit, torch.get_num_threads())
@@ -85,11 +85,15 @@ class Contraction:
         return self.order
 
     def among(self, vertices: Tensor) -> Tensor:
-        """int64: the numbers of these vertices, first contracted first. The order is known."""
+        """int64: the numbers of these vertices, first contracted first, on the host.
+
+        The order is known.
+        """
         assert self.order is not None
         place = torch.empty_like(self.order)
-        place.index_copy_(0, self.order.long(), torch.arange(place.numel(), dtype=place.dtype))
-        return place.index_select(0, vertices).argsort()
+        every = torch.arange(place.numel(), dtype=place.dtype, device="cpu")
+        place.index_copy_(0, self.order.long(), every)
+        return place.index_select(0, vertices.cpu()).argsort()
 
     def forget(self) -> None:
         self.order, self._given = None, False

@@ -5,7 +5,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent.engines import _blocks, _driver, _pieces, _plan, _reduce, _resolution, _tiny
+from torchcent.engines import (
+    _blocks,
+    _driver,
+    _on_host,
+    _pieces,
+    _plan,
+    _reduce,
+    _resolution,
+    _tiny,
+)
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._request import Request
 from torchcent.engines._scale import of_request
@@ -91,6 +100,13 @@ def _of_one(graph: Graph, request: Request) -> Tensor:
     split = _pieces.of(graph, request, request.num_sources)
     if split is not None:
         return _of_pieces(graph, split, request)
+    elsewhere = _on_host.chosen(graph, request)
+    if elsewhere is not None:
+        return _searched(*elsewhere).to(graph.device)
+    return _searched(graph, request)
+
+
+def _searched(graph: Graph, request: Request) -> Tensor:
     plan, core = _plan.plan(graph, request)
     if graph.is_weighted:
         _resolution.check(graph)

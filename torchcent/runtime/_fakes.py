@@ -130,6 +130,12 @@ def _hierarchy_cells(first: Tensor, to: Tensor, length: Tensor, last: Tensor) ->
     )
 
 
+def _hierarchy_levels(first: Tensor, to: Tensor, last: Tensor) -> tuple[Tensor, ...]:
+    begin = _sized(first, _unknown_size())
+    of_each = (_sized(last, last.numel(), torch.int32) for _ in range(3))
+    return next(of_each), begin, *of_each
+
+
 def _hierarchy_climbs(
     first: Tensor, to: Tensor, length: Tensor, slot: Tensor, last: Tensor, longest: int, most: int
 ) -> tuple[Tensor, ...]:
@@ -349,6 +355,9 @@ FAKES: dict[str, Callable[..., Any]] = {
     "hierarchy_draw_paths": _numbers,
     "hierarchy_sums": _in_place,
     "hierarchy_distances": _in_place,
+    "hierarchy_levels": _hierarchy_levels,
+    "hierarchy_level_sums": _in_place,
+    "hierarchy_level_distances": _in_place,
     "weighted_dependency": _flag,
     "weighted_source_sums": _in_place,
     "weighted_distances": _in_place,

@@ -104,10 +104,20 @@ def _to_host(value: Any, known: dict[int, Any]) -> Any:
         return value
     if not hasattr(value, "rowptr"):  # no Graph: `to` of these may change the object itself
         return copy.copy(value).to("cpu")
-    kept = vars(value)
+    made = copy_of(value)
+    known[id(made)] = value
+    return made
+
+
+def has_copy(graph: Any) -> bool:
+    return _ON_HOST in vars(graph)
+
+
+def copy_of(graph: Any) -> Any:
+    """The copy of a Graph on the host, kept with it."""
+    kept = vars(graph)
     if _ON_HOST not in kept:
-        kept[_ON_HOST] = value.to("cpu")
-    known[id(kept[_ON_HOST])] = value
+        kept[_ON_HOST] = graph.to("cpu")
     return kept[_ON_HOST]
 
 

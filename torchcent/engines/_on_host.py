@@ -1,0 +1,89 @@
+"""Path counting of graphs on CUDA that takes less time on the host, by a hierarchy.
+
+The sweeps that count paths have no kernels on CUDA. A thread takes a small part of the time of a
+search there for each source, so that a few threads overtake the device on road networks.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from torchcent.engines import _choice, _hierarchy, _plan
+from torchcent.engines._hierarchy import Hierarchy
+from torchcent.engines._measures import MEASURES
+from torchcent.engines._plan import Plan
+from torchcent.engines._request import Request
+from torchcent.graph import Graph
+from torchcent.runtime import _host
+
+_HOST = torch.device("cpu")
+
+
+def chosen(graph: Graph, request: Request) -> tuple[Graph, Request] | None:
+    """The copy of a graph on CUDA on the host and the request for it, if paths are to be counted
+    there.
+
+    `auto` does not compute on the host where a ledger keeps units, so that these do not depend on
+    its threads, or where several devices or ranks compute.
+    """
+    if not is_on_cuda(graph) or MEASURES[request.measure].family != "paths":
+        return None
+    scale = request.scale
+    if request.engine == "hierarchy" and (scale is None or not scale.is_spread):
+        return _copied(graph, request)
+    if request.engine != "auto" or scale is not None or not _is_faster(graph, request):
+        return None
+    there, asked = _copied(graph, request)
+    try:
+        plan, _ = _plan.plan(there, asked)
+    except MemoryError:
+        return None
+    return (there, asked) if plan.engine == "hierarchy" else None
+
+
+def in_words(plan: Plan) -> str:
+    """The reason of a plan for the host."""
+    return f"{plan.reason}; on the host, where it takes less time than searches on the device"
+
+
+def is_on_cuda(graph: Graph) -> bool:
+    return graph.device.type == "cuda"
+
+
+def _is_faster(graph: Graph, request: Request) -> bool:
+    """Whether the host is likely to take less time, if it finds a hierarchy that pays."""
+    measure, asked = MEASURES[request.measure], request.num_sources
+    if _choice.without_hierarchy(graph, measure, request, _HOST):
+        return False
+    by_hops, threads = not graph.is_weighted, torch.get_num_threads()
+    sources = graph.num_nodes if asked is None else asked
+    if sources < _choice.FEW_SOURCES:
+        return False
+
+    def saves(nodes: int, slots: int, sources: int, contracted: bool) -> bool:
+        there = _hierarchy.seconds(nodes, sources, threads, by_hops)
+        if not contracted:
+            there += _hierarchy.seconds_to_contract(nodes)
+        return there < _hierarchy.seconds_of_searches_on_cuda(slots, sources, by_hops)
+
+    if not saves(graph.num_nodes, graph.num_slots, sources, contracted=True):
+        return False
+    cores = _choice.Preparation(graph, measure, request.memory, asked)
+    fold = _choice.folding(graph, measure, request, asked)
+    core = cores.core("degree", fold, searched=False)
+    if not _choice.too_deep_for_lanes(core):
+        return False
+    kept = vars(_host.copy_of(graph)).get("_cores", {}) if _host.has_copy(graph) else {}
+    known = kept.get(("degree", fold, 0))
+    contracted = known is not None and Hierarchy.kept(known) is not None
+    return saves(core.num_nodes, core.num_slots, min(sources, core.searched), contracted)
+
+
+def _copied(graph: Graph, request: Request) -> tuple[Graph, Request]:
+    """Both on the host; the graph and its copy share the order of contraction."""
+    there = _host.copy_of(graph)
+    if there is not graph:
+        first, second = (graph, there) if "_contraction" in vars(graph) else (there, graph)
+        first._share(second)
+    ends = (None if x is None else x.cpu() for x in (request.sources, request.targets))
+    return there, request._replace(sources=next(ends), targets=next(ends))
