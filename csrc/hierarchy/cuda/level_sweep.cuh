@@ -15,7 +15,7 @@ struct alignas(16) RowPart {
   static constexpr int lanes = 16 / sizeof(T);
   T at[lanes];
 
-  __device__ void lower(const RowPart& other, T more) {
+  __device__ void lower(RowPart other, T more) {
 #pragma unroll
     for (int l = 0; l < lanes; ++l) at[l] = at[l] < other.at[l] + more ? at[l] : other.at[l] + more;
   }
@@ -70,8 +70,10 @@ struct GroupPart {
   __device__ void descend(int32_t p, int first, int step, RowPart<T>& best) const {
     const int64_t end = sweep.down[p + 1];
 #pragma unroll 4
-    for (int64_t i = sweep.down[p] + first; i < end; i += step)
-      best.lower(row(sweep.to[i]), static_cast<T>(sweep.length[i]));
+    for (int64_t i = sweep.down[p] + first; i < end; i += step) {
+      const RowPart<T> upper = row(sweep.to[i]);  // in one load
+      best.lower(upper, static_cast<T>(sweep.length[i]));
+    }
   }
 };
 
@@ -166,7 +168,7 @@ __global__ void __launch_bounds__(32 * kSweepWarps)
 }
 
 // Adds the parts of each source: sums [sources, 3], farthest [sources].
-inline __global__ void sweep_add(int64_t sources, int lanes, int64_t slots, const double* parts, double* sums,
+static __global__ void sweep_add(int64_t sources, int lanes, int64_t slots, const double* parts, double* sums,
                                  double* farthest) {
   const int64_t i = thread();
   if (i >= sources) return;
@@ -211,13 +213,13 @@ __global__ void __launch_bounds__(32 * kSweepWarps)
     out[(first + lane) * num_nodes + v] = source[first + lane] == v ? Entry(0) : sweep_entry<Entry>(tile[t][lane]);
 }
 
-inline __global__ void sweep_place(int64_t n, const int64_t* vertex, int32_t* position) {
+static __global__ void sweep_place(int64_t n, const int64_t* vertex, int32_t* position) {
   const int64_t p = thread();
   if (p < n) position[vertex[p]] = static_cast<int32_t>(p);
 }
 
 // Positions of the sources, and -1 in lanes beyond them.
-inline __global__ void sweep_sources(int64_t sources, int64_t places, const int64_t* source, const int32_t* position,
+static __global__ void sweep_sources(int64_t sources, int64_t places, const int64_t* source, const int32_t* position,
                                      int32_t* found) {
   const int64_t i = thread();
   if (i < places) found[i] = i < sources ? position[source[i]] : -1;

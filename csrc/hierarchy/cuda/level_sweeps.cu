@@ -54,8 +54,8 @@ class LevelWaves {
     const int64_t* const first = given.first.const_data_ptr<int64_t>();
     const int64_t each = lanes * ((n + height) * int64_t{sizeof(T)} + 4 + 32 * slots_);
     const int64_t groups = (count_ + lanes - 1) / lanes;
-    const int64_t most = run.launch.flight > 0 ? run.launch.flight
-                                                  : std::min(kMostGroups, (run.control.bytes - 4 * num_nodes) / each);
+    const int64_t most =
+        run.launch.flight > 0 ? run.launch.flight : std::min(kMostGroups, (run.control.bytes - 4 * num_nodes) / each);
     const int64_t waves = (groups + std::max<int64_t>(most, 1) - 1) / std::max<int64_t>(most, 1);
     flight_ = (groups + waves - 1) / waves;
     position_ = run.scratch.array<int32_t>(num_nodes);
