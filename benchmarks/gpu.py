@@ -49,6 +49,7 @@ from torchcent.engines._request import Request
 KERNELS = [
     "test_cuda",
     "test_cuda_weighted",
+    "test_cuda_hierarchy",
     "test_cuda_mcl",
     "test_cuda_approx",
     "test_cuda_features",

@@ -125,19 +125,21 @@ class Blocks:
         def besides(rows: int) -> int:
             return graph.nbytes + result + (self._copies * rows + self._aside) * row
 
+        # Distances in the format of the engine, or as float64.
+        own = n * 2 * 8 if graph.is_weighted else 0
+
         def need(rows: int) -> int:
             work = _rows.memory_needed(n, m, rows, graph.device)
             if graph.is_weighted:
-                own = rows * n * 2 * 8  # distances in the format of the engine, or as float64
                 if self.engine == "tensor":
-                    return besides(rows) + 2 * work + own
+                    return besides(rows) + 2 * work + rows * own
                 cost = ENGINES[self.engine]
                 order = "degree" if self.engine == "hierarchy" else "given"
                 job = Job(graph, _reduce.core(graph, order, "no"), MEASURE, rows, graph.nbytes)
                 if not host:
-                    return besides(rows) + cost.on_cuda(job, 0)[0] + own
+                    return besides(rows) + cost.on_cuda(job, 0)[0] + rows * own
                 work = self._threads(rows) * cost.per_thread(job)
-                return besides(rows) + _room.weighted_bytes(m, job.width) + work + own
+                return besides(rows) + _room.weighted_bytes(m, job.width) + work + rows * own
             if self.engine == "bits":  # three rows of bits, lists, and on the CPU the distances
                 lanes = self._lanes(rows)
                 work = n * 3 * lanes // 8
@@ -167,7 +169,7 @@ class Blocks:
         if self.engine == "bits" and self._block_size is None and block < total:
             lanes = self._lanes(block)
             block -= block % lanes if block > lanes else 0
-        self.workspace = self._limit - besides(block)
+        self.workspace = self._limit - besides(block) - block * own
         return block
 
     def _lanes(self, rows: int) -> int:
