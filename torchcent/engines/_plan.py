@@ -132,7 +132,7 @@ def plan(
 
 def of_many_distances(graph: Graph, request: Request) -> Graph:
     """The graph that a hierarchy is made of: in fixed point for sums over float distances."""
-    possible = graph.is_weighted and graph.device.type == "cpu" and request.cutoffs is None
+    possible = graph.is_weighted and request.cutoffs is None
     return _fixed_point.of(graph) if possible and MEASURES[request.measure].rounds else graph
 
 

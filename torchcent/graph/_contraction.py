@@ -54,7 +54,7 @@ class Contraction:
     @cached_property
     def _is_mutual(self) -> bool:
         """Whether every arc has its reverse."""
-        return _csr.is_symmetric(self._rowptr, self._col)
+        return _csr.is_symmetric(self._rowptr.cpu(), self._col.cpu())
 
     @property
     def bytes_to_find(self) -> int:
