@@ -88,14 +88,14 @@ def test_a_cancelled_run_stops() -> None:
 def test_where_auto_takes_it(tuning: Tuning) -> None:
     tuning(tiny_nodes=0)
     graph = road(70).to("cuda")
-    assert torchcent.explain(graph, measure="closeness").engine == "hierarchy"
     assert torchcent.explain(graph, measure="closeness", sources=100).engine == "dijkstra"
+    assert torchcent.explain(graph, measure="closeness").engine == "hierarchy"
     assert torchcent.explain(graph.unweighted(), measure="closeness").engine == "bits"
     found, expected = torchcent.closeness(graph), torchcent.closeness(graph, engine="dijkstra")
     torch.testing.assert_close(found, expected, rtol=1e-6, atol=0)
 
 
-@pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "percolation"])
+@pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "percolation", "stress"])
 def test_paths_are_counted_on_the_host(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = road(40)
     options = {"states": torch.rand(graph.num_nodes)} if measure == "percolation" else {}
@@ -110,6 +110,6 @@ def test_paths_are_counted_on_the_host(measure: str, monkeypatch: pytest.MonkeyP
     expected = getattr(torchcent, measure)(there, engine="dijkstra", **options)
     assert found.is_cuda
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)
-    sources = torch.arange(0, graph.num_nodes, 3, device="cuda")
+    sources = torch.arange(0, graph.num_nodes, 3)
     if measure != "percolation":
         same(measure, graph, dtype=F64, sources=sources)

@@ -37,7 +37,7 @@ def test_seconds() -> None:
 
 
 @pytest.mark.usefixtures("on_cuda")
-@pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "percolation"])
+@pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "percolation", "stress"])
 def test_roads(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph, request = road(100), Request(measure)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 16)
@@ -49,7 +49,7 @@ def test_roads(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _on_host.chosen(graph, request._replace(scale=Scale("folder"))) is None
     assert _on_host.chosen(graph, request._replace(cutoffs=(3.0,))) is None
     assert _on_host.chosen(graph, request._replace(tie_tolerance=1e-6)) is None
-    assert _on_host.chosen(graph, Request("stress")) is None
+    assert _on_host.chosen(graph, Request("linear")) is None
     assert _on_host.chosen(graph, Request("closeness")) is None
 
 

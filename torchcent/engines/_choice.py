@@ -380,10 +380,9 @@ def _by_hops(
     if num_sources is not None and num_sources < WIDE:
         return "bits", f"{num_sources:,} sources side by side", cores.core("given", "no")
     core = cores.core("degree", fold, searched=False)
-    graph, depth = cores.graph, core.depth
+    depth = core.depth
     if depth > NEIGHBOURS_PER_LOG * math.log2(max(core.num_nodes, 2)):
-        on_host = graph.device.type == "cpu"  # on CUDA, bits take less time
-        if request.engine == "auto" and num_sources is None and on_host:
+        if request.engine == "auto" and num_sources is None:
             contracted = _hierarchical(cores, measure, fold, request, num_sources)
             if contracted is not None:
                 return "hierarchy", "", contracted

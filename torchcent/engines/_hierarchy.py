@@ -42,9 +42,9 @@ _LONGEST_INT32 = 2**29
 #: sources from which contraction is repaid, by hops and by weights: it takes as long as so many
 #: searches of the whole graph
 LEAST = {False: 2048, True: 512}
-# The same on CUDA for distances by weights: the host contracts, and searches there take a tenth of
-# the time or less.
-_LEAST_ON_CUDA = 4096
+# The same for distances on CUDA, where searches take a small part of the time, and bits by hops a
+# smaller one: the host contracts.
+_LEAST_ON_CUDA = {False: 2**15, True: 2**12}
 # Arcs per edge up to which a sweep is faster than searches, by hops and by weights.
 _MOST_FILL = {False: 4.0, True: 12.0}
 # Memory for the contraction, besides its order: of vertices, of slots, and of arcs in both stages,
@@ -367,7 +367,7 @@ def may_pay(core: Core, sources: int, paths: bool) -> bool:
         return False
     least = 8 if "_hierarchy" in vars(core) else LEAST[core.weight is not None]
     if least > 8 and core.rowptr.is_cuda:
-        least = max(least, _LEAST_ON_CUDA)
+        least = _LEAST_ON_CUDA[core.weight is not None]
     return sources >= least
 
 
