@@ -34,6 +34,7 @@ import gpu_batches
 import gpu_distances
 import gpu_flow
 import gpu_mcl
+import gpu_roads
 import gpu_walks
 import gpu_weighted
 import torch
@@ -350,6 +351,7 @@ def main() -> int:
         "distances": lambda: gpu_distances.rows(rmat),
         "flow": gpu_flow.rows,
         "walks": gpu_walks.rows,
+        "roads": gpu_roads.rows,
         "sanitizer": lambda: Sanitizer().found(),
         "tests": lambda: tests(given.tests_part) | {"part": given.tests_part},
     }
