@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import graphs
+import interrupt
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -15,6 +16,7 @@ from torch import Tensor
 
 from torchcent import generate
 from torchcent.runtime import _ops
+from torchcent.runtime._codes import CANCEL, control
 
 pytestmark = pytest.mark.skipif(
     not _ops.has_kernel("hierarchy", torch.device("cpu")), reason="needs the compiled kernels"
@@ -124,7 +126,7 @@ def build(
     threads: int = 1,
     order: Tensor | None = None,
 ) -> Hierarchy:
-    found = _ops.ops.hierarchy(rowptr, col, weight, most_fill, threads, order)
+    found = _ops.ops.hierarchy(rowptr, col, weight, most_fill, control(), threads, order)
     return Hierarchy(*(part.numpy() for part in found))
 
 
@@ -364,3 +366,44 @@ def test_neighbours_stand_together_in_the_sequence():
     across = {size: (ends[0] // size != ends[1] // size).mean() for size in (64, 256, 1024)}
     assert across[64] < 0.25 and across[256] < 0.12 and across[1024] < 0.06
     assert (h.split[1:] >= 1).all() and h.split.max() < 20
+
+
+def test_a_cancelled_contraction_returns_nothing():
+    rowptr, col, _ = _ops.ops.csr(generate.road(40, 40).int(), 1_600, True)
+    n = rowptr.numel() - 1
+    stopped = control()
+    found = _ops.ops.hierarchy(rowptr, col, None, 0.0, stopped)
+    of_climbs = (*found[1:4], found[6], found[7], 1_000, 64)
+    assert found[0].numel() == n and _ops.ops.hierarchy_climbs(*of_climbs, stopped)[0].numel() == n
+    order = _ops.ops.hierarchy_order(rowptr, col, 0.0, stopped)
+    assert order.numel() == n
+    stopped[CANCEL] = 1
+    assert _ops.ops.hierarchy_order(rowptr, col, 0.0, stopped).numel() == 0
+    for known in (None, order):
+        parts = _ops.ops.hierarchy(rowptr, col, None, 0.0, stopped, 2, known)
+        assert [part.numel() for part in parts] == [0] * len(parts)
+    parts = _ops.ops.hierarchy_climbs(*of_climbs, stopped)
+    assert [part.numel() for part in parts] == [0] * len(parts)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_interrupt(known: bool):
+    """In the search for an order, or with a known one; the graph can be contracted afterwards."""
+    prepare = f"""
+from torchcent import generate
+from torchcent.engines import _reduce
+from torchcent.engines._hierarchy import Hierarchy
+edge_index = generate.road(680, 680, seed=1)
+length = ((edge_index[0] ^ edge_index[1]) % 991 + 10).double()
+graph = torchcent.Graph.from_edge_index(edge_index, directed=False, edge_weight=length)
+core = _reduce.core(graph, "degree", "all")
+assert core.num_nodes > 400_000
+if {known}:
+    core.contraction.find(12.0)
+"""
+    afterwards = f"""
+assert Hierarchy.kept(core) is None and core.contraction.is_known is {known}
+print(Hierarchy.of(core).vertex.numel() == core.num_nodes)
+"""
+    call = "Hierarchy.of(core, 12.0)"
+    interrupt.assert_stops(prepare, call, afterwards=afterwards, said_afterwards="True\n")

@@ -74,7 +74,7 @@ def samples() -> dict[str, list[tuple]]:
     ]
 
     weighted: dict[str, list[tuple]] = {}
-    contracted = ops.hierarchy(both_ptr, both, None, 0.0)
+    contracted = ops.hierarchy(both_ptr, both, None, 0.0, torch.zeros(4, dtype=torch.int64))
     vertex, first, to, length, paths, powers, _, last, sequence, split = contracted
     cells = ops.hierarchy_cells(first, to, length, last)
     swept = (vertex, first, to, length, paths, powers, last, sequence, split, *cells)
@@ -117,11 +117,11 @@ def samples() -> dict[str, list[tuple]]:
     network = (torch.tensor([[0, 1, 2, 0], [1, 2, 3, 2]]), torch.ones(4, dtype=F64))
     _, left_over, *eliminated = ops.eliminated(*network, 4, 1, 0)
     blocks = ops.blocks(both_ptr, both)[1:]
-    hierarchy = ops.hierarchy(both_ptr, both, None, 0.0)
+    hierarchy = ops.hierarchy(both_ptr, both, None, 0.0, torch.zeros(4, dtype=torch.int64))
     cells = ops.hierarchy_cells(*hierarchy[1:4], hierarchy[7])
     union = ops.block_union(both_ptr, both, *blocks, 2)[:4]
     at, begin, to, length, paths, powers, slot, last, *_ = hierarchy
-    of_climbs = (begin, to, length, slot, last, 30, 4)
+    of_climbs = (begin, to, length, slot, last, 30, 4, torch.zeros(4, dtype=torch.int64))
     position, kept = at.argsort().int(), torch.full((15,), -1, dtype=torch.int32)
     climbs = (begin, paths, powers, last, *ops.hierarchy_climbs(*of_climbs))
     climbs = (*climbs, position, at.int(), kept, 15)
@@ -221,10 +221,18 @@ def samples() -> dict[str, list[tuple]]:
             (both_ptr, both, torch.ones(both.numel(), dtype=F64), 1, True),
         ],
         "hierarchy": [
-            (both_ptr, both, None, 12.0),
-            (both_ptr, both, torch.ones(both.numel(), dtype=torch.int32), 0.0, 2),
-            (both_ptr, both, torch.ones(both.numel(), dtype=F64), 0.0, 1, torch.arange(15)),
-            (both_ptr, both, None, 1e-9),
+            (both_ptr, both, None, 12.0, zeros[0]),
+            (both_ptr, both, torch.ones(both.numel(), dtype=torch.int32), 0.0, zeros[0], 2),
+            (
+                both_ptr,
+                both,
+                torch.ones(both.numel(), dtype=F64),
+                0.0,
+                zeros[0],
+                1,
+                torch.arange(15),
+            ),
+            (both_ptr, both, None, 1e-9, zeros[0]),
         ],
         "hierarchy_climbs": [of_climbs],
         "hierarchy_sample_paths": [(*climbs, 1, 0, 20, zeros[1], zeros[0], 2)],
@@ -252,7 +260,7 @@ def samples() -> dict[str, list[tuple]]:
             for dtype in (torch.int32, F64)
         ],
         "hierarchy_levels": [(first, to, last)],
-        "hierarchy_order": [(both_ptr, both, most_fill, 2) for most_fill in (12.0, 0.0)],
+        "hierarchy_order": [(both_ptr, both, most_fill, zeros[0], 2) for most_fill in (12.0, 0.0)],
         "block_union": [(both_ptr, both, *blocks, least, 2) for least in (2, 3, 99)],
         "block_reach": [(*union, *union[2:], blocks[1], ones, one, 2)],
         "tree_sum": [(order, parent, ones), (order, parent, one)],

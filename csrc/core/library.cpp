@@ -89,16 +89,16 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   // preorder of the elimination tree, and last the end of its subtree; arcs lead up, from first on, nearest ancestor
   // first. Their multiplicities are paths * 2^(512 powers). slot: of the edge that is as long as the arc, or -1. In
   // sequence, positions near each other in the graph stand together, and split is larger, the closer one is to the one
-  // before. All are empty if the arcs exceed n + most_fill times the edges, or have too many triangles. order: the
-  // vertices, first contracted first. hierarchy_order finds a good one, which serves all weights; it is empty if there
-  // would certainly be more arcs than that. With arc, the hierarchy is that of a directed graph: the symmetric one has
-  // its arcs in both directions, arc is the slot of each or -1, and weight is by slot. Then there are arcs down, from
-  // first[:n + 1] on, and arcs up, from first[n + 1:] on.
+  // before. All are empty if cancelled, and if the arcs exceed n + most_fill times the edges or have too many
+  // triangles. order: the vertices, first contracted first. hierarchy_order finds a good one, which serves all weights;
+  // it is empty if cancelled, and if there would certainly be more arcs than that. With arc, the hierarchy is that of a
+  // directed graph: the symmetric one has its arcs in both directions, arc is the slot of each or -1, and weight is by
+  // slot. Then there are arcs down, from first[:n + 1] on, and arcs up, from first[n + 1:] on.
   m.def(
-      "hierarchy(Tensor rowptr, Tensor col, Tensor? weight, float most_fill, int threads=1, Tensor? order=None, "
-      "Tensor? arc=None) -> (Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor paths, Tensor powers, Tensor slot, Tensor last, "
-      "Tensor sequence, Tensor split)");
-  m.def("hierarchy_order(Tensor rowptr, Tensor col, float most_fill, int threads=1) -> Tensor");
+      "hierarchy(Tensor rowptr, Tensor col, Tensor? weight, float most_fill, Tensor(a!) control, int threads=1, "
+      "Tensor? order=None, Tensor? arc=None) -> (Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor paths, "
+      "Tensor powers, Tensor slot, Tensor last, Tensor sequence, Tensor split)");
+  m.def("hierarchy_order(Tensor rowptr, Tensor col, float most_fill, Tensor(a!) control, int threads=1) -> Tensor");
   m.def("depths(Tensor rowptr, Tensor col, int source) -> Tensor");
   m.def("clusters(Tensor rowptr, Tensor col, int size) -> Tensor");
   // Distances, computed by the bits engine (distances/cpu/measures.h). sums are [n, 4] or [sources, 4]: d, 1/d,
@@ -277,7 +277,8 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   // hangs from the core, or -1; vertex, int32, is that at each position. pairs, int64 [2, count], are the ends of paths
   // that are not random.
   m.def(
-      "hierarchy_climbs(Tensor first, Tensor to, Tensor length, Tensor slot, Tensor last, int longest, int entries) -> "
+      "hierarchy_climbs(Tensor first, Tensor to, Tensor length, Tensor slot, Tensor last, int longest, int entries, "
+      "Tensor(a!) control) -> "
       "(Tensor depth, Tensor arcs, Tensor parts, Tensor choice, Tensor top, Tensor branch, Tensor row, Tensor rows)");
   m.def(
       "hierarchy_sample_paths(Tensor first, Tensor paths, Tensor powers, Tensor last, Tensor depth, Tensor arcs, "

@@ -224,7 +224,9 @@ def approximated(
     if method in ("kadabra", "rk"):
         left = math.inf if deadline is None else deadline - time.perf_counter()
         expected = min(_LIKELY_SAMPLES / epsilon**2, most or math.inf)
-        sampler = Sampler(graph, chance, budget, tolerance, scale, edges, expected, left)
+        sampler = Sampler(
+            graph, chance, budget, tolerance, scale, edges, expected, left, progress
+        )  # fmt: skip
         share = (graph.num_nodes - 2) / graph.num_nodes  # of pairs that do not end in v
         if edges:
             share = 1.0

@@ -53,7 +53,7 @@ class Sampler:
     def __init__(
         self, graph: Graph, generator: torch.Generator | None, memory: int | None = None,
         tie_tolerance: float = 0.0, scale: Scale | None = None, edges: bool = False,
-        expected: float = 0, seconds: float = math.inf,
+        expected: float = 0, seconds: float = math.inf, progress: bool | None = False,
     ) -> None:  # fmt: skip
         self.graph, self._tie_tolerance, self._scale = graph, tie_tolerance, scale
         self.drawn, self._ahead = 0, 0
@@ -69,19 +69,21 @@ class Sampler:
             self._where = cpu  # tensor operators would be far slower
         self.edges = EdgeNumbers(graph) if edges else None
         self.size = graph.num_nodes if self.edges is None else self.edges.size
-        self._climbs = self._hierarchy(expected, memory, seconds)
+        self._climbs = self._hierarchy(expected, memory, seconds, progress)
         self._room = self._searches_that_fit(memory)
 
-    def _hierarchy(self, expected: float, memory: int | None, seconds: float) -> Climbs | None:
+    def _hierarchy(
+        self, expected: float, memory: int | None, seconds: float, progress: bool | None
+    ) -> Climbs | None:
         if not self._compiled or self._scale is not None and self._scale.is_spread:
             return None
         limit = _memory.budget(memory, self.graph.device) - self.graph.nbytes - _RUN * self.size
-        found = _climbs.made(self.graph, expected, limit, seconds)
+        found = _climbs.made(self.graph, expected, limit, seconds, progress)
         if found is not None and found.nbytes + found.bytes_per_thread > limit:
             found = None
         # Paths that tie depend on it, so that a run that continues has to do the same.
         if self._scale is not None and self._scale.decided("climbs", found is not None):
-            return found or _climbs.made(self.graph, math.inf)
+            return found or _climbs.made(self.graph, math.inf, progress=progress)
         return found if self._scale is None else None
 
     def jump(self, number: int) -> None:

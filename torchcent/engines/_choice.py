@@ -88,10 +88,10 @@ class Preparation:
             self._take(_room.held_bytes(self.graph) + _chains.bytes_to_contract(core))
         return Chains.of(core)
 
-    def hierarchy(self, core: _reduce.Core) -> _reduce.Core:
+    def hierarchy(self, core: _reduce.Core, progress: bool | None = False) -> _reduce.Core:
         """Contracts the core to a hierarchy, if there is room for it."""
         fill = _hierarchy.most_fill_within(core, self.room(core))
-        if _hierarchy.Hierarchy.of(core, fill) is None:
+        if _hierarchy.Hierarchy.of(core, fill, progress) is None:
             # How many arcs there would be is not known: these are twice as many as there may be.
             needed = _hierarchy.bytes_to_contract(core, max(2 * fill, 1))
             what = f"the contraction of the graph for {self._measure}"
@@ -147,7 +147,7 @@ def choose(
         if refusal := without_hierarchy(graph, measure, request, graph.device):
             raise ValueError(f"engine='hierarchy' {refusal}; leave engine='auto'")
         core = cores.core("degree", _folding_before_contraction(measure, fold))
-        return engine, "", cores.hierarchy(core)
+        return engine, "", cores.hierarchy(core, request.progress)
     if measure.family == "distances" and not graph.is_weighted:
         return _by_hops(cores, measure, fold, request, num_sources)
     few = num_sources is not None and num_sources < FEW_SOURCES
@@ -223,7 +223,7 @@ def _hierarchical(
         return None
     if measure.visitor in _BY_PAIRS and _chains_first(cores, core, request, sources):
         return None
-    if not _hierarchy.pays(core, room := cores.room(core)):
+    if not _hierarchy.pays(core, room := cores.room(core), request.progress):
         cores.is_short |= _hierarchy.most_fill_within(core, room) < _hierarchy.most_fill(core)
         return None
     core, limit = cores.core("degree", fold), cores.limit()

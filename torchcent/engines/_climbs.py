@@ -15,7 +15,9 @@ from torch import Tensor
 
 from torchcent.engines import _choice, _hierarchy, _reduce
 from torchcent.engines._hierarchy import Hierarchy
+from torchcent.graph._contraction import QUICK_SLOTS
 from torchcent.runtime import _ops
+from torchcent.runtime._watch import prepared
 
 if TYPE_CHECKING:
     from torchcent.engines._reduce import Core
@@ -50,15 +52,21 @@ class Climbs:
     of_graph: tuple[Tensor, Tensor, Tensor]
 
     @staticmethod
-    def of(graph: Graph, core: Core) -> Climbs:
+    def of(graph: Graph, core: Core, progress: bool | None = False) -> Climbs:
         """Those of the hierarchy that is kept with a core; kept with that."""
         hierarchy = Hierarchy.kept(core)
         assert hierarchy is not None
         if "climbs" not in vars(hierarchy):
-            of_arcs: tuple[Tensor, ...] = _ops.ops.hierarchy_climbs(
+            arguments = (
                 hierarchy.first, hierarchy.to, hierarchy.length, hierarchy.slot, hierarchy.last,
                 hierarchy.longest, ENTRIES,
             )  # fmt: skip
+
+            def build(control: Tensor) -> tuple[Tensor, ...]:
+                found: tuple[Tensor, ...] = _ops.ops.hierarchy_climbs(*arguments, control)
+                return found
+
+            of_arcs = prepared(build, "contracting", progress, core.num_slots < QUICK_SLOTS)
             vertex = core.vertex[hierarchy.vertex]
             position = vertex.new_full((graph.num_nodes,), -1, dtype=torch.int32)
             position[vertex] = torch.arange(
@@ -104,8 +112,9 @@ def kept(graph: Graph, memory: int | None = None) -> Climbs | None:
 
 
 def made(
-    graph: Graph, paths: float, memory: int | None = None, seconds: float = math.inf
-) -> Climbs | None:
+    graph: Graph, paths: float, memory: int | None = None, seconds: float = math.inf,
+    progress: bool | None = False,
+) -> Climbs | None:  # fmt: skip
     """The same, contracted if so many paths repay it.
 
     Args:
@@ -122,10 +131,10 @@ def made(
         return None
     if (
         not _choice.too_deep_for_lanes(core)
-        or Hierarchy.of(core, _hierarchy.most_fill(core)) is None
+        or Hierarchy.of(core, _hierarchy.most_fill(core), progress) is None
     ):
         return None
-    return Climbs.of(graph, core)
+    return Climbs.of(graph, core, progress)
 
 
 def _fits(core: Core, memory: int | None) -> bool:

@@ -19,8 +19,10 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import _csr, _weights
+from torchcent.graph._contraction import QUICK_SLOTS
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import BATCH
+from torchcent.runtime._watch import prepared
 
 if TYPE_CHECKING:
     from torchcent.engines._reduce import Core
@@ -105,12 +107,14 @@ class Hierarchy:
     unit: float = 1.0
 
     @staticmethod
-    def of(core: Core, most_fill: float = math.inf) -> Hierarchy | None:
+    def of(
+        core: Core, most_fill: float = math.inf, progress: bool | None = False
+    ) -> Hierarchy | None:
         """That of a core, kept with it; None if it would have more arcs per edge than that."""
         cache = vars(core)
         found: Hierarchy | None = cache.get("_hierarchy")
         if found is None and most_fill > cache.get("_in_vain", 0):
-            found = _contracted(core, most_fill)
+            found = _contracted(core, most_fill, progress)
             cache["_hierarchy" if found else "_in_vain"] = found or most_fill
         return found
 
@@ -309,7 +313,22 @@ def _by_components(component: Tensor, sequence: Tensor, split: Tensor) -> tuple[
     return sequence[turn], torch.from_numpy(between).masked_fill(begins, 0)
 
 
-def _contracted(core: Core, most_fill: float) -> Hierarchy | None:
+def _operated(
+    arcs: tuple[Tensor, Tensor, Tensor | None], weight: Tensor | None, limit: float, order: Tensor,
+    progress: bool | None,
+) -> dict[str, Tensor]:  # fmt: skip
+    """What the operator hierarchy returns."""
+    rowptr, col, arc = arcs
+    threads = torch.get_num_threads()
+
+    def contract(control: Tensor) -> Any:
+        return _ops.ops.hierarchy(rowptr, col, weight, limit, control, threads, order, arc)
+
+    made = prepared(contract, "contracting", progress, col.numel() < QUICK_SLOTS)
+    return dict(zip(_PARTS, made, strict=True))
+
+
+def _contracted(core: Core, most_fill: float, progress: bool | None) -> Hierarchy | None:
     """A new one; None if it would have more arcs per edge than that."""
     contraction = core.contraction
     assert contraction is not None
@@ -321,14 +340,11 @@ def _contracted(core: Core, most_fill: float) -> Hierarchy | None:
     if core.colptr is not core.rowptr:
         component = _csr.strong_components(*arcs[:2])
         arcs = _csr.both_ways(*arcs[:2])
-    while contraction.find(most_fill) is not None:
+    while contraction.find(most_fill, progress) is not None:
         given = contraction.is_given
         limit = min(most_fill, _MOST_FILL[True]) if given else most_fill
-        made: Any = _ops.ops.hierarchy(
-            *arcs[:2], weight, limit if limit < math.inf else 0,
-            torch.get_num_threads(), contraction.among(vertex), arcs[2],
-        )  # fmt: skip
-        part = dict(zip(_PARTS, made, strict=True))
+        known = contraction.among(vertex)
+        part = _operated(arcs, weight, limit if limit < math.inf else 0, known, progress)
         if part["vertex"].numel() == core.num_nodes:
             if component is not None:
                 order = component[part["vertex"]], part["sequence"], part["split"]
@@ -376,11 +392,12 @@ def most_fill(core: Core) -> float:
     return _MOST_FILL[core.weight is not None]
 
 
-def pays(core: Core, room: int) -> bool:
+def pays(core: Core, room: int, progress: bool | None = False) -> bool:
     """Whether sweeps over a hierarchy take less time, which is contracted to find out.
 
     It is not if the contraction would need more than `room`, the bytes besides graph and core.
     """
     fill = min(most_fill(core), most_fill_within(core, room))
-    found = Hierarchy.of(core, fill) if fill >= 1 else None  # every edge is a part of an arc
+    # Every edge is a part of an arc.
+    found = Hierarchy.of(core, fill, progress) if fill >= 1 else None
     return found is not None and found.most_paths < _MOST_PATHS

@@ -10,7 +10,10 @@ from torch import Tensor
 
 from torchcent.graph import _csr
 from torchcent.runtime import _ops
+from torchcent.runtime._watch import prepared
 
+#: slots up to which a contraction takes at most a second
+QUICK_SLOTS = 2**18
 _BYTES_OF_LISTS = 48  # of a vertex or slot; 19 for roads, 40 for grids
 
 
@@ -66,18 +69,24 @@ class Contraction:
         directions = 1 if self._is_mutual else 2
         return _BYTES_OF_LISTS * (self._rowptr.numel() + directions * self._col.numel())
 
-    def find(self, most_fill: float) -> Tensor | None:
+    def find(self, most_fill: float, progress: bool | None = False) -> Tensor | None:
         """The order; None if the arcs would certainly exceed so many per edge."""
         if self.order is None and self._whole is not None:
             whole, vertices = self._whole
-            if whole.find(most_fill) is not None:
+            if whole.find(most_fill, progress) is not None:
                 self.order = whole.among(vertices).int()
         if self.order is None and most_fill > self._in_vain:
             limit = most_fill if most_fill < math.inf else 0
             arcs = self._rowptr.cpu(), self._col.cpu()
             if not self._is_mutual:
                 arcs = _csr.both_ways(*arcs)[:2]
-            found = _ops.ops.hierarchy_order(*arcs, limit, torch.get_num_threads())
+            threads = torch.get_num_threads()
+
+            def search(control: Tensor) -> Tensor:
+                order: Tensor = _ops.ops.hierarchy_order(*arcs, limit, control, threads)
+                return order
+
+            found = prepared(search, "contracting", progress, arcs[1].numel() < QUICK_SLOTS)
             if found.numel() == self._rowptr.numel() - 1:
                 self.order = found.int()
             else:

@@ -43,7 +43,8 @@ def engine_for(asked: str, graph: Graph, sources: int, memory: int | None) -> st
     """bits if it is compiled for the device, else tensor; with weights, the one that suits them."""
     if graph.is_weighted:
         cores = _choice.Preparation(graph, MEASURE, memory, sources)
-        return _choice.choose(cores, MEASURE, "no", Request(MEASURE.name, asked), sources)[0]
+        request = Request(MEASURE.name, asked, progress=False)
+        return _choice.choose(cores, MEASURE, "no", request, sources)[0]
     if asked not in ("auto", "tensor"):
         check.kernel(asked, "distances", graph.device)
     compiled = _ops.has_kernel("distances", graph.device)

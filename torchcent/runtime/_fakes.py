@@ -137,7 +137,14 @@ def _hierarchy_levels(first: Tensor, to: Tensor, last: Tensor) -> tuple[Tensor, 
 
 
 def _hierarchy_climbs(
-    first: Tensor, to: Tensor, length: Tensor, slot: Tensor, last: Tensor, longest: int, most: int
+    first: Tensor,
+    to: Tensor,
+    length: Tensor,
+    slot: Tensor,
+    last: Tensor,
+    longest: int,
+    most: int,
+    control: Tensor,
 ) -> tuple[Tensor, ...]:
     n, arcs, choice, rows = last.numel(), 4 * to.numel(), _unknown_size(), _unknown_size()
     sizes = n, arcs, arcs, 4 * choice, n, n, n, rows

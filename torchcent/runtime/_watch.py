@@ -11,15 +11,19 @@ import weakref
 from _thread import start_new_thread
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent.runtime._codes import CANCEL, DONE
+from torchcent.runtime._codes import CANCEL, DONE, control
 from torchcent.runtime._interrupt import interrupt
 
 _POLL_SECONDS = 0.1
+_ELAPSED = "{desc}: {elapsed}"
+
+T = TypeVar("T")
 
 
 def watched(work: Callable[[], None], control: Tensor, bar: tqdm) -> None:
@@ -47,6 +51,21 @@ def watched(work: Callable[[], None], control: Tensor, bar: tqdm) -> None:
     show_done(bar, control)
     if thread.errors:
         raise thread.errors[0]
+
+
+def prepared(
+    work: Callable[[Tensor], T], title: str, progress: bool | None = False, quick: bool = False
+) -> T:
+    """The result of a preparation, which takes a control record and can be interrupted.
+
+    Its length is not known: the bar shows the time that has passed. Quick work is done at once.
+    """
+    shared, found = control(), []
+    if quick:
+        return work(shared)
+    with progress_bar(0, title, progress, quick, bar_format=_ELAPSED) as bar:
+        watched(lambda: found.append(work(shared)), shared, bar)
+    return found[0]
 
 
 class _Token:

@@ -13,6 +13,8 @@
 #include <tuple>
 #include <vector>
 
+#include "core/control.h"
+#include "core/cpu/simd_level.h"
 #include "core/cpu/view.h"
 #include "hierarchy/cpu/contraction.h"
 #include "hierarchy/cpu/elimination_tree.h"
@@ -101,45 +103,49 @@ Csr renumbered(const Csr& graph, const std::vector<int32_t>& vertex, const std::
 
 }  // namespace
 
-Tensor hierarchy_order(const Tensor& rowptr, const Tensor& col, double most_fill, int64_t threads) {
+Tensor hierarchy_order(const Tensor& rowptr, const Tensor& col, double most_fill, Tensor& control, int64_t threads) {
   const Csr graph = view(rowptr, col);
   const int workers = static_cast<int>(std::max<int64_t>(threads, 1));
-  const std::vector<int32_t> order = contraction_order(graph, limits_of(graph, most_fill).arcs, workers);
+  const std::vector<int32_t> order =
+      contraction_order(graph, limits_of(graph, most_fill).arcs, workers, &control_of(control).cancel);
   Tensor made = empty(rowptr, static_cast<int64_t>(order.size()), ScalarType::Long);
   std::copy(order.begin(), order.end(), made.mutable_data_ptr<int64_t>());
   return made;
 }
 
 HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::optional<Tensor>& weight,
-                           double most_fill, int64_t threads, const std::optional<Tensor>& order,
+                           double most_fill, Tensor& control, int64_t threads, const std::optional<Tensor>& order,
                            const std::optional<Tensor>& arc) {
   const Csr graph = view(rowptr, col);
   const int32_t n = static_cast<int32_t>(graph.num_nodes);
   const int workers = static_cast<int>(std::max<int64_t>(threads, 1));
   const OverlayLimits limits = limits_of(graph, most_fill);
+  const int64_t* const cancel = &control_of(control).cancel;
   std::vector<int32_t> contracted;
   if (order.has_value()) contracted = checked(*order, n);
-  else contracted = contraction_order(graph, limits.arcs, workers);
+  else contracted = contraction_order(graph, limits.arcs, workers, cancel);
   Overlay overlay;
   if (static_cast<int32_t>(contracted.size()) == n) {
     contracted = by_subtrees(graph, contracted);
     const int64_t* const slot = arc.has_value() ? arc->const_data_ptr<int64_t>() : nullptr;
     const auto fill = [&](const auto* weights) {
       using Weight = std::remove_cvref_t<decltype(*weights)>;
-      overlay = filled(ContractedGraph<Weight>{graph, slot, weights}, contracted, limits);
+      overlay = filled(ContractedGraph<Weight>{graph, slot, weights}, contracted, limits, cancel);
     };
     if (!weight.has_value()) fill(static_cast<const int32_t*>(nullptr));
     else if (weight->element_size() == 4) fill(weight->const_data_ptr<int32_t>());
     else fill(weight->const_data_ptr<double>());
   }
   const auto made = [&](int64_t size, ScalarType type) { return empty(rowptr, size, type); };
-  if (overlay.first.empty()) {
+  const auto nothing = [&]() -> HierarchyTensors {
     const auto none = [&](ScalarType type) { return made(0, type); };
     return {none(ScalarType::Long),   none(ScalarType::Long), none(ScalarType::Int),  none(ScalarType::Long),
             none(ScalarType::Double), none(ScalarType::Int),  none(ScalarType::Long), none(ScalarType::Int),
             none(ScalarType::Int),    none(ScalarType::Int)};
-  }
-  std::vector<OverlayArcs> directions = customise(overlay);
+  };
+  if (overlay.first.empty()) return nothing();
+  std::vector<OverlayArcs> directions = customise(overlay, cancel);
+  if (directions.empty()) return nothing();
   if (directions.size() == 2) std::swap(directions[0], directions[1]);  // down, up
 
   const Preorder found = positions(directions);
@@ -176,7 +182,8 @@ HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::o
   }
   std::vector<int64_t> rows;
   std::vector<int32_t> columns;
-  const Neighbourhoods near = neighbourhoods(renumbered(graph, vertex, position, rows, columns), workers);
+  const Neighbourhoods near = neighbourhoods(renumbered(graph, vertex, position, rows, columns), workers, cancel);
+  if (cancelled(cancel)) return nothing();
   std::copy(near.sequence.begin(), near.sequence.end(), sequence.mutable_data_ptr<int32_t>());
   std::copy(near.depth.begin(), near.depth.end(), split.mutable_data_ptr<int32_t>());
   return {vertices, first, to, length, paths, powers, slot, last, sequence, split};

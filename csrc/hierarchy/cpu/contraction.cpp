@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/cpu/simd_level.h"
 #include "hierarchy/cpu/dissection.h"
 
 namespace torchcent {
@@ -65,15 +66,20 @@ class GreedyContraction {
     }
   }
 
-  // Contracts all but `least` vertices, or those that would add kExcess arcs more than they remove.
-  void run(int64_t least, std::vector<int32_t>& order) {
-    for (int32_t v = 0; v < n_; ++v) consider(v);
+  // Contracts all but `least` vertices, or those that would add kExcess arcs more than they remove. False: cancelled.
+  bool run(int64_t least, std::vector<int32_t>& order, const int64_t* cancel) {
+    for (int32_t v = 0; v < n_; ++v) {
+      if ((v & 0xfff) == 0 && cancelled(cancel)) return false;
+      consider(v);
+    }
     int32_t key, v;
     while (n_ - static_cast<int64_t>(order.size()) > least && queue_.pop(key, v)) {
       if (level_[v] == kContracted || key != key_[v]) continue;
+      if ((order.size() & 0x3ff) == 0 && cancelled(cancel)) return false;
       contract(v);
       order.push_back(v);
     }
+    return true;
   }
 
   Piece rest() {
@@ -211,15 +217,15 @@ class GreedyContraction {
 
 }  // namespace
 
-std::vector<int32_t> contraction_order(const Csr& graph, int64_t most_arcs, int threads) {
+std::vector<int32_t> contraction_order(const Csr& graph, int64_t most_arcs, int threads, const int64_t* cancel) {
   constexpr double kCore = 0.05;  // of the vertices: those that are left to dissection
   std::vector<int32_t> order;
   order.reserve(graph.num_nodes);
   GreedyContraction greedy(graph);
-  greedy.run(static_cast<int64_t>(kCore * static_cast<double>(graph.num_nodes)), order);
+  if (!greedy.run(static_cast<int64_t>(kCore * static_cast<double>(graph.num_nodes)), order, cancel)) return {};
   Piece core = greedy.rest();
   const std::vector<int32_t> vertex = core.vertex;
-  const std::vector<int32_t> last = dissection(std::move(core), most_arcs, threads);
+  const std::vector<int32_t> last = dissection(std::move(core), most_arcs, threads, cancel);
   if (last.size() != vertex.size()) return {};
   for (const int32_t i : last) order.push_back(vertex[i]);
   return order;

@@ -28,6 +28,9 @@ struct CoreCell {
 
 // What all threads share. arcs_left is negative if it has been given up.
 struct Dissection {
+  explicit Dissection(const int64_t* cancelling) : cancel(cancelling) {}
+
+  const int64_t* const cancel;
   std::vector<int32_t> degree, order;
   int64_t most_separator = 0;
   std::atomic<int64_t> arcs_left = 0;
@@ -39,7 +42,7 @@ struct Dissection {
 // others are across this line and in between.
 class Dissector {
  public:
-  explicit Dissector(Dissection& shared) : all_(shared) {}
+  explicit Dissector(Dissection& shared) : all_(shared), cut_(shared.cancel) {}
 
   void run() {
     for (CoreCell cell; all_.cells.take(cell); all_.cells.done()) {
@@ -218,9 +221,9 @@ class Dissector {
 
 }  // namespace
 
-std::vector<int32_t> dissection(Piece piece, int64_t most_arcs, int threads) {
+std::vector<int32_t> dissection(Piece piece, int64_t most_arcs, int threads, const int64_t* cancel) {
   const int32_t n = piece.size();
-  Dissection all;
+  Dissection all(cancel);
   all.order.resize(n);
   all.degree.resize(n);
   for (int32_t v = 0; v < n; ++v) all.degree[v] = static_cast<int32_t>(piece.first[v + 1] - piece.first[v]);

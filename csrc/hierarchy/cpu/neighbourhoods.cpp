@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/cpu/simd_level.h"
 #include "core/cpu/threads.h"
 #include "hierarchy/cpu/task_list.h"
 
@@ -23,9 +24,11 @@ struct SequencePart {
 
 // What all threads share. The vertices of a part, and they alone, have the same mark.
 struct Bisection {
-  explicit Bisection(const Csr& of) : graph(of), mark(of.num_nodes, 0), to_x(of.num_nodes), to_y(of.num_nodes) {}
+  Bisection(const Csr& of, const int64_t* cancelling)
+      : graph(of), cancel(cancelling), mark(of.num_nodes, 0), to_x(of.num_nodes), to_y(of.num_nodes) {}
 
   Csr graph;
+  const int64_t* const cancel;
   Neighbourhoods made;
   std::vector<int32_t> mark, to_x, to_y;
   std::atomic<int32_t> last_mark = 0;
@@ -55,6 +58,7 @@ class Bisector {
           continue;
         }
         const int32_t middle = split(all_.made.sequence.data() + part.begin, size) + part.begin;
+        if (cancelled(all_.cancel)) return all_.parts.stop();
         all_.made.depth[middle] = part.depth;
         for (const SequencePart half :
              {SequencePart{middle, part.end, part.depth + 1}, SequencePart{part.begin, middle, part.depth + 1}}) {
@@ -76,10 +80,15 @@ class Bisector {
   int32_t mark(int32_t v) const { return __atomic_load_n(mark_ + v, __ATOMIC_RELAXED); }
   void set_mark(int32_t v, int32_t to) const { __atomic_store_n(mark_ + v, to, __ATOMIC_RELAXED); }
 
-  // Orders the vertices of a part by halves, otherwise as before; returns the size of the first.
+  // Orders the vertices of a part by halves, otherwise as before; returns the size of the first. Each search of a large
+  // graph takes a second or so: if cancelled, the others are left out.
   int32_t split(int32_t* part, int32_t n) {
-    const int32_t x = search(part, n, part[0], to_x_), y = search(part, n, x, to_x_);
+    const int32_t x = search(part, n, part[0], to_x_);
+    if (cancelled(all_.cancel)) return 0;
+    const int32_t y = search(part, n, x, to_x_);
+    if (cancelled(all_.cancel)) return 0;
     search(part, n, y, to_y_);
+    if (cancelled(all_.cancel)) return 0;
     const int32_t now[2] = {new_mark(), new_mark()};
     halve(part, n, now);
     const int32_t first = move_islands(part, n, now);
@@ -175,9 +184,9 @@ class Bisector {
 
 }  // namespace
 
-Neighbourhoods neighbourhoods(const Csr& graph, int threads) {
+Neighbourhoods neighbourhoods(const Csr& graph, int threads, const int64_t* cancel) {
   const int32_t n = static_cast<int32_t>(graph.num_nodes);
-  Bisection all(graph);
+  Bisection all(graph, cancel);
   all.made.sequence.resize(n);
   std::iota(all.made.sequence.begin(), all.made.sequence.end(), 0);
   all.made.depth.assign(n, 0);

@@ -17,6 +17,7 @@ struct Neighbourhoods {
 
 constexpr int32_t kNeighbourhood = 32;
 
-Neighbourhoods neighbourhoods(const Csr& graph, int threads);
+// Not complete if cancelled.
+Neighbourhoods neighbourhoods(const Csr& graph, int threads, const int64_t* cancel);
 
 }  // namespace torchcent

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/cpu/simd_level.h"
 #include "hierarchy/cpu/multiplicity.h"
 
 namespace torchcent {
@@ -32,7 +33,8 @@ inline void triangles_at(const Overlay& overlay, int32_t r, const Begin& begin, 
 }  // namespace
 
 template <class Weight>
-Overlay filled(const ContractedGraph<Weight>& given, const std::vector<int32_t>& vertex, OverlayLimits limits) {
+Overlay filled(const ContractedGraph<Weight>& given, const std::vector<int32_t>& vertex, OverlayLimits limits,
+               const int64_t* cancel) {
   const Csr& graph = given.graph;
   const int32_t n = static_cast<int32_t>(vertex.size());
   Overlay made;
@@ -44,6 +46,7 @@ Overlay filled(const ContractedGraph<Weight>& given, const std::vector<int32_t>&
   std::vector<int32_t> child(n, -1), sibling(n, -1);
   std::vector<int32_t>& to = made.to;
   for (int32_t r = 0; r < n; ++r) {
+    if ((r & 0x3ff) == 0 && cancelled(cancel)) return {};
     const size_t begin = to.size();
     const auto lead = [&](int32_t x) {
       if (stamp[x] == r) return;
@@ -83,6 +86,7 @@ Overlay filled(const ContractedGraph<Weight>& given, const std::vector<int32_t>&
   clear(made.up);
   if (given.slot != nullptr) clear(made.down);
   for (int32_t r = 0; r < n; ++r) {
+    if ((r & 0x3ff) == 0 && cancelled(cancel)) return {};
     const int32_t v = vertex[r];
     for (int64_t i = graph.rowptr[v]; i < graph.rowptr[v + 1]; ++i) {
       const int32_t x = rank[graph.col[i]];
@@ -95,8 +99,8 @@ Overlay filled(const ContractedGraph<Weight>& given, const std::vector<int32_t>&
   return made;
 }
 
-template Overlay filled(const ContractedGraph<int32_t>&, const std::vector<int32_t>&, OverlayLimits);
-template Overlay filled(const ContractedGraph<double>&, const std::vector<int32_t>&, OverlayLimits);
+template Overlay filled(const ContractedGraph<int32_t>&, const std::vector<int32_t>&, OverlayLimits, const int64_t*);
+template Overlay filled(const ContractedGraph<double>&, const std::vector<int32_t>&, OverlayLimits, const int64_t*);
 
 namespace {
 
@@ -132,13 +136,14 @@ class Paths {
   int32_t* const powers_;
 };
 
-// Ascending: all triangles below an arc come before those that it belongs to.
+// Ascending: all triangles below an arc come before those that it belongs to. False: cancelled.
 template <bool directed>
-void find_paths(Overlay& overlay) {
+bool find_paths(Overlay& overlay, const int64_t* cancel) {
   const Paths up(overlay.up), down(directed ? overlay.down : overlay.up);
   int64_t along_down = 0, along_up = 0;
   Multiplicity steps_down, steps_up;
-  for (int32_t r = 0; r < overlay.size(); ++r)
+  for (int32_t r = 0; r < overlay.size(); ++r) {
+    if (cancelled(cancel)) return false;
     triangles_at(
         overlay, r,
         [&](int64_t one) {
@@ -154,14 +159,18 @@ void find_paths(Overlay& overlay) {
           if constexpr (directed) down.add(across, down.length(other) + along_up, down.number(other), steps_up);
         },
         [](int64_t) {});
+  }
+  return true;
 }
 
-// Descending, the triangles above an arc turn its length into the distance of its ends.
+// Descending, the triangles above an arc turn its length into the distance of its ends. False: cancelled.
 template <bool directed>
-void find_distances(const Overlay& overlay, std::vector<int64_t>& upwards, std::vector<int64_t>& downwards) {
+bool find_distances(const Overlay& overlay, std::vector<int64_t>& upwards, std::vector<int64_t>& downwards,
+                    const int64_t* cancel) {
   int64_t *const up = upwards.data(), *const down = directed ? downwards.data() : up;
   int64_t nearest_up = 0, nearest_down = 0;
-  for (int32_t r = overlay.size() - 1; r >= 0; --r)
+  for (int32_t r = overlay.size() - 1; r >= 0; --r) {
+    if (cancelled(cancel)) return false;
     triangles_at(
         overlay, r,
         [&](int64_t one) {
@@ -182,6 +191,8 @@ void find_distances(const Overlay& overlay, std::vector<int64_t>& upwards, std::
           up[one] = nearest_up;
           if constexpr (directed) down[one] = nearest_down;
         });
+  }
+  return true;
 }
 
 // The arcs that are as long as their distance, in the memory of all of them.
@@ -211,19 +222,19 @@ OverlayArcs kept(const std::vector<int64_t>& first, std::vector<int32_t>&& to, A
 }
 
 }  // namespace
-std::vector<OverlayArcs> customise(Overlay& overlay) {
+std::vector<OverlayArcs> customise(Overlay& overlay, const int64_t* cancel) {
   std::vector<OverlayArcs> made;
   std::vector<int64_t> up, down;
   if (overlay.directed()) {
-    find_paths<true>(overlay);
+    if (!find_paths<true>(overlay, cancel)) return {};
     up = overlay.up.length, down = overlay.down.length;
-    find_distances<true>(overlay, up, down);
+    if (!find_distances<true>(overlay, up, down, cancel)) return {};
     made.push_back(kept(overlay.first, std::vector<int32_t>(overlay.to), std::move(overlay.up), up));
     made.push_back(kept(overlay.first, std::move(overlay.to), std::move(overlay.down), down));
   } else {
-    find_paths<false>(overlay);
+    if (!find_paths<false>(overlay, cancel)) return {};
     up = overlay.up.length;
-    find_distances<false>(overlay, up, down);
+    if (!find_distances<false>(overlay, up, down, cancel)) return {};
     made.push_back(kept(overlay.first, std::move(overlay.to), std::move(overlay.up), up));
   }
   return made;

@@ -50,12 +50,13 @@ struct ContractedGraph {
 };
 
 // All arcs of a contraction of the vertices in the order given, vertex[r] at rank r, with the lengths of edges, where
-// there are any, and slots. Empty, without first, beyond the limits.
+// there are any, and slots. Empty, without first, beyond the limits or if cancelled.
 template <class Weight>
-Overlay filled(const ContractedGraph<Weight>& graph, const std::vector<int32_t>& vertex, OverlayLimits limits);
+Overlay filled(const ContractedGraph<Weight>& graph, const std::vector<int32_t>& vertex, OverlayLimits limits,
+               const int64_t* cancel);
 
 // Completes lengths and multiplicities, and returns the arcs up, and those down if they are others, that are not longer
-// than the distance of their ends. The values of the overlay are lost.
-std::vector<OverlayArcs> customise(Overlay& overlay);
+// than the distance of their ends. The values of the overlay are lost. Empty if cancelled.
+std::vector<OverlayArcs> customise(Overlay& overlay, const int64_t* cancel);
 
 }  // namespace torchcent

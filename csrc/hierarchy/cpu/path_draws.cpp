@@ -33,11 +33,11 @@ struct ArcChoice {
   ArcParts parts;
 };
 
-// The choices of arcs that have several, arc by arc; `parts` gets those of the others.
-std::vector<ArcChoice> find_parts(const Hierarchy& h, const int64_t* slot, ArcParts* parts) {
+// The choices of arcs that have several, arc by arc; `parts` gets those of the others. Not complete if cancelled.
+std::vector<ArcChoice> find_parts(const Hierarchy& h, const int64_t* slot, const int64_t* cancel, ArcParts* parts) {
   std::vector<ArcChoice> several;
   std::fill_n(parts, h.arcs(), ArcParts{-1, -1, -1, 0});
-  each_part(h, h.directed(), [&](int64_t k, int64_t i, int64_t j, int64_t p, bool) {
+  each_part(h, h.directed(), cancel, [&](int64_t k, int64_t i, int64_t j, int64_t p, bool) {
     const ArcParts found = {static_cast<int32_t>(i), static_cast<int32_t>(j), static_cast<int32_t>(p), 1};
     ArcParts& known = parts[k];
     if (known.choices == 0 && slot[k] < 0) {
@@ -84,7 +84,8 @@ void find_row(const Hierarchy& h, const int64_t* first, const int32_t* depth, co
   for (int32_t k = 0; k < depth[p]; ++k) own[k] = own[k] > ClimbIndex::kLongest ? ClimbIndex::kNone : own[k];
 }
 
-ClimbRows find_rows(const Hierarchy& h, const int32_t* depth, int64_t longest, int64_t most) {
+// Not complete if cancelled.
+ClimbRows find_rows(const Hierarchy& h, const int32_t* depth, int64_t longest, int64_t most, const int64_t* cancel) {
   const int32_t none = std::numeric_limits<int32_t>::max();
   const int64_t directions = h.directed() ? 2 : 1;
   const int32_t least = longest < ClimbIndex::kLongest ? least_subtree(h, depth, most / directions) : none;
@@ -106,6 +107,7 @@ ClimbRows find_rows(const Hierarchy& h, const int32_t* depth, int64_t longest, i
   made.rows.assign(directions * size, ClimbIndex::kNone);
   for (int64_t p = 0; p < h.size; ++p) {
     if (made.row[p] < 0) continue;
+    if (cancelled(cancel)) break;
     find_row(h, h.up, depth, made, p, made.rows.data());
     if (h.directed()) find_row(h, h.down, depth, made, p, made.rows.data() + size);
   }
@@ -123,11 +125,12 @@ Tensor index_tensor(const Tensor& like, const std::vector<T>& values) {
 }  // namespace
 
 // The arrays of ClimbIndex: depth, arcs, parts and choice, those of records as rows of int32; top, branch, row and
-// rows, at most so many entries per vertex.
+// rows, at most so many entries per vertex. All are empty if cancelled.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> hierarchy_climbs(
     const Tensor& first, const Tensor& to, const Tensor& length, const Tensor& slot, const Tensor& last,
-    int64_t longest, int64_t entries) {
+    int64_t longest, int64_t entries, Tensor& control) {
   const Hierarchy h = hierarchy_of({nullptr, &first, &to, &length, nullptr, nullptr, &last});
+  const int64_t* const cancel = &control_of(control).cancel;
   const auto made = [&](int64_t size) {
     Tensor array = empty(first, size, ScalarType::Int);
     with_huge_pages(array.mutable_data_ptr<int32_t>(), size);
@@ -143,10 +146,14 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> hiera
   }
   auto* const arc = reinterpret_cast<ClimbArc*>(arcs.mutable_data_ptr<int32_t>());
   for (int64_t i = 0; i < h.arcs(); ++i) arc[i] = {depth[h.to[i]], h.to[i], h.length[i]};
-  const ClimbRows highest = find_rows(h, depth, longest, entries * h.size);
+  const ClimbRows highest = find_rows(h, depth, longest, entries * h.size, cancel);
 
   auto* const part = reinterpret_cast<ArcParts*>(parts.mutable_data_ptr<int32_t>());
-  std::vector<ArcChoice> several = find_parts(h, slot.const_data_ptr<int64_t>(), part);
+  std::vector<ArcChoice> several = find_parts(h, slot.const_data_ptr<int64_t>(), cancel, part);
+  if (cancelled(cancel)) {
+    const Tensor none = made(0);
+    return {none, none, none, none, none, none, empty(first, 0, ScalarType::Long), none};
+  }
   for (size_t i = 0; i < several.size();) {
     ArcParts& all = part[several[i].arc];
     all = {static_cast<int32_t>(i), -1, -1, 0};

@@ -33,7 +33,7 @@ double quotient(const Hierarchy& h, int64_t a, int64_t b, int64_t c) {
 // vertex between them. What remains is the part of an arc that is an edge.
 void unpack_arcs(const Hierarchy& h, bool directions, Flows& flows) {
   double *const down = flows.down.data(), *const up = flows.up.empty() ? down : flows.up.data();
-  each_part(h, directions, [&](int64_t k, int64_t i, int64_t j, int64_t p, bool upwards) {
+  each_part(h, directions, nullptr, [&](int64_t k, int64_t i, int64_t j, int64_t p, bool upwards) {
     const double flow = (upwards ? up : down)[k] * quotient(h, i, j, k);
     flows.inside[p] += flow;
     (upwards ? down : up)[i] += flow;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/cpu/simd_level.h"
+
 namespace torchcent {
 
 bool VertexCut::find(const Piece& cell, const std::vector<int32_t>& sorted, const std::vector<int32_t>& place,
@@ -26,6 +28,7 @@ bool VertexCut::find(const Piece& cell, const std::vector<int32_t>& sorted, cons
     for (const int32_t i : sources_) seen_[2 * i + 1] = 0;
     for (int32_t i = 0; i < size_; ++i) ways_[i].next = first_[i];
     for (const int32_t i : sources_) {
+      if (cancelled(cancel_)) return false;
       if (ways_[i].before != kNone || !augment(i)) continue;
       more = true;
       if (++flow > most) return false;

@@ -12,7 +12,9 @@ namespace torchcent {
 // which may be in it themselves: a maximum flow along vertex-disjoint paths.
 class VertexCut {
  public:
-  // place[v] is that of v in the order. False if the cut has more than `most` vertices.
+  explicit VertexCut(const int64_t* cancel) : cancel_(cancel) {}
+
+  // place[v] is that of v in the order. False if the cut has more than `most` vertices, or if cancelled.
   bool find(const Piece& cell, const std::vector<int32_t>& sorted, const std::vector<int32_t>& place, int32_t outer,
             int64_t most);
 
@@ -27,6 +29,7 @@ class VertexCut {
 
   bool is_sink(int32_t i) const { return i >= size_ - outer_; }
 
+  const int64_t* cancel_;
   int32_t size_ = 0, outer_ = 0;
   // Neighbours of each place, the ones closest to the sink first.
   std::vector<int64_t> first_;
