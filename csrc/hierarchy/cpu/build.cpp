@@ -149,6 +149,7 @@ HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::o
   if (directions.size() == 2) std::swap(directions[0], directions[1]);  // down, up
 
   const Preorder found = positions(directions);
+  if (cancelled(cancel)) return nothing();
   std::vector<int32_t> vertex(n), position(n), of_rank(n);
   for (int32_t p = 0; p < n; ++p) {
     vertex[p] = contracted[found.at[p]];
@@ -180,6 +181,7 @@ HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::o
     }
     *begin++ = at;
   }
+  if (cancelled(cancel)) return nothing();
   std::vector<int64_t> rows;
   std::vector<int32_t> columns;
   const Neighbourhoods near = neighbourhoods(renumbered(graph, vertex, position, rows, columns), workers, cancel);

@@ -194,6 +194,7 @@ Neighbourhoods neighbourhoods(const Csr& graph, int threads, const int64_t* canc
   for (int32_t begin = 0, end = 0; begin < n; begin = end) {  // components
     const int32_t now = ++all.last_mark;
     queue.assign(1, begin);
+    if (cancelled(cancel)) return {};
     for (all.mark[begin] = now; !queue.empty();) {
       const int32_t v = queue.back();
       queue.pop_back();
