@@ -62,6 +62,9 @@ struct CellFrame {
   LaneClasses<Number> classes;
 
   static constexpr int kParts = paths ? 3 : 1;
+  // Registers from row to row: an odd number, so that the same lane of different rows is in different sets of the
+  // cache.
+  int64_t stride() const { return int64_t{kParts} * registers | 1; }
   void hold(int64_t ends, int64_t own) {
     image.hold(ends), inflow.hold(ends), reference.hold(ends);
     link.hold(own + 1), own_row.hold(own), special.hold(own);
@@ -71,13 +74,11 @@ struct CellFrame {
       seen.hold(most);
       fill(seen.data(), seen.size(), int32_t{kNone});
     }
-    row.hold(most * kParts * std::max(registers, 1));
+    row.hold(most * stride());
   }
-  Distance* distance(int32_t i) const {
-    return reinterpret_cast<Distance*>(row.data() + static_cast<int64_t>(i) * kParts * registers);
-  }
-  Count* count(int32_t i) const { return row.data() + (static_cast<int64_t>(i) * kParts + 1) * registers; }
-  Count* passed(int32_t i) const { return row.data() + (static_cast<int64_t>(i) * kParts + 2) * registers; }
+  Distance* distance(int32_t i) const { return reinterpret_cast<Distance*>(row.data() + i * stride()); }
+  Count* count(int32_t i) const { return row.data() + i * stride() + registers; }
+  Count* passed(int32_t i) const { return row.data() + i * stride() + 2 * registers; }
 };
 
 // The least distance over links, to `to`; which links are tight for some lane, to `tight`. `start` may begin with

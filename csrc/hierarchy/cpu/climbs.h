@@ -73,28 +73,16 @@ class Climbs {
       const Distance *const own = climb(s), *const best = distance(s);
       const Count *const number = climbs(s), *const beyond = passed(s);
       Count* const sums = sums_of(s);
-      fill(sums, registers, Count{});
-      for (int64_t i = s.up; i < s.past; ++i) {
-        const UpArc& arc = up_[i];
-        const Special& t = specials_[arc.upper];
-        const int shift = s.low - t.low;
-        const Distance *const climbed = climb(t) + shift, *const nearest = distance(t) + shift;
-        const Count* const passing = sums_of(t) + shift;
-        Count total{};
-        for (int r = 0; r < registers; ++r) {
-          const auto tight = L::equal(own[r] + arc.length, climbed[r]) & L::equal(climbed[r], nearest[r]);
-          const Count x = L::product(tight, passing[r], L::counts(arc.number));
-          sums[r] += x;
-          total += number[r] * x;
-        }
-        flow[arc.arc] += L::total(total);
-      }
+      totals_.hold(s.past - s.up);
+      fill(totals_.data(), s.past - s.up, Count{});
+      in_tiles(registers, [&](auto size, int r) { descend_arcs<size()>(s, r); });
+      for (int64_t i = s.up; i < s.past; ++i) flow[up_[i].arc] += L::total(totals_[i - s.up]);
       Count delta{};
       for (int r = 0; r < registers; ++r) {
         Count x = L::chosen(L::equal(own[r], best[r]), number[r] * sums[r]);
         if (s.lane >= 0 && s.lane / L::width == s.low + r) x[s.lane % L::width] = 0;
         delta += x;
-        sums[r] += beyond[r];
+        sums[r] = L::chosen(L::equal(own[r], best[r]), sums[r] + beyond[r]);
       }
       inside[place_[s.position]] += L::total(delta);
     }
@@ -108,7 +96,73 @@ class Climbs {
     int64_t arc;  // see HierarchyProblem::up_first
   };
   static constexpr int kRows = paths ? 5 : 3;
+  // What is passed back by climbs that end at a vertex or go on from there, in lanes whose climbs are shortest paths.
   Count* sums_of(const Special& s) { return &rows_[s.at + 4 * (s.high - s.low)]; }
+
+  // Visits registers several at a time, so that what belongs to the lower ends of arcs stays in registers of the
+  // processor: visit(constant of the number of registers, the first one).
+  template <class Visit>
+  static void in_tiles(int registers, const Visit& visit) {
+    constexpr int kTile = 4;
+    int r = 0;
+    for (; r + kTile <= registers; r += kTile) visit(std::integral_constant<int, kTile>(), r);
+    for (; r < registers; ++r) visit(std::integral_constant<int, 1>(), r);
+  }
+
+  // What comes back over arcs up, and flows of these arcs.
+  template <int size>
+  void descend_arcs(const Special& s, int r) {
+    Distance own[size];
+    Count number[size], sum[size];
+    for (int k = 0; k < size; ++k) {
+      own[k] = climb(s)[r + k];
+      number[k] = climbs(s)[r + k];
+      sum[k] = Count{};
+    }
+    for (int64_t i = s.up; i < s.past; ++i) {
+      const UpArc& arc = up_[i];
+      const Special& t = specials_[arc.upper];
+      const int at = r + s.low - t.low;
+      const Distance* const climbed = climb(t) + at;
+      const Count* const passing = sums_of(t) + at;
+      const Count each = L::counts(arc.number);
+      Count total = totals_[i - s.up];
+      for (int k = 0; k < size; ++k) {
+        const Count x = L::product(L::equal(own[k] + arc.length, climbed[k]), passing[k], each);
+        sum[k] += x;
+        total += number[k] * x;
+      }
+      totals_[i - s.up] = total;
+    }
+    for (int k = 0; k < size; ++k) sums_of(s)[r + k] = sum[k];
+  }
+
+  // Takes climbs further up.
+  template <int size>
+  void climb_arcs(const Special& s, int r) {
+    Distance own[size];
+    Count number[size];
+    for (int k = 0; k < size; ++k) {
+      own[k] = climb(s)[r + k];
+      if constexpr (paths) number[k] = climbs(s)[r + k];
+    }
+    for (int64_t i = s.up; i < s.past; ++i) {
+      const UpArc& arc = up_[i];
+      const Special& t = specials_[arc.upper];
+      const int at = r + s.low - t.low;
+      Distance* const climbed = climb(t) + at;
+      for (int k = 0; k < size; ++k) {
+        const Distance over = own[k] + arc.length;
+        if constexpr (paths) {
+          Count& sum = climbs(t)[at + k];
+          const Count more = number[k] * L::counts(arc.number);
+          const auto shorter = L::at_most(over, climbed[k] - 1);
+          sum = L::choose(L::equal(over, climbed[k]), sum + more, L::choose(shorter, more, sum));
+        }
+        climbed[k] = L::smaller(over, climbed[k]);
+      }
+    }
+  }
 
   void place_rows() {
     const LaneRange<Number> lanes(sources_);
@@ -200,23 +254,7 @@ class Climbs {
     }
     for (int k = sources_.num_above - 1; k >= 0; --k) {
       const Special& s = specials_[k];
-      const int registers = s.high - s.low;
-      const Distance* const own = climb(s);
-      for (int64_t i = s.up; i < s.past; ++i) {
-        const UpArc& arc = up_[i];
-        const Special& t = specials_[arc.upper];
-        Distance* const climbed = climb(t) + (s.low - t.low);
-        for (int r = 0; r < registers; ++r) {
-          const Distance over = own[r] + arc.length;
-          if constexpr (paths) {
-            Count& number = climbs(t)[s.low - t.low + r];
-            const Count more = climbs(s)[r] * L::counts(arc.number);
-            const auto shorter = L::at_most(over, climbed[r] - 1);
-            number = L::choose(L::equal(over, climbed[r]), number + more, L::choose(shorter, more, number));
-          }
-          climbed[r] = L::smaller(over, climbed[r]);
-        }
-      }
+      in_tiles(s.high - s.low, [&](auto size, int r) { climb_arcs<size()>(s, r); });
     }
   }
 
@@ -226,7 +264,7 @@ class Climbs {
   const SourceBatches& sources_;
   Room<Special> specials_;
   Room<UpArc> up_;
-  CountRoom<Number> rows_;
+  CountRoom<Number> rows_, totals_;
   DistanceRoom<Number> reference_, to_reference_;
   Distance spread_;
 };

@@ -35,22 +35,12 @@ class LaneClasses {
       class_[low * L::width + i] = i;
       representative_[i] = low * L::width + i;
     }
-    const Distance* const base = rows == 0 ? nullptr : row(0);
-    for (int r = 0; r < outer; ++r) {
-      open_[r] = r >= low && r < high ? 0 : L::all;
-      if (open_[r] == 0) continue;
-      LaneHash<Number> hash;
-      if constexpr (paths) {
-        const Count inverse = 1 / paths_row(0)[r];
-        for (int j = 1; j < rows; ++j)
-          hash.add(row(j)[r] - base[r], (Distance)(paths_row(j)[r] * inverse), keys + 2 * j);
-      } else {
-        for (int j = 1; j < rows; j += 2)
-          hash.add(row(j)[r] - base[r], j + 1 < rows ? row(j + 1)[r] - base[r] : Distance{}, keys + 2 * j);
-      }
-      first_[r] = hash.value(0);
-      second_[r] = hash.value(1);
+    for (const auto& [begin, end] : {std::pair{0, low}, std::pair{high, outer}}) {
+      int r = begin;
+      for (; r + kTile <= end; r += kTile) hash<kTile, paths>(r, rows, keys, row, paths_row);
+      for (; r < end; ++r) hash<1, paths>(r, rows, keys, row, paths_row);
     }
+    for (int r = 0; r < outer; ++r) open_[r] = r >= low && r < high ? 0 : L::all;
     classes = spread(outer, classes);
     registers_ = (classes + L::width - 1) / L::width;
     for (int i = classes; i < registers_ * L::width; ++i) representative_[i] = representative_[classes - 1];
@@ -59,6 +49,35 @@ class LaneClasses {
 
  private:
   static constexpr int kPeeled = 48;  // classes that are looked for one by one
+  static constexpr int kTile = 4;     // registers that are hashed side by side
+
+  // Registers from r on.
+  template <int size, bool paths, class Row, class PathsRow>
+  void hash(int r, int rows, const uint64_t* keys, const Row& row, const PathsRow& paths_row) {
+    LaneHash<Number> hashes[size];
+    Distance base[size];
+    for (int k = 0; k < size; ++k) base[k] = row(0)[r + k];
+    if constexpr (paths) {
+      Count inverse[size];
+      for (int k = 0; k < size; ++k) inverse[k] = 1 / paths_row(0)[r + k];
+      for (int j = 1; j < rows; ++j) {
+        const Distance* const distance = row(j) + r;
+        const Count* const number = paths_row(j) + r;
+        for (int k = 0; k < size; ++k)
+          hashes[k].add(distance[k] - base[k], (Distance)(number[k] * inverse[k]), keys + 2 * j);
+      }
+    } else {
+      for (int j = 1; j < rows; j += 2) {
+        const Distance *const one = row(j) + r, *const other = j + 1 < rows ? row(j + 1) + r : nullptr;
+        for (int k = 0; k < size; ++k)
+          hashes[k].add(one[k] - base[k], other != nullptr ? other[k] - base[k] : Distance{}, keys + 2 * j);
+      }
+    }
+    for (int k = 0; k < size; ++k) {
+      first_[r + k] = hashes[k].value(0);
+      second_[r + k] = hashes[k].value(1);
+    }
+  }
 
   int spread(int outer, int classes) {
     for (int start = 0, peeled = 0;; ++peeled) {
