@@ -228,6 +228,3 @@ def test_what_it_does_not_compute(options: dict[str, Any], message: str) -> None
 def test_other_refusals() -> None:
     with pytest.raises(ValueError, match="does not compute stress"):
         torchcent.stress(road(6), engine="hierarchy")
-    directed = Graph.from_edge_index(torch.tensor([[0, 1], [1, 2]]), directed=True)
-    with pytest.raises(ValueError, match="is for undirected graphs"):
-        torchcent.betweenness(directed.to(DEVICE), engine="hierarchy")
