@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+import networkx as nx
 import path_oracles
 import pytest
 import torch
 from engines import assert_scores
-from graphs import DEVICE, edge_index, some_or_all
+from graphs import DEVICE, diamonds, edge_index, some_or_all
 from hypothesis import given
 from hypothesis import strategies as st
 from tuning import Tuning, tuned
@@ -26,12 +28,44 @@ pytestmark = pytest.mark.skipif(
 F64 = torch.float64
 Edges = list[tuple[int, int, int]]
 PATHS = ("betweenness", "edge_betweenness", "percolation")
+DIRECTED = pytest.mark.parametrize("directed", [False, True])
 
 
-def network(chance: random.Random, most: int = 30) -> tuple[int, Edges]:
+class Network(NamedTuple):
+    n: int
+    edges: Edges  # of an undirected graph each once, of a directed one from the first to the second
+    directed: bool
+
+    def graph(self, unit: float | None = 1.0) -> Graph:
+        """By hops, or with lengths that are multiples of a unit."""
+        lengths = None if unit is None else [w * unit for *_, w in self.edges]
+        weight = None if lengths is None else torch.tensor(lengths, dtype=F64, device=DEVICE)
+        index = edge_index([(u, v) for u, v, _ in self.edges])
+        return Graph.from_edge_index(index, self.n, self.directed, weight)
+
+
+def streets(chance: random.Random, edges: Edges, lengths: Sequence[int]) -> Edges:
+    """Arcs along edges: one-way ones, and those of other lengths back."""
+    # Shares of streets ahead, back, in both directions, and in both with another length back.
+    share = chance.choice(
+        [[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [1, 1, 4, 2], [0, 0, 1, 0], [0, 0, 0, 1]]
+    )
+    arcs: Edges = []
+    for u, v, w in edges:
+        way = chance.choices(["ahead", "back", "both", "other"], share)[0]
+        if way != "back":
+            arcs.append((u, v, w))
+        if way != "ahead":
+            arcs.append((v, u, chance.choice(lengths) if way == "other" else w))
+    return arcs
+
+
+def network(
+    chance: random.Random, most: int = 30, directed: Sequence[bool] = (False, True)
+) -> Network:
     """A few components of several kinds, with isolated vertices; ties are frequent."""
     lengths = range(1, chance.choice([1, 2, 3, 50]) + 1)
-    known: dict[tuple[int, int], int] = {}
+    known: dict[frozenset[int], tuple[int, int, int]] = {}
     n = 0
     for _ in range(chance.choice([1, 1, 1, 2, 3])):
         kind, base = chance.choice(["any", "grid", "tree", "cycle", "clique", "star"]), n
@@ -55,33 +89,31 @@ def network(chance: random.Random, most: int = 30) -> tuple[int, Edges]:
         n += size
         for u, v in pairs:
             if u != v:
-                key = base + min(u, v), base + max(u, v)
-                known.setdefault(key, chance.choice(lengths))
+                edge = base + u, base + v, chance.choice(lengths)
+                known.setdefault(frozenset(edge[:2]), edge)
     n += chance.choice([0, 0, 1, 3])
     label = [*range(n)]
     chance.shuffle(label)
-    return n, [(label[u], label[v], w) for (u, v), w in known.items()]
+    edges = [(label[u], label[v], w) for u, v, w in known.values()]
+    if chance.choice(directed):
+        return Network(n, streets(chance, edges, lengths), True)
+    return Network(n, edges, False)
 
 
 @st.composite
-def networks(draw: st.DrawFn, most: int = 30) -> tuple[int, Edges]:
+def networks(draw: st.DrawFn, most: int = 30) -> Network:
     return network(random.Random(draw(st.integers(0, 2**32))), most)
 
 
-def undirected(n: int, edges: Edges, unit: float | None = 1.0) -> Graph:
-    """By hops, or with weights that are multiples of a unit."""
-    lengths = None if unit is None else [w * unit for *_, w in edges]
-    weight = None if lengths is None else torch.tensor(lengths, dtype=F64, device=DEVICE)
-    index = edge_index([(u, v) for u, v, _ in edges])
-    return Graph.from_edge_index(index, n, directed=False, edge_weight=weight)
-
-
-def road(side: int, most: int = 1000, unit: float = 1.0) -> Graph:
+def road(side: int, most: int = 1000, unit: float = 1.0, directed: bool = False) -> Graph:
+    """Directed, every fifth street is one-way, and lengths back are others."""
     edges = generate.road(side, side)
     edges = edges[:, edges[0] < edges[1]]
+    if directed:
+        edges = torch.cat([edges, edges.flip(0)[:, torch.arange(edges.shape[1]) % 5 > 0]], 1)
     chance = torch.Generator().manual_seed(7)
     weight = unit * torch.randint(1, most + 1, (edges.shape[1],), generator=chance)
-    return Graph.from_edge_index(edges.to(DEVICE), directed=False, edge_weight=weight.to(DEVICE))
+    return Graph.from_edge_index(edges.to(DEVICE), None, directed, weight.to(DEVICE))
 
 
 def known(measure: str, graph: Graph, **options: Any) -> torch.Tensor:
@@ -94,10 +126,9 @@ def known(measure: str, graph: Graph, **options: Any) -> torch.Tensor:
 @pytest.mark.parametrize("measure", PATHS)
 @given(networks(), st.booleans(), st.sampled_from(["none", "fold"]), st.data())
 def test_scores(
-    measure: str, net: tuple[int, Edges], weighted: bool, reduce: str, data: st.DataObject
+    measure: str, net: Network, weighted: bool, reduce: str, data: st.DataObject
 ) -> None:
-    n, edges = net
-    graph = undirected(n, edges, 1.0 if weighted else None)
+    n, graph = net.n, net.graph(1.0 if weighted else None)
     options: dict[str, Any] = {}
     chance = random.Random(data.draw(st.integers(0, 2**32)))
     if measure == "percolation":
@@ -119,24 +150,37 @@ def test_scores(
     assert bool(((found == 0) == (expected == 0)).all())
 
 
+@pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness"])
 @given(networks(12))
-def test_against_enumeration(net: tuple[int, Edges]) -> None:
+def test_against_enumeration(measure: str, net: Network) -> None:
     """All shortest paths, one by one."""
-    n, edges = net
-    arcs, weights = [(u, v) for u, v, _ in edges], [w for *_, w in edges]
+    arcs, weights = [(u, v) for u, v, _ in net.edges], [w for *_, w in net.edges]
     expected = path_oracles.scores(
-        "betweenness", n, arcs, weights, directed=False, normalized=False
+        measure, net.n, arcs, weights, directed=net.directed, normalized=False
     )
-    graph = undirected(n, edges)
-    found = torchcent.betweenness(graph, engine="hierarchy", normalized=False, dtype=F64)
+    compute = getattr(torchcent, measure)
+    found = compute(net.graph(), engine="hierarchy", normalized=False, dtype=F64)
     assert_scores(found, expected, "relax")
+
+
+@given(networks(20), st.booleans())
+def test_networkx(net: Network, endpoints: bool) -> None:
+    by = nx.DiGraph() if net.directed else nx.Graph()
+    by.add_nodes_from(range(net.n))
+    by.add_weighted_edges_from(net.edges)
+    expected = nx.betweenness_centrality(by, weight="weight", endpoints=endpoints)
+    found = torchcent.betweenness(net.graph(), engine="hierarchy", endpoints=endpoints, dtype=F64)
+    assert_scores(found, [expected[v] for v in range(net.n)], "relax")
 
 
 @pytest.mark.parametrize("rung", ["float32", "float64", "wide"])
 @pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness"])
-def test_number_types(measure: str, rung: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@DIRECTED
+def test_number_types(
+    directed: bool, measure: str, rung: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every rung of the ladder, on a graph whose cells are nested."""
-    graph = road(36, most=3)
+    graph = road(36, most=3, directed=directed)
     expected = known(measure, graph)
     first = ["float32", "float64", "wide"].index(rung)
     monkeypatch.setattr(_driver, "_first_rung", lambda *_: first)
@@ -144,23 +188,24 @@ def test_number_types(measure: str, rung: str, monkeypatch: pytest.MonkeyPatch) 
     torch.testing.assert_close(found, expected, rtol=1e-5 if first == 0 else 1e-12, atol=0)
 
 
-@pytest.mark.parametrize("diamonds", [50, 200, 1100])
-def test_path_counts_climb_the_ladder(diamonds: int) -> None:
+@pytest.mark.parametrize("count", [50, 200, 1100])
+@DIRECTED
+def test_path_counts_climb_the_ladder(directed: bool, count: int) -> None:
     """2^50, 2^200 and 2^1100 paths: float32, float64, and a mantissa with an exponent."""
-    edges = []
-    for i in range(diamonds):
-        u = 3 * i
-        edges += [(u, u + 1, 1), (u + 1, u + 3, 1), (u, u + 2, 1), (u + 2, u + 3, 1)]
-    graph = undirected(3 * diamonds + 1, edges)
+    edges = [(u, v, 1) for u, v in diamonds(count)]
+    graph = Network(3 * count + 1, edges, directed).graph()
     sources = torch.arange(0, graph.num_nodes, 100)
-    expected = known("betweenness", graph, sources=sources)
-    found = torchcent.betweenness(graph, engine="hierarchy", sources=sources, dtype=F64)
-    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)
+    for measure in ("betweenness", "edge_betweenness"):
+        expected = known(measure, graph, sources=sources)
+        compute = getattr(torchcent, measure)
+        found = compute(graph, engine="hierarchy", sources=sources, dtype=F64)
+        torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)
 
 
-def test_long_lengths() -> None:
+@DIRECTED
+def test_long_lengths(directed: bool) -> None:
     """Distances beyond int32."""
-    longer = road(20, unit=2.0**30 + 1)
+    longer = road(20, unit=2.0**30 + 1, directed=directed)
     for measure in ("betweenness", "edge_betweenness"):
         expected = known(measure, longer)
         found = getattr(torchcent, measure)(longer, engine="hierarchy", dtype=F64)
@@ -168,28 +213,43 @@ def test_long_lengths() -> None:
 
 
 @pytest.mark.usefixtures("threads")
-def test_bits_do_not_depend_on_threads(tuning: Tuning) -> None:
+@DIRECTED
+def test_bits_do_not_depend_on_threads(directed: bool, tuning: Tuning) -> None:
     tuning(hierarchy_lanes=64)
-    found = []
-    for number in (1, 2, 3):
-        torch.set_num_threads(number)
-        found.append(torchcent.betweenness(road(40), engine="hierarchy", dtype=F64))
-    assert torch.equal(found[0], found[1]) and torch.equal(found[0], found[2])
+    for endpoints in (False, True):
+        found = []
+        for number in (1, 2, 3):
+            torch.set_num_threads(number)
+            graph, run = road(40, directed=directed), {"engine": "hierarchy", "dtype": F64}
+            found.append(torchcent.betweenness(graph, endpoints=endpoints, **run))
+        assert torch.equal(found[0], found[1]) and torch.equal(found[0], found[2])
 
 
-def test_a_ledger_continues(tuning: Tuning, tmp_path: Any) -> None:
+@DIRECTED
+def test_a_ledger_continues(directed: bool, tuning: Tuning, tmp_path: Any) -> None:
     tuning(hierarchy_lanes=64, units_work={"hierarchy": 1e5}, units_batches=1)
-    whole = torchcent.betweenness(road(30), engine="hierarchy", dtype=F64)
+    graph, options = road(30, directed=directed), {"engine": "hierarchy", "dtype": F64}
+    whole = torchcent.betweenness(graph, endpoints=True, **options)
+    options["checkpoint"] = tmp_path / "run"
     for _ in range(2):
-        found = torchcent.betweenness(
-            road(30), engine="hierarchy", dtype=F64, checkpoint=tmp_path / "run"
-        )
-        assert torch.equal(found, whole)
+        again = road(30, directed=directed)
+        assert torch.equal(torchcent.betweenness(again, endpoints=True, **options), whole)
 
 
-def test_where_it_is_taken(tuning: Tuning) -> None:
+def test_a_directed_graph_that_is_symmetric() -> None:
+    """It is taken for an undirected one, but every pair counts in both orders."""
+    streets = road(24)
+    index, weight = streets.to_edge_index(), streets.weight
+    graph = Graph.from_edge_index(index, streets.num_nodes, True, weight)
+    run: dict[str, Any] = {"engine": "hierarchy", "normalized": False, "dtype": F64}
+    found = torchcent.betweenness(graph, **run)
+    assert torch.equal(found, 2 * torchcent.betweenness(streets, **run))
+
+
+@DIRECTED
+def test_where_it_is_taken(directed: bool, tuning: Tuning) -> None:
     tuning(tiny_nodes=0)
-    graph = road(40)
+    graph = road(40, directed=directed)
     plan = torchcent.explain(graph)
     assert plan.engine == "hierarchy" and "arcs per vertex" in str(plan)
     assert torchcent.explain(graph, sources=3).engine == "dijkstra"
