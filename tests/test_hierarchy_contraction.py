@@ -29,7 +29,7 @@ KINDS = (
 
 
 class Hierarchy(NamedTuple):
-    """The result of the operator, as arrays."""
+    """The result of the operator, as arrays; of a directed graph, first is that of both ways."""
 
     vertex: np.ndarray
     first: np.ndarray
@@ -49,19 +49,58 @@ class Hierarchy(NamedTuple):
             for paths, power in zip(self.paths.tolist(), self.powers.tolist(), strict=True)
         ]
 
+    @property
+    def down(self) -> np.ndarray:
+        """Where the arcs down to each position begin."""
+        return self.first[: len(self.vertex) + 1]
+
+    @property
+    def up(self) -> np.ndarray:
+        """Where the arcs up from each position begin; of an undirected graph, the same."""
+        return self.first[-len(self.vertex) - 1 :]
+
     def climbs(self, counts: list[int], p: int) -> dict[int, tuple[int, int]]:
         """Length and number of the shortest climbs from a position to others."""
+        return self._ways(self.up, counts, p)
+
+    def descents(self, counts: list[int], p: int) -> dict[int, tuple[int, int]]:
+        """Length and number of the shortest descents to a position from others."""
+        return self._ways(self.down, counts, p)
+
+    def _ways(self, first: np.ndarray, counts: list[int], p: int) -> dict[int, tuple[int, int]]:
         found = {p: (0, 1)}
         for x in range(p, -1, -1):
             if x not in found:
                 continue
             length, number = found[x]
-            for k in range(self.first[x], self.first[x + 1]):
+            for k in range(first[x], first[x + 1]):
                 way, more = length + int(self.length[k]), number * counts[k]
                 known = found.get(int(self.to[k]), (way + 1, 0))
                 if way <= known[0]:
                     found[int(self.to[k])] = (way, more + (known[1] if way == known[0] else 0))
         return found
+
+
+class Arcs(NamedTuple):
+    """A graph, of which the operator takes a CSR that has all arcs in both directions."""
+
+    rowptr: Tensor
+    col: Tensor
+    weight: np.ndarray  # by slot, of the graph
+    arc: Tensor | None = None  # of a directed graph: the slot of each arc of the CSR, or -1
+
+    @property
+    def matrix(self) -> sp.csr_matrix:
+        n, row, col = self.rowptr.numel() - 1, self.rows, self.col.numpy()
+        weight = self.weight
+        if self.arc is not None:
+            kept = self.arc.numpy() >= 0
+            row, col, weight = row[kept], col[kept], weight[self.arc.numpy()[kept]]
+        return sp.csr_matrix((weight.astype(float), (row, col)), shape=(n, n))
+
+    @property
+    def rows(self) -> np.ndarray:
+        return np.repeat(np.arange(self.rowptr.numel() - 1), np.diff(self.rowptr.numpy()))
 
 
 def kind_of_graph(kind: str, chance: random.Random) -> tuple[int, Pairs]:
@@ -118,6 +157,25 @@ def csr(n: int, edges: Pairs, lengths: list[int]) -> tuple[Tensor, Tensor, np.nd
     return torch.tensor(rowptr), torch.tensor(both[order, 1], dtype=torch.int32), weight
 
 
+def directed(n: int, edges: Pairs, longest: int, chance: random.Random) -> Arcs:
+    """With one-way arcs, and other lengths back; slots are in a random order."""
+    share = chance.choice([0, 0.2, 0.7, 1])  # of one-way ones
+    arcs = {pair: chance.randint(1, longest) for pair in edges}
+    for u, v in edges:
+        if chance.random() >= share:
+            arcs[v, u] = chance.choice([arcs[u, v], chance.randint(1, longest)])
+        elif chance.random() < 0.5:
+            arcs[v, u] = arcs.pop((u, v))
+    slots = chance.sample(list(arcs), len(arcs))
+    slot = {pair: number for number, pair in enumerate(slots)}
+    rowptr, col, _ = csr(n, edges, [1] * len(edges))
+    if not arcs:
+        return Arcs(rowptr, col, np.zeros(0, dtype=np.int64))
+    every = Arcs(rowptr, col, np.array([arcs[pair] for pair in slots], dtype=np.int64))
+    pairs = zip(every.rows.tolist(), col.tolist(), strict=True)
+    return every._replace(arc=torch.tensor([slot.get(pair, -1) for pair in pairs]).long())
+
+
 def build(
     rowptr: Tensor,
     col: Tensor,
@@ -125,53 +183,57 @@ def build(
     most_fill: float = 0,
     threads: int = 1,
     order: Tensor | None = None,
+    arc: Tensor | None = None,
 ) -> Hierarchy:
-    found = _ops.ops.hierarchy(rowptr, col, weight, most_fill, control(), threads, order)
+    found = _ops.ops.hierarchy(rowptr, col, weight, most_fill, control(), threads, order, arc)
     return Hierarchy(*(part.numpy() for part in found))
 
 
-def all_distances(rowptr: Tensor, col: Tensor, weight: np.ndarray) -> np.ndarray:
-    n = rowptr.numel() - 1
-    matrix = sp.csr_matrix((weight.astype(float), col.numpy(), rowptr.numpy()), shape=(n, n))
-    return csgraph.dijkstra(matrix)
-
-
-def shortest_paths(rowptr: Tensor, col: Tensor, weight: np.ndarray, distance: np.ndarray) -> list:
+def shortest_paths(matrix: sp.csr_matrix, distance: np.ndarray) -> list[int]:
     """The number of shortest paths from the vertex of a row of distances to every vertex."""
-    begin, heads, lengths = rowptr.tolist(), col.tolist(), weight.tolist()
+    into = matrix.tocsc()
+    begin, tails, lengths = into.indptr.tolist(), into.indices.tolist(), into.data.tolist()
     number = [0] * len(distance)
     for v in np.argsort(distance, kind="stable").tolist():
         if distance[v] == 0:
             number[v] = 1
         elif not math.isinf(distance[v]):
             number[v] = sum(
-                number[heads[i]]
+                number[tails[i]]
                 for i in range(begin[v], begin[v + 1])
-                if distance[heads[i]] + lengths[i] == distance[v]
+                if distance[tails[i]] + lengths[i] == distance[v]
             )
     return number
 
 
-def assert_structure(h: Hierarchy, rowptr: Tensor, col: Tensor, weight: np.ndarray) -> None:
-    n = rowptr.numel() - 1
+def assert_structure(h: Hierarchy, graph: Arcs) -> None:
+    n = graph.rowptr.numel() - 1
     assert sorted(h.vertex.tolist()) == sorted(h.sequence.tolist()) == list(range(n))
-    assert h.first[0] == 0 and len(h.first) == n + 1 and h.first[n] == len(h.to)
+    ways = [h.down] if graph.arc is None else [h.down, h.up]
+    assert len(h.first) == len(ways) * (n + 1)
+    assert h.down[0] == 0 and h.up[0] == (0 if graph.arc is None else h.down[n])
+    assert h.up[n] == len(h.to)
     # Subtrees are nested, and upper ends are ancestors, the nearest first.
     enclosing: list[int] = []
-    row = np.repeat(np.arange(n), np.diff(rowptr.numpy()))
+    slots = np.arange(graph.col.numel()) if graph.arc is None else graph.arc.numpy()
+    ends = {int(slot): pair for slot, *pair in zip(slots, graph.rows, graph.col, strict=True)}
     for p in range(n):
         while enclosing and h.last[enclosing[-1]] <= p:
             enclosing.pop()
         assert p < h.last[p] <= (h.last[enclosing[-1]] if enclosing else n)
-        above = h.to[h.first[p] : h.first[p + 1]].tolist()
-        assert above == sorted(set(above), reverse=True) and set(above) <= set(enclosing)
+        for first in ways:
+            above = h.to[first[p] : first[p + 1]].tolist()
+            assert above == sorted(set(above), reverse=True) and set(above) <= set(enclosing)
         enclosing.append(p)
-        for k in range(h.first[p], h.first[p + 1]):
-            if (slot := h.slot[k]) >= 0:
-                assert (row[slot], col[slot]) == (h.vertex[p], h.vertex[h.to[k]])
-                assert weight[slot] == h.length[k]
+    # Those of an undirected graph have the slots of their edges upwards.
+    upwards = np.arange(len(h.to)) >= (0 if graph.arc is None else h.up[0])
+    for k, (p, x) in enumerate(zip(lower_ends(h), h.to, strict=True)):
+        if (slot := h.slot[k]) >= 0:
+            pair = (p, x) if upwards[k] else (x, p)
+            assert ends[slot] == list(h.vertex[list(pair)])
+            assert graph.weight[slot] == h.length[k]
     # Components stand together in both orders.
-    label = all_labels(rowptr, col)
+    label = csgraph.connected_components(graph.matrix)[1]
     starts = np.flatnonzero(np.diff(label[h.vertex], prepend=-1))
     assert len(starts) == len(np.unique(label))
     assert all(h.last[p] == q for p, q in zip(starts, [*starts[1:], n], strict=True))
@@ -179,51 +241,56 @@ def assert_structure(h: Hierarchy, rowptr: Tensor, col: Tensor, weight: np.ndarr
     assert ((h.split == 0) == other).all() and other.sum() == len(starts)
 
 
-def all_labels(rowptr: Tensor, col: Tensor) -> np.ndarray:
-    n = rowptr.numel() - 1
-    ones = np.ones(col.numel())
-    return csgraph.connected_components(sp.csr_matrix((ones, col, rowptr), shape=(n, n)))[1]
+def lower_ends(h: Hierarchy) -> np.ndarray:
+    """The position of each arc."""
+    counts = np.diff(h.first.reshape(-1, len(h.vertex) + 1), axis=1)
+    return np.concatenate([np.repeat(np.arange(len(h.vertex)), each) for each in counts])
 
 
-def assert_paths(
-    h: Hierarchy, rowptr: Tensor, col: Tensor, weight: np.ndarray, sources: list[int]
-) -> None:
+def assert_paths(h: Hierarchy, graph: Arcs, sources: list[int]) -> None:
     """Climbs and descents have the lengths and numbers of all shortest paths from the sources."""
-    n = rowptr.numel() - 1
-    distance, counts = all_distances(rowptr, col, weight), h.counts()
-    climbs = [h.climbs(counts, p) for p in range(n)]
+    n, matrix = graph.rowptr.numel() - 1, graph.matrix
+    distance, counts = csgraph.dijkstra(matrix), h.counts()
+    descents = [h.descents(counts, p) for p in range(n)]
     position = np.empty(n, dtype=int)
     position[h.vertex] = np.arange(n)
     for s in sources:
-        number = shortest_paths(rowptr, col, weight, distance[s])
-        one = climbs[position[s]]
+        number = shortest_paths(matrix, distance[s])
+        one = h.climbs(counts, position[s])
         for t in range(n):
-            other = climbs[position[t]]
+            other = descents[position[t]]
             ways = [(one[x][0] + other[x][0], one[x][1] * other[x][1]) for x in one.keys() & other]
             best = min((length for length, _ in ways), default=math.inf)
             assert best == distance[s, t]
             assert sum(count for length, count in ways if length == best) == number[t]
     # No arc is longer than the distance of its ends.
-    lower = np.repeat(h.vertex, np.diff(h.first))
-    assert (distance[lower, h.vertex[h.to]] == h.length).all()
+    lower, upper = h.vertex[lower_ends(h)], h.vertex[h.to]
+    downwards = slice(0, h.down[n])
+    assert (distance[upper, lower] == h.length)[downwards].all()
+    if graph.arc is not None:
+        assert (distance[lower, upper] == h.length)[h.up[0] :].all()
 
 
+@pytest.mark.parametrize("both_ways", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-def test_climbs_and_descents_are_the_shortest_paths(kind: str):
+def test_climbs_and_descents_are_the_shortest_paths(kind: str, both_ways: bool):
     for seed in range(25):
         chance = random.Random(f"{kind} {seed}")
         n, edges = kind_of_graph(kind, chance)
         longest = chance.choice([1, 2, 3, 10, 1000])
-        lengths = [chance.randint(1, longest) for _ in edges]
-        rowptr, col, weight = csr(n, edges, lengths)
-        given = torch.tensor(weight, dtype=chance.choice([torch.int32, torch.float64]))
+        if both_ways:
+            graph = Arcs(*csr(n, edges, [chance.randint(1, longest) for _ in edges]))
+        else:
+            graph = directed(n, edges, longest, chance)
+        given = torch.tensor(graph.weight, dtype=chance.choice([torch.int32, torch.float64]))
         order = None
         if chance.random() < 0.3:
             order = torch.tensor(chance.sample(range(n), n))
         hops = longest == 1 and chance.random() < 0.5
-        h = build(rowptr, col, None if hops else given, order=order)
-        assert_structure(h, rowptr, col, weight)
-        assert_paths(h, rowptr, col, weight, chance.sample(range(n), min(n, 5)))
+        weight = None if hops else given
+        h = build(graph.rowptr, graph.col, weight, order=order, arc=graph.arc)
+        assert_structure(h, graph)
+        assert_paths(h, graph, chance.sample(range(n), min(n, 5)))
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
@@ -256,7 +323,7 @@ def test_path_counts_of_a_grid(rows: int):
     n = rows * rows
     rowptr, col, weight = csr(n, sorted(graphs.grid(rows, rows)), [1] * (2 * rows * (rows - 1)))
     h = build(rowptr, col)
-    assert_structure(h, rowptr, col, weight)
+    assert_structure(h, Arcs(rowptr, col, weight))
     counts = h.counts()
     position = np.empty(n, dtype=int)
     position[h.vertex] = np.arange(n)
@@ -268,19 +335,27 @@ def test_path_counts_of_a_grid(rows: int):
     assert abs(Fraction(number, math.comb(best, rows - 1)) - 1) < 1e-12
 
 
-def test_counts_beyond_float64():
+@pytest.mark.parametrize("both_ways", [True, False])
+def test_counts_beyond_float64(both_ways: bool):
     count = 2_000  # 2^2,000 paths from the first hub to the last
     edges = [(min(pair), max(pair)) for pair in graphs.diamonds(count)]
     n = 3 * count + 1
-    rowptr, col, weight = csr(n, edges, [1] * len(edges))
+    graph = Arcs(*csr(n, edges, [1] * len(edges)))
+    if not both_ways:
+        ahead = torch.tensor(graph.rows) < graph.col
+        graph = graph._replace(arc=torch.where(ahead, ahead.cumsum(0) - 1, -1))
     inner = [v for v in range(n) if v not in (0, n - 1)]
-    h = build(rowptr, col, order=torch.tensor([*inner, 0, n - 1]))
-    assert_structure(h, rowptr, col, weight)
+    arcs = {"rowptr": graph.rowptr, "col": graph.col, "arc": graph.arc}
+    h = build(**arcs, order=torch.tensor([*inner, 0, n - 1]))
+    assert_structure(h, graph)
     assert (h.paths >= 2.0**-256).all() and (h.paths < 2.0**256).all()
     assert h.powers.max() == 4 and max(h.counts()) == 2**count
-    h = build(rowptr, col)
-    climb, descent = (h.climbs(h.counts(), h.vertex.tolist().index(v)) for v in (0, n - 1))
+    h = build(**arcs)
+    position, counts = h.vertex.tolist(), h.counts()
+    climb, descent = h.climbs(counts, position.index(0)), h.descents(counts, position.index(n - 1))
     assert sum(climb[x][1] * descent[x][1] for x in climb.keys() & descent) == 2**count
+    back = h.climbs(counts, position.index(n - 1)).keys() & h.descents(counts, position.index(0))
+    assert bool(back) == both_ways
 
 
 def test_whole_lengths_close_to_their_limit():
@@ -348,10 +423,13 @@ def test_hubs_cost_no_more_than_their_edges(rim: bool):
     assert len(h.to) < (3 * leaves if rim else leaves + 1)
 
 
-def test_threads_do_not_matter():
+@pytest.mark.parametrize("both_ways", [True, False])
+def test_threads_do_not_matter(both_ways: bool):
     columns = generate.grid(120, 120)  # large enough for both to have work
     rowptr, col, _ = _ops.ops.csr(columns.int(), 14_400, True)
-    one, *others = (build(rowptr, col, threads=threads) for threads in (1, 2, 3))
+    arc = None if both_ways else torch.arange(col.numel())
+    weight = None if both_ways else 1 + torch.arange(col.numel(), dtype=torch.int32) % 7
+    one, *others = (build(rowptr, col, weight, 0, threads, None, arc) for threads in (1, 2, 3))
     for other in others:
         assert all((a == b).all() for a, b in zip(one, other, strict=True))
 

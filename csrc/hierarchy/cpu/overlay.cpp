@@ -222,6 +222,7 @@ OverlayArcs kept(const std::vector<int64_t>& first, std::vector<int32_t>&& to, A
 }
 
 }  // namespace
+
 std::vector<OverlayArcs> customise(Overlay& overlay, const int64_t* cancel) {
   std::vector<OverlayArcs> made;
   std::vector<int64_t> up, down;
