@@ -43,12 +43,19 @@ LENGTHS = {
 }
 
 
-def network(shape, lengths, seed=0):
+WAYS = pytest.mark.parametrize("ways", ["edges", "one-way", "streets"])
+
+
+def network(shape, lengths, seed=0, ways="edges"):
+    """Of streets, two of three lead back as well, and are of other lengths then."""
     n, arcs = SHAPES[shape] if isinstance(shape, str) else shape
+    if ways == "streets":
+        arcs = [*arcs, *((v, u) for i, (u, v) in enumerate(arcs) if i % 3)]
+    directed = ways != "edges"
     if lengths == "hops":
-        return Graph.from_edge_index(edge_index(arcs), n, False)
+        return Graph.from_edge_index(edge_index(arcs), n, directed)
     weight = LENGTHS[lengths](np.random.default_rng(seed), len(arcs))
-    return Graph.from_edge_index(edge_index(arcs), n, False, torch.from_numpy(weight))
+    return Graph.from_edge_index(edge_index(arcs), n, directed, torch.from_numpy(weight))
 
 
 def rows(graph):
@@ -82,10 +89,12 @@ def expected_sums(distance, others):
 
 @pytest.mark.parametrize("lengths", ["hops", *LENGTHS])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_measures(shape, lengths):
-    graph = network(shape, lengths)
-    n = graph.num_nodes
-    far, inverse, reach, farthest = expected_sums(rows(graph), slice(None))
+@WAYS
+def test_measures(ways, shape, lengths):
+    graph = network(shape, lengths, ways=ways)
+    n, distance = graph.num_nodes, rows(graph)
+    far, inverse, reach, farthest = expected_sums(distance.T, slice(None))
+    *_, outgoing, eccentricity = expected_sums(distance, slice(None))
     closeness = np.divide(reach, far, out=np.zeros(n), where=reach > 0)
     chosen = torch.randperm(n)[: max(1, n // 3)]
     profile = by_hierarchy(graph, "distance_profile")
@@ -96,8 +105,8 @@ def test_measures(shape, lengths):
             (closeness * reach / max(n - 1, 1))[part],
         )
         assert_close(by_hierarchy(graph, "harmonic", vertices=vertices), inverse[part])
-        eccentricity = by_hierarchy(graph, "eccentricity", vertices=vertices)
-        assert_close(eccentricity, np.where(reach == n - 1, farthest, np.inf)[part])
+        found = by_hierarchy(graph, "eccentricity", vertices=vertices)
+        assert_close(found, np.where(outgoing == n - 1, eccentricity, np.inf)[part])
     assert_close(profile.farness, far)
     assert_close(profile.harmonic, inverse)
     assert_close(profile.eccentricity, farthest)
@@ -106,13 +115,15 @@ def test_measures(shape, lengths):
         mean = by_hierarchy(graph, "average_shortest_path_length")
         assert float(mean) == pytest.approx(far.sum() / (n * (n - 1)), rel=1e-13)
         assert float(by_hierarchy(graph, "diameter")) == pytest.approx(farthest.max(), rel=1e-13)
-        assert float(by_hierarchy(graph, "radius")) == pytest.approx(farthest.min(), rel=1e-13)
+        radius = by_hierarchy(graph, "radius")
+        assert float(radius) == pytest.approx(eccentricity.min(), rel=1e-13)
 
 
 @pytest.mark.parametrize("lengths", LENGTHS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_rows(shape, lengths):
-    graph = network(shape, lengths)
+@WAYS
+def test_rows(ways, shape, lengths):
+    graph = network(shape, lengths, ways=ways)
     distance = rows(graph)
     chosen = torch.randperm(graph.num_nodes)[: max(1, graph.num_nodes // 2)]
     for sources in (None, chosen):
@@ -125,12 +136,13 @@ def test_rows(shape, lengths):
 
 
 @pytest.mark.parametrize("shape", ["grid", "sparse", "components"])
-def test_pivots_and_cutoffs(shape):
-    graph = network(shape, "ties")
+@WAYS
+def test_pivots_and_cutoffs(ways, shape):
+    graph = network(shape, "ties", ways=ways)
     n, distance = graph.num_nodes, rows(graph)
     pivots = torch.randperm(n)[:20]
     profile = by_hierarchy(graph, "distance_profile", sources=pivots)
-    assert_close(profile.eccentricity, expected_sums(distance, pivots.numpy())[3])
+    assert_close(profile.eccentricity, expected_sums(distance.T, pivots.numpy())[3])
     for arguments in ({"sources": pivots}, {"cutoff": [2.0, 5.0]}):
         for measure in ("closeness", "harmonic"):
             other = getattr(torchcent, measure)(graph, engine="dijkstra", dtype=F64, **arguments)
@@ -144,9 +156,10 @@ def test_pivots_and_cutoffs(shape):
 
 
 @pytest.mark.parametrize("lengths", ["hops", "whole"])
-def test_sums_over_pivots(lengths):
+@WAYS
+def test_sums_over_pivots(ways, lengths):
     """Many pivots are targets of searches from all vertices."""
-    graph = network((2500, grid(50, 50)), lengths)
+    graph = network((2500, grid(50, 50)), lengths, ways=ways)
     pivots = torch.randperm(2500)[:1100]
     single = "dijkstra" if graph.is_weighted else "bits"
     for measure in ("closeness", "harmonic", "distance_profile"):
@@ -156,8 +169,12 @@ def test_sums_over_pivots(lengths):
         torch.testing.assert_close(found, other, rtol=1e-13, atol=0)
 
 
-def test_networkx():
+@pytest.mark.parametrize("directed", [False, True])
+def test_networkx(directed):
     edges = nx.random_geometric_graph(120, 0.15, seed=2)
+    if directed:
+        edges = edges.to_directed()
+        edges.remove_edges_from([*edges.edges][::4])
     for number, (u, v) in enumerate(edges.edges):
         edges[u][v]["weight"] = 1 + number % 7
     graph = Graph.from_networkx(edges, weight="weight")
@@ -167,32 +184,36 @@ def test_networkx():
     assert_close(by_hierarchy(graph, "harmonic"), list(expected.values()))
 
 
-def test_nested_cells_and_several_batches():
+@WAYS
+def test_nested_cells_and_several_batches(ways):
     """The batches of 1,024 sources are cut, and their lanes merge at the doors of cells."""
-    graph = Graph.from_edge_index(generate.road(60, 60, seed=1), None, False)
-    chance = np.random.default_rng(0)
-    ends = np.sort(graph.to_edge_index().numpy(), axis=0)
+    ends = generate.road(60, 60, seed=1)
+    edges = [(u, v) for u, v in ends.T.tolist() if u < v]
+    n = int(ends.max()) + 1
     for lengths in ("ties", "whole"):
-        weight = LENGTHS[lengths](chance, graph.num_nodes**2)
-        own = torch.from_numpy(weight[ends[0] * graph.num_nodes + ends[1]])
-        weighted = Graph.from_edge_index(torch.from_numpy(ends), graph.num_nodes, False, own)
-        far, inverse, _, farthest = expected_sums(rows(weighted), slice(None))
-        profile = by_hierarchy(weighted, "distance_profile")
-        closeness = by_hierarchy(weighted, "closeness")
-        assert_close(closeness, (graph.num_nodes - 1) / far)
-        assert_close(by_hierarchy(weighted, "eccentricity"), farthest)
+        graph = network((n, edges), lengths, ways=ways)
+        distance = rows(graph)
+        far, inverse, reach, _ = expected_sums(distance.T, slice(None))
+        *_, outgoing, farthest = expected_sums(distance, slice(None))
+        profile = by_hierarchy(graph, "distance_profile")
+        closeness = by_hierarchy(graph, "closeness")
+        near = np.divide(reach, far, out=np.zeros(n), where=reach > 0)
+        assert_close(closeness, near * reach / (n - 1))
+        expected = np.where(outgoing == n - 1, farthest, np.inf)
+        assert_close(by_hierarchy(graph, "eccentricity"), expected)
         assert_close(profile.harmonic, inverse)
         assert torch.equal(profile.closeness, closeness)
 
 
 @pytest.mark.parametrize("measure", ["closeness", "harmonic", "eccentricity"])
-def test_same_bits_for_any_number_of_threads(measure):
+@WAYS
+def test_same_bits_for_any_number_of_threads(ways, measure):
     threads = torch.get_num_threads()
     found = []
     try:
         for count in (1, 2, 3):
             torch.set_num_threads(count)
-            graph = network((2500, grid(50, 50)), "decimal")
+            graph = network((2500, grid(50, 50)), "decimal", ways=ways)
             found.append(by_hierarchy(graph, measure))
             found.append(by_hierarchy(graph, measure, vertices=torch.arange(2500)))
     finally:
@@ -200,9 +221,10 @@ def test_same_bits_for_any_number_of_threads(measure):
     assert all(torch.equal(found[0], each) for each in found[1:])
 
 
-def test_auto():
+@pytest.mark.parametrize("ways", ["edges", "streets"])
+def test_auto(ways):
     """All vertices repay a contraction; a few sources do so once it has been made."""
-    graph = network((2500, grid(50, 50)), "whole")
+    graph = network((2500, grid(50, 50)), "whole", ways=ways)
     few = torch.arange(50)
 
     def engine(**arguments):
@@ -279,9 +301,10 @@ def test_fractions_that_int32_has_no_units_for(least):
 
 
 @pytest.mark.parametrize("reciprocals", [False, True])
-def test_operator(reciprocals):
+@WAYS
+def test_operator(ways, reciprocals):
     """Targets have weights, sources may come twice, and a cancelled run stops."""
-    graph = network("components", "ties")
+    graph = network("components", "ties", ways=ways)
     searched = core(graph, "degree", "no")
     hierarchy = Hierarchy.of(searched)
     n = searched.num_nodes
@@ -309,8 +332,9 @@ def test_operator(reciprocals):
         assert int(control[DONE]) == 0
 
 
-def test_checkpoint(tmp_path):
-    graph = network((2500, grid(50, 50)), "whole")
+@WAYS
+def test_checkpoint(ways, tmp_path):
+    graph = network((2500, grid(50, 50)), "whole", ways=ways)
     for measure in ("closeness", "harmonic"):
         first, again = (
             by_hierarchy(graph, measure, checkpoint=tmp_path / measure) for _ in range(2)
@@ -319,12 +343,13 @@ def test_checkpoint(tmp_path):
         assert torch.equal(first, by_hierarchy(graph, measure))
 
 
-def test_batch():
-    parts = [network("grid", "whole"), network("sparse", "whole")]
+@WAYS
+def test_batch(ways):
+    parts = [network(shape, "whole", ways=ways) for shape in ("grid", "sparse")]
     arcs = torch.cat([parts[0].to_edge_index(), parts[1].to_edge_index() + 144], 1)
     weight = torch.cat([part.weight for part in parts])
     batch = torch.arange(294) // 144 > 0
-    joined = Graph.from_edge_index(arcs, 294, False, weight, batch=batch.long())
+    joined = Graph.from_edge_index(arcs, 294, ways != "edges", weight, batch=batch.long())
     for measure in ("closeness", "harmonic", "eccentricity"):
         alone = torch.cat([by_hierarchy(part, measure) for part in parts])
         assert torch.equal(by_hierarchy(joined, measure), alone)
