@@ -15,7 +15,7 @@ import torch
 from graphs import DEVICE
 from hypothesis import given
 from hypothesis import strategies as st
-from test_hierarchy import known, network, road, undirected
+from test_hierarchy import DIRECTED, known, network, road
 from torch import Tensor
 
 import torchcent
@@ -62,12 +62,12 @@ def columns_of(graph: Graph) -> Tensor:
 
 @given(st.integers(0, 2**32), st.booleans(), st.sampled_from(["none", "fold", "blocks"]))
 def test_new_lengths(seed: int, weighted: bool, reduce: str) -> None:
-    n, edges = network(random.Random(seed))
-    graph = undirected(n, edges, 1.0 if weighted else None)
+    net = network(random.Random(seed))
+    graph = net.graph(1.0 if weighted else None)
     torchcent.betweenness(graph, reduce=reduce, **SWEEPS)
     weight = lengths(graph, seed)
     other = graph.with_weights(weight)
-    new = Graph.from_edge_index(columns_of(graph), n, directed=False, edge_weight=weight)
+    new = Graph.from_edge_index(columns_of(graph), net.n, net.directed, weight)
     assert other == new and torch.equal(other.slot, new.slot)
     expected = known("betweenness", new)
     for measured in (other, new):
@@ -75,8 +75,9 @@ def test_new_lengths(seed: int, weighted: bool, reduce: str) -> None:
         torch.testing.assert_close(scores, expected, rtol=1e-5, atol=1e-12)
 
 
-def test_one_order_for_all_lengths(found: list[int]) -> None:
-    graph = road(30)
+@DIRECTED
+def test_one_order_for_all_lengths(directed: bool, found: list[int]) -> None:
+    graph = road(30, directed=directed)
     later = graph.with_weights(lengths(graph, 2))  # before the order is known
     for seed, each in enumerate((graph, later, later.with_weights(lengths(graph, 3)))):
         scores = torchcent.betweenness(each, **SWEEPS)
@@ -90,14 +91,15 @@ def test_one_order_for_all_lengths(found: list[int]) -> None:
     assert found == [graph.num_nodes]
 
 
-def test_blocks_have_the_order_of_their_graph(found: list[int]) -> None:
+@DIRECTED
+def test_blocks_have_the_order_of_their_graph(directed: bool, found: list[int]) -> None:
     """Which is saved with it."""
-    streets = columns_of(road(30))
+    streets = columns_of(road(30, directed=directed))
     n = int(streets.max()) + 1
     lanes = torch.arange(n, 2 * n)  # triangles that hang on it
     hanging = [torch.stack([torch.arange(n), lanes]), torch.stack([lanes, lanes + n])]
     arcs = torch.cat([streets, *hanging, torch.stack([lanes + n, torch.arange(n)])], 1)
-    graph = Graph.from_edge_index(arcs, directed=False, edge_weight=1 + torch.arange(arcs.shape[1]))
+    graph = Graph.from_edge_index(arcs, None, directed, 1 + torch.arange(arcs.shape[1]))
     plan = torchcent.explain(graph, reduce="blocks")
     assert "by hierarchy" in plan.reason
     scores = torchcent.betweenness(graph, reduce="blocks", dtype=F64)
@@ -108,22 +110,25 @@ def test_blocks_have_the_order_of_their_graph(found: list[int]) -> None:
     assert found == [graph.num_nodes]
 
 
-def test_components_have_the_order_of_their_graph(found: list[int]) -> None:
-    streets = columns_of(road(32))
+@DIRECTED
+def test_components_have_the_order_of_their_graph(directed: bool, found: list[int]) -> None:
+    streets = columns_of(road(32, directed=directed))
     n = int(streets.max()) + 1
     arcs = torch.cat([streets + n * town for town in range(6)], 1)
     weight = 1 + torch.arange(arcs.shape[1]) % 97
-    graph = Graph.from_edge_index(arcs, directed=False, edge_weight=weight)
+    graph = Graph.from_edge_index(arcs, None, directed, weight)
     assert "by hierarchy" in torchcent.explain(graph).reason
     scores = torchcent.betweenness(graph, dtype=F64)
     torch.testing.assert_close(scores, known("betweenness", graph), rtol=1e-5, atol=1e-12)
     assert found == [graph.num_nodes] and graph._order is not None
 
 
-def test_files_and_copies(found: list[int], tmp_path: Path) -> None:
-    graph, path = road(20), tmp_path / "roads.pt"
+@DIRECTED
+def test_files_and_copies(directed: bool, found: list[int], tmp_path: Path) -> None:
+    graph, path = road(20, directed=directed), tmp_path / "roads.pt"
     graph.save(path)
     assert Graph.load(path)._order is None
+    known("betweenness", graph)  # by the transpose, which is kept
     size, shown = graph.nbytes, hash(graph)
     scores = torchcent.betweenness(graph, **SWEEPS)
     assert graph.nbytes == size + 4 * graph.num_nodes
@@ -132,7 +137,8 @@ def test_files_and_copies(found: list[int], tmp_path: Path) -> None:
     assert torch.load(path)["version"] == 1  # readers that know no order read it
     for each in copies:
         assert torch.equal(each._order, graph._order)
-        assert each == graph == road(20) and hash(each) == shown == hash(road(20))
+        assert each == graph == road(20, directed=directed)
+        assert hash(each) == shown == hash(road(20, directed=directed))
         torch.testing.assert_close(torchcent.betweenness(each, **SWEEPS), scores)
         torchcent.betweenness(each.with_weights(torch.ones(each.slot.numel())), **SWEEPS)
     assert found == [graph.num_nodes]

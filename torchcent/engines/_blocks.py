@@ -266,8 +266,7 @@ def _decompose(graph: Graph) -> Blocks:
     directed = not graph.is_symmetric
     parts = (rowptr, col, None, directed, weight, ptr)
     made = Graph(*parts, _trusted=True, _ties=graph._ties)
-    if graph.is_symmetric:
-        made.__dict__["_contraction"] = graph._contraction.part(rowptr, col, vertex)
+    made.__dict__["_contraction"] = graph._contraction.part(rowptr, col, vertex)
     return Blocks(Fold(order, parent), block, top, size, made, vertex, slot, number, reach)
 
 
