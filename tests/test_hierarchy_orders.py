@@ -86,6 +86,7 @@ def test_one_order_for_all_lengths(directed: bool, found: list[int]) -> None:
     torchcent.betweenness(graph.unweighted(), **SWEEPS)
     torchcent.edge_betweenness(graph, **SWEEPS)
     torchcent.betweenness(graph, reduce="none", **SWEEPS)  # another core
+    torchcent.betweenness(graph.reversed(), **SWEEPS)
     fractions = graph.with_weights(lengths(graph) * torch.rand(graph.slot.numel()))
     torchcent.betweenness(fractions, **SWEEPS)  # in fixed point
     assert found == [graph.num_nodes]

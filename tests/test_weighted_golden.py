@@ -5,6 +5,8 @@ igraph: raw, undirected pairs once; distances from a vertex, of those that it re
 a relative 1e-10 of the shortest count as shortest.
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse.csgraph
@@ -15,8 +17,12 @@ from references import Golden, Graphs
 
 import torchcent
 from torchcent import Graph
+from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
+needs_hierarchies = pytest.mark.skipif(
+    not _ops.has_kernel("hierarchy_dependency", DEVICE), reason="no compiled kernels"
+)
 
 F64 = torch.float64
 SMALL = ["foodweb-baydry", "lesmis", "yeast-collins2007", "netscience"]
@@ -61,6 +67,18 @@ def test_igraph(weighted_engine: str, name: str, load: Graphs, golden: Golden) -
         assert_scores(
             actual.cpu()[at], torch.from_numpy(reference["edge_betweenness"]), weighted_engine
         )
+
+
+@needs_hierarchies
+def test_hierarchy_of_rome(load: Graphs, golden: Golden) -> None:
+    """Its lengths are whole numbers, so that ties need no tolerance."""
+    graph, run = known(load, "rome99"), {"engine": "hierarchy", "dtype": F64}
+    reference = np.load(golden / "igraph-1.0.0/rome99.weighted.npz")
+    actual = torchcent.betweenness(graph, normalized=False, **run)
+    assert_scores(actual, torch.from_numpy(reference["betweenness"]), "relax")
+    farness = torchcent.distance_profile(graph.reversed(), **run).farness
+    closeness = torch.from_numpy(reference["closeness"]).nan_to_num(0)
+    torch.testing.assert_close(1 / farness, closeness, rtol=1e-9, atol=0)
 
 
 @pytest.mark.parametrize("kind", ["dir", "undir"])
@@ -108,6 +126,41 @@ def test_streets(name: str, load: Graphs) -> None:
     for engine in ("relax", "dijkstra"):
         other = torchcent.betweenness(graph, sources=pivots, dtype=F64, engine=engine)
         assert_scores(other, auto, engine)
+
+
+@needs_hierarchies
+@pytest.mark.parametrize("name", ["tn-berlin-center", "tn-chicago-regional", "tn-sydney"])
+def test_hierarchies_of_streets(name: str, load: Graphs) -> None:
+    """One-way streets, and those of another length back."""
+    matrix, info = load.load(name)
+    matrix.data = np.maximum(matrix.data, 1e-3)
+    graph = Graph.from_scipy(matrix, info["directed"], weighted=True)
+    assert not graph.is_symmetric and graph.scale.exact
+    pivots = torch.arange(0, graph.num_nodes, graph.num_nodes // 40)
+
+    def compare(measure: str, rtol: float, **options: Any) -> None:
+        compute = getattr(torchcent, measure)
+        found, expected = (
+            compute(graph, engine=engine, dtype=F64, **options)
+            for engine in ("hierarchy", "dijkstra")
+        )
+        torch.testing.assert_close(found, expected, rtol=rtol, atol=0)
+
+    for endpoints in (False, True):
+        compare("betweenness", 1e-5, sources=pivots, endpoints=endpoints)
+    compare("edge_betweenness", 1e-5, sources=pivots)
+    for measure in ("closeness", "harmonic", "eccentricity"):
+        compare(measure, 1e-12, vertices=pivots)
+    compare("closeness", 1e-12, sources=pivots)
+    rows = torchcent.shortest_path_lengths(graph, sources=pivots, engine="hierarchy", dtype=F64)
+    other = torchcent.shortest_path_lengths(graph, sources=pivots, engine="dijkstra", dtype=F64)
+    assert torch.equal(rows, other)
+    for each, length in zip(
+        torchcent.shortest_path(graph, int(pivots[0]), pivots),
+        other[0].index_select(0, pivots).tolist(),
+        strict=True,
+    ):
+        assert each.length == pytest.approx(length, rel=1e-12)
 
 
 def test_decimals_of_streets(load: Graphs) -> None:

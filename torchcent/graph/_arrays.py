@@ -360,6 +360,8 @@ class Arrays:
         made = type(self)(*parts, _trusted=True, _ids=ids, _ties=self._ties, **own)
         if "_loop_ends" in vars(self):
             made.__dict__["_loop_ends"] = vars(self)["_loop_ends"]
+        if self._contraction.is_known:  # of arcs in either direction
+            made.__dict__["_contraction"] = self._contraction
         return made
 
     def _as(
