@@ -2,21 +2,26 @@
 
     python fuzz/hierarchies.py --graphs 100000 --seed 1
 
-Networks of several components (tests/test_hierarchy.py), now and then large enough for cells in
-cells, by hops and by lengths with many ties. Betweenness with and without endpoints, edge
-betweenness and percolation, for random sources, targets and states, with and without folding, with
-few and many sources side by side, on each rung of the ladder: as one search per source has them,
-and for small networks as all shortest paths enumerated in fractions. Zeros are zeros. With random
-float lengths, and with vertices renumbered, too. The first faults are printed; if there are any,
-the status is 1.
+Networks of several components (tests/test_hierarchy.py), undirected ones and as many directed ones,
+now and then large enough for cells in cells, by hops and by lengths with many ties. Betweenness
+with and without endpoints, edge betweenness and percolation, for random sources, targets and
+states, with and without folding, with few and many sources side by side, on each rung of the
+ladder: as one search per source has them, and for small networks as all shortest paths enumerated
+in fractions. Zeros are zeros. With random float lengths, and with vertices renumbered, too.
+Distances as single searches have them: closeness and harmonic centrality from all or some vertices,
+eccentricities, rows, and the lengths of shortest paths, whose arcs are added up. The first faults
+are printed; if there are any, the status is 1.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import sys
 import time
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +32,11 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
 
 import path_oracles  # noqa: E402
 from graphs import some_or_all  # noqa: E402
-from test_hierarchy import Edges, known, network, undirected  # noqa: E402
+from test_hierarchy import Network, known, network, streets  # noqa: E402
 
 import torchcent  # noqa: E402
 from torchcent import Graph, generate  # noqa: E402
-from torchcent.engines import _driver, _hierarchy  # noqa: E402
+from torchcent.engines import _climbs, _driver, _hierarchy, _reduce  # noqa: E402
 
 F64 = torch.float64
 #: vertices up to which all paths are enumerated
@@ -39,9 +44,11 @@ ENUMERATED = 14
 #: relative error on each rung
 PRECISION = (1e-5, 1e-11, 1e-11)
 SHOWN = 3
+#: of lengths; None: by hops
+UNITS = {"hops": None, "decimal": 0.1}
 
 
-def meshes(chance: random.Random) -> tuple[int, Edges]:
+def meshes(chance: random.Random) -> Network:
     """A network with hundreds of vertices."""
     side, other = chance.randint(9, 24), chance.randint(9, 24)
     kind = chance.choice(["road", "grid", "delaunay"])
@@ -51,7 +58,10 @@ def meshes(chance: random.Random) -> tuple[int, Edges]:
         index = getattr(generate, kind)(side, other)
     lengths = range(1, chance.choice([1, 2, 3, 1000]) + 1)
     edges = [(u, v, chance.choice(lengths)) for u, v in index.T.tolist() if u < v]
-    return int(index.max()) + 1, edges
+    n = int(index.max()) + 1
+    if chance.random() < 0.5:
+        return Network(n, streets(chance, edges, lengths), True)
+    return Network(n, edges, False)
 
 
 def options_of(name: str, n: int, chance: random.Random) -> dict[str, Any]:
@@ -76,20 +86,21 @@ def faults(seed: int) -> tuple[int, list[str]]:
     """The number of comparisons, and those that failed."""
     chance = random.Random(seed)
     large = chance.random() < 0.02
-    n, edges = meshes(chance) if large else network(chance, chance.choice([6, 12, 40]))
+    net = meshes(chance) if large else network(chance, chance.choice([6, 12, 40]))
+    n = net.n
     if not n:
         return 0, []
     kind = chance.choice(["hops", "whole", "decimal", "float"])
     if kind == "float":
-        edges = [(u, v, w * chance.uniform(0.5, 2)) for u, v, w in edges]
-    graph = undirected(n, edges, {"hops": None, "decimal": 0.1}.get(kind, 1.0))
+        net = net._replace(edges=[(u, v, w * chance.uniform(0.5, 2)) for u, v, w in net.edges])
+    graph = net.graph(UNITS.get(kind, 1.0))
     count, failed = 0, []
 
     def compare(what: str, found: torch.Tensor, expected: torch.Tensor, rung: int) -> None:
         nonlocal count
         count += 1
         if not close(found, expected, PRECISION[rung]):
-            failed.append(f"seed {seed}: {what}, {kind}, rung {rung}, {n} vertices, {edges}")
+            failed.append(f"seed {seed}: {what}, {kind}, rung {rung}, {net}")
 
     for name in ("betweenness", "edge_betweenness", "percolation"):
         given = options_of(name, n, chance)
@@ -102,16 +113,21 @@ def faults(seed: int) -> tuple[int, list[str]]:
             found = measure(graph, engine="hierarchy", reduce=reduce, dtype=F64, **given)
             compare(f"{name} {reduce} {given}", found, expected, rung)
         if n <= ENUMERATED and kind != "float" and name != "percolation":
-            arcs, weights = [(u, v) for u, v, _ in edges], [w for *_, w in edges]
+            arcs, weights = [(u, v) for u, v, _ in net.edges], [w for *_, w in net.edges]
             ends = {k: None if x is None else x.tolist() for k, x in given.items() if k in _ENDS}
             every = path_oracles.scores(
-                name, n, arcs, [1] * len(edges) if kind == "hops" else weights, directed=False,
-                normalized=False, endpoints=given.get("endpoints", False), **ends,
+                name, n, arcs, [1] * len(arcs) if kind == "hops" else weights,
+                directed=net.directed, normalized=False,
+                endpoints=given.get("endpoints", False), **ends,
             )  # fmt: skip
             exact = torch.tensor([float(x) for x in every], dtype=F64)
             raw = measure(graph, engine="hierarchy", normalized=False, dtype=F64, **given)
             compare(f"enumerated {name} {given}", raw, exact, 0)
-    compare("renumbered", *renumbered(graph, n, edges, kind, chance), 0)
+    compare("renumbered", *renumbered(graph, net, kind, chance), 0)
+    if graph.is_weighted and not graph.scale.exact:
+        return count, failed  # there are no distances from hierarchies
+    for what, found, expected in distances(graph, chance):
+        compare(what, found, expected, 1)
     return count, failed
 
 
@@ -119,17 +135,55 @@ _ENDS = ("sources", "targets")
 
 
 def renumbered(
-    graph: Graph, n: int, edges: Edges, kind: str, chance: random.Random
+    graph: Graph, net: Network, kind: str, chance: random.Random
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Scores of the same network with other numbers, in the order of the first."""
-    label = [*range(n)]
+    label = [*range(net.n)]
     chance.shuffle(label)
-    other = undirected(
-        n, [(label[v], label[u], w) for u, v, w in reversed(edges)],
-        {"hops": None, "decimal": 0.1}.get(kind, 1.0),
-    )  # fmt: skip
+    edges = [(label[u], label[v], w) for u, v, w in reversed(net.edges)]
+    other = net._replace(edges=edges).graph(UNITS.get(kind, 1.0))
     found = torchcent.betweenness(other, engine="hierarchy", dtype=F64)
     return found[label], torchcent.betweenness(graph, engine="hierarchy", dtype=F64)
+
+
+Compared = tuple[str, torch.Tensor, torch.Tensor]
+
+
+def distances(graph: Graph, chance: random.Random) -> Iterator[Compared]:
+    """What is compared, of a hierarchy and of single searches."""
+    n, single = graph.num_nodes, "dijkstra" if graph.is_weighted else "bits"
+    of_ends = ("closeness", "vertices"), ("closeness", "sources"), ("harmonic", "vertices")
+    for name, end in (*of_ends, ("harmonic", "sources"), ("eccentricity", "vertices")):
+        chosen = some_or_all(n, chance)
+        given = {end: None if chosen is None else torch.tensor(chosen)}
+        measure = getattr(torchcent, name)
+        found, expected = (
+            measure(graph, engine=engine, dtype=F64, **given) for engine in ("hierarchy", single)
+        )
+        yield f"{name} {given}", found, expected
+    if graph.is_weighted:
+        rows, found = (
+            torchcent.shortest_path_lengths(graph, engine=engine, dtype=F64)
+            for engine in (single, "hierarchy")
+        )
+        yield "rows", found, rows
+    else:
+        rows = torchcent.shortest_path_lengths(graph).double()
+        rows[rows < 0] = math.inf
+    _hierarchy.Hierarchy.of(_reduce.core(graph, "degree", "all"))
+    assert _climbs.kept(graph) is not None
+    ends = torch.randint(
+        n, (2, 20), generator=torch.Generator().manual_seed(chance.getrandbits(32))
+    )
+    paths = torchcent.shortest_path(graph, *ends)
+    length = graph.to_scipy().todok()
+    along = [
+        sum(length[arc] for arc in pairwise(path.path.tolist())) if path.path.numel() else math.inf
+        for path in paths
+    ]
+    expected = rows[ends[0], ends[1]]
+    yield f"paths {ends.tolist()}", torch.tensor(along, dtype=F64), expected
+    yield f"lengths {ends.tolist()}", torch.tensor([p.length for p in paths], dtype=F64), expected
 
 
 def main() -> int:
