@@ -119,10 +119,10 @@ def closeness(
         top: return only the k largest scores. They are exact, and not all scores are computed where
             that is cheaper.
         dtype: of the result; None uses torch.get_default_dtype(). Sums are accumulated in float64.
-        engine: "auto", "bits" (compiled, 512 sources at a time), "hierarchy" (undirected roads)
-            or "tensor" (plain PyTorch, any device); with weights "auto", "relax" (64 sources at a
-            time), "dijkstra", "hierarchy" or "tensor". All are exact. :func:`explain` reports the
-            choice of "auto".
+        engine: "auto", "bits" (compiled, 512 sources at a time), "hierarchy" (roads) or "tensor"
+            (plain PyTorch, any device); with weights "auto", "relax" (64 sources at a time),
+            "dijkstra", "hierarchy" or "tensor". All are exact. :func:`explain` reports the choice
+            of "auto".
         memory: bytes that may be used; None allows half of the free memory.
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,
             False never does.

@@ -81,9 +81,9 @@ def shortest_path(
         TypeError, ValueError: an argument is invalid; the message names it. Raised before any
             computation.
 
-    The time is that of one search per distinct source, on the host. With a Graph that is undirected
-    and like a road, many pairs, or scores computed before, make a contraction hierarchy, which is
-    kept with the graph: then a path takes microseconds (docs/approximation.md).
+    The time is that of one search per distinct source, on the host. With a Graph that is like a
+    road, many pairs, or scores computed before, make a contraction hierarchy, which is kept with
+    the graph: then a path takes microseconds (docs/approximation.md).
 
     Example:
         >>> import torch, torchcent

@@ -94,9 +94,9 @@ def betweenness(
         engine: "auto", "lanes" (float32 path counts, relative error below 1e-5), "queue" or
             "tensor" (float64, 1e-9; queue on CUDA 1e-5 where counts overflow float64); with weights
             "auto", "relax" (float32 counts), "dijkstra" or "tensor"; with and without weights
-            "hierarchy" (like "lanes"), on the CPU, also for graphs on CUDA, if they are undirected
-            with exact sums of weights (docs/hierarchy.md). No engine overflows. :func:`explain`
-            reports the choice of "auto".
+            "hierarchy" (like "lanes"), on the CPU, also for graphs on CUDA, if sums of weights are
+            exact (docs/hierarchy.md). No engine overflows. :func:`explain` reports the choice of
+            "auto".
         strategy: how the queue engine on CUDA assigns threads to the vertices or arcs of a level:
             "auto", "node_parallel", "edge_parallel" (Jia et al. 2011; gpu-fan), "work_efficient"
             (McLaughlin and Bader 2014), "warp_centric" (Hong et al. 2011), "cooperative"
