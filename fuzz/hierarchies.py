@@ -4,7 +4,7 @@
 
 Networks of several components (tests/test_hierarchy.py), undirected ones and as many directed ones,
 now and then large enough for cells in cells, by hops and by lengths with many ties. Betweenness
-with and without endpoints, edge betweenness and percolation, for random sources, targets and
+with and without endpoints, edge betweenness, stress and percolation, for random sources, targets and
 states, with and without folding, with few and many sources side by side, on each rung of the
 ladder: as one search per source has them, and for small networks as all shortest paths enumerated
 in fractions. Zeros are zeros. With random float lengths, and with vertices renumbered, too.
@@ -102,7 +102,7 @@ def faults(seed: int) -> tuple[int, list[str]]:
         if not close(found, expected, PRECISION[rung]):
             failed.append(f"seed {seed}: {what}, {kind}, rung {rung}, {net}")
 
-    for name in ("betweenness", "edge_betweenness", "percolation"):
+    for name in ("betweenness", "edge_betweenness", "stress", "percolation"):
         given = options_of(name, n, chance)
         measure = getattr(torchcent, name)
         expected = known(name, graph, **given)

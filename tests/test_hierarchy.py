@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(
 )
 F64 = torch.float64
 Edges = list[tuple[int, int, int]]
-PATHS = ("betweenness", "edge_betweenness", "percolation")
+PATHS = ("betweenness", "edge_betweenness", "stress", "percolation")
 DIRECTED = pytest.mark.parametrize("directed", [False, True])
 
 
@@ -38,7 +38,7 @@ class Network(NamedTuple):
 
     def graph(self, unit: float | None = 1.0) -> Graph:
         """By hops, or with lengths that are multiples of a unit."""
-        lengths = None if unit is None else [w * unit for *_, w in self.edges]
+        lengths = None if unit is None else [w / (1 / unit) for *_, w in self.edges]  # decimals
         weight = None if lengths is None else torch.tensor(lengths, dtype=F64, device=DEVICE)
         index = edge_index([(u, v) for u, v, _ in self.edges])
         return Graph.from_edge_index(index, self.n, self.directed, weight)
@@ -150,7 +150,7 @@ def test_scores(
     assert bool(((found == 0) == (expected == 0)).all())
 
 
-@pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness"])
+@pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress"])
 @given(networks(12))
 def test_against_enumeration(measure: str, net: Network) -> None:
     """All shortest paths, one by one."""
@@ -253,7 +253,7 @@ def test_where_it_is_taken(directed: bool, tuning: Tuning) -> None:
     plan = torchcent.explain(graph)
     assert plan.engine == "hierarchy" and "arcs per vertex" in str(plan)
     assert torchcent.explain(graph, sources=3).engine == "dijkstra"
-    assert torchcent.explain(graph, measure="stress").engine == "dijkstra"
+    assert torchcent.explain(graph, measure="stress").engine == "hierarchy"
     assert torchcent.explain(graph, tie_tolerance=1e-6).engine == "dijkstra"
     assert torchcent.explain(graph, cutoff=10).engine != "hierarchy"
     assert torchcent.explain(graph.unweighted(), engine="hierarchy").engine == "hierarchy"
@@ -286,5 +286,5 @@ def test_what_it_does_not_compute(options: dict[str, Any], message: str) -> None
 
 
 def test_other_refusals() -> None:
-    with pytest.raises(ValueError, match="does not compute stress"):
-        torchcent.stress(road(6), engine="hierarchy")
+    with pytest.raises(ValueError, match="does not compute distance|engine"):
+        torchcent.betweenness_variant(road(6), variant="distance", engine="hierarchy")

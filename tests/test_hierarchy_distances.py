@@ -270,8 +270,6 @@ def test_what_it_does_not_take():
     weight = torch.rand(40, dtype=F64) / 3
     rounded = Graph.from_edge_index(edge_index(grid(5, 5)), 25, False, weight)
     with pytest.raises(ValueError, match="exact sums"):
-        by_hierarchy(rounded, "closeness")
-    with pytest.raises(ValueError, match="exact sums"):
         torchcent.shortest_path_lengths(rounded, engine="hierarchy")
 
 
