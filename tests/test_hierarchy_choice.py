@@ -103,3 +103,22 @@ def test_no_contraction_that_takes_longer_than_the_time_limit(
     monkeypatch.setattr(Hierarchy, "of", lambda *_: pytest.fail("contracted"))
     found = torchcent.betweenness_approx(graph, 1e-4, time_limit=0.1)
     assert found.method == "kadabra" and "exact scores would take" in found.reason
+
+
+@pytest.mark.parametrize("measure", ["betweenness", "closeness"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_strong_components_are_searched_one_by_one(
+    weighted: bool, measure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch has sources of one: without cycles, there is nothing to share."""
+    both = generate.road(60, 60)
+
+    def engine(kept: torch.Tensor) -> str:
+        length = 1 + torch.arange(both.shape[1])[kept] % 7 if weighted else None
+        graph = Graph.from_edge_index(both[:, kept], edge_weight=length).to(DEVICE)
+        return torchcent.explain(graph, measure=measure, reduce="none").engine
+
+    ahead = both[0] < both[1]
+    assert engine(ahead | (torch.arange(both.shape[1]) % 9 > 0)) == "hierarchy"
+    monkeypatch.setattr(Hierarchy, "of", lambda *_: pytest.fail("contracted"))
+    assert engine(ahead) != "hierarchy"

@@ -231,26 +231,28 @@ def test_what_are_no_weights() -> None:
         graph.with_weights(torch.ones(3))
 
 
-def test_memory_of_the_contraction() -> None:
-    graph = road(80)
+@DIRECTED
+def test_memory_of_the_contraction(directed: bool) -> None:
+    graph = road(80, directed=directed)
+    whole: dict[str, Any] = {"reduce": "fold"}  # without blocks
     one = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        needed = torchcent.explain(graph).memory
+        needed = torchcent.explain(graph, **whole).memory
     finally:
         torch.set_num_threads(one)
-    assert torchcent.explain(graph, memory=needed).engine == "hierarchy"
-    least = torchcent.explain(graph, engine="dijkstra").memory
+    assert torchcent.explain(graph, memory=needed, **whole).engine == "hierarchy"
+    least = torchcent.explain(graph, engine="dijkstra", **whole).memory
     for memory in (least, least + needed // 50, least + needed // 20, needed // 2, needed - 1):
-        fresh = road(80)
-        assert torchcent.explain(fresh, memory=memory).engine == "dijkstra"
+        fresh = road(80, directed=directed)
+        assert torchcent.explain(fresh, memory=memory, **whole).engine == "dijkstra"
         with pytest.raises(MemoryError, match="needs"):
-            torchcent.betweenness(fresh, engine="hierarchy", memory=memory)
-    core = _reduce.core(road(80), "degree", "all")
+            torchcent.betweenness(fresh, engine="hierarchy", memory=memory, **whole)
+    core = _reduce.core(road(80, directed=directed), "degree", "all")
     for fill in (0.5, 3.0, 12.0):
         room = _hierarchy.bytes_to_contract(core, fill)
         assert _hierarchy.most_fill_within(core, room) == pytest.approx(fill, abs=1e-3)
-    fresh = road(80)
+    fresh = road(80, directed=directed)
     cores = _choice.Preparation(fresh, MEASURES["betweenness"], 10**6, None)
     with pytest.raises(MemoryError, match="contraction"):
         cores.hierarchy(_reduce.core(fresh, "degree", "all"))
@@ -282,9 +284,9 @@ def status(name):
 torch.set_num_threads(1)
 edges = generate.road(10, 10)
 _hierarchy.Hierarchy.of(_reduce.core(Graph.from_edge_index(edges, directed=False), "degree", "no"))
-side, fill = int(sys.argv[1]), float(sys.argv[2])
+side, fill, directed = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3] == "True"
 edges = generate.road(side, side)
-graph = Graph.from_edge_index(edges, directed=False, edge_weight=1 + torch.arange(edges.shape[1]))
+graph = Graph.from_edge_index(edges, None, directed, 1 + torch.arange(edges.shape[1]))
 core = _reduce.core(graph, "degree", "all")
 open("/proc/self/clear_refs", "w").write("5")
 before = status("VmRSS")
@@ -295,10 +297,10 @@ print(status("VmHWM") - before, _hierarchy.bytes_to_contract(core, fill))
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux")
-def test_a_contraction_takes_what_is_said() -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PEAK, "250", "3.5"], capture_output=True, text=True
-    )
+@DIRECTED
+def test_a_contraction_takes_what_is_said(directed: bool) -> None:
+    arguments = ["-W", "ignore", "-c", PEAK, "250", "3.5", str(directed)]
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     taken, said = map(int, done.stdout.split())
     assert 0.4 * said < taken <= said

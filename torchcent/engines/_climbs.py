@@ -125,7 +125,7 @@ def made(
     if found is not None or paths < LEAST_PATHS or not (graph.is_weighted and possible(graph)):
         return found
     core = _reduce.core(graph, "degree", "all")
-    arcs = core.num_nodes + int(_hierarchy.most_fill(core) * (core.num_slots // 2))
+    arcs = _hierarchy.most_arcs(core, _hierarchy.most_fill(core))
     too_long = _hierarchy.seconds_to_contract(core.num_nodes) > _PART * seconds
     if not core.num_nodes or arcs > _MOST_ARCS or too_long or not _fits(core, memory):
         return None
@@ -138,7 +138,8 @@ def made(
 
 
 def _fits(core: Core, memory: int | None) -> bool:
-    return memory is None or _BYTES * core.num_nodes <= memory
+    directions = 1 if core.colptr is core.rowptr else 2
+    return memory is None or directions * _BYTES * core.num_nodes <= memory
 
 
 def possible(graph: Graph) -> bool:

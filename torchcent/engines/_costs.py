@@ -278,7 +278,8 @@ class Swept(Engine):
             return super().cost(job, limit)
         hierarchy = Hierarchy.of(job.core)
         assert hierarchy is not None
-        fixed, each = job.fixed(self.name) + 2 * hierarchy.nbytes, self.per_thread(job)
+        copies = 3 if hierarchy.is_directed else 2  # there may be that of the reversed graph
+        fixed, each = job.fixed(self.name) + copies * hierarchy.nbytes, self.per_thread(job)
         if job.counts_paths:
             fixed += 3 * 8 * hierarchy.entries(job.measure.per_slot)
         lanes = _hierarchy.lanes(job.sources)

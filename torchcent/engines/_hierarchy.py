@@ -49,10 +49,16 @@ LEAST = {False: 2048, True: 512}
 _LEAST_ON_CUDA = {False: 2**15, True: 2**12}
 # Arcs per edge up to which a sweep is faster than searches, by hops and by weights.
 _MOST_FILL = {False: 4.0, True: 12.0}
+# Strong components per vertex up to which sweeps are faster, by hops and by weights: a batch has
+# sources of one. Where a fifth of the streets of a road are one-way, there are 0.03, and as fast as
+# searches are sweeps with 0.15 to 0.25 by hops and 0.3 by weights.
+_MOST_COMPONENTS = {False: 1 / 8, True: 1 / 4}
 # Memory for the contraction, besides its order: of vertices, of slots, and of arcs in both stages,
-# before and after those that are longer than distances are removed. Roads take 2/3 of it.
+# before and after those that are longer than distances are removed. Roads take 2/3 of it. Directed
+# graphs have arcs in two directions, and their slots in both besides.
 _PER_VERTEX, _PER_SLOT, _PER_ARC = 100, 12, 72
-# Slots per vertex up to which contraction is tried for distances by hops. Searches of bits are so
+_PER_SLOT_BOTH_WAYS = 24
+# Slots per vertex, of arcs both ways, up to which it is tried for distances by hops. Bits are so
 # fast that a contraction in vain takes as long as they do, and grids leave too many arcs.
 _MOST_SLOTS_OF_BITS = 3.2
 # Binary logarithm of the paths of an arc up to which path counts, which are products of a few, are
@@ -337,9 +343,9 @@ def _contracted(core: Core, most_fill: float, progress: bool | None) -> Hierarch
     weight, unit = _whole(weight)
     arcs: tuple[Tensor, Tensor, Tensor | None] = core.rowptr.cpu(), core.col.cpu(), None
     component = None
-    if core.colptr is not core.rowptr:
-        component = _csr.strong_components(*arcs[:2])
+    if _is_directed(core):
         arcs = _csr.both_ways(*arcs[:2])
+        component = _components(core)
     while contraction.find(most_fill, progress) is not None:
         given = contraction.is_given
         limit = min(most_fill, _MOST_FILL[True]) if given else most_fill
@@ -359,32 +365,68 @@ def _contracted(core: Core, most_fill: float, progress: bool | None) -> Hierarch
     return None
 
 
+def _is_directed(core: Core) -> bool:
+    return core.colptr is not core.rowptr
+
+
+def _components(core: Core) -> Tensor:
+    """int32 [n]: the strong components of a directed core, kept with it."""
+    kept = vars(core)
+    if "_strong" not in kept:
+        kept["_strong"] = _csr.strong_components(core.rowptr.cpu(), core.col.cpu())
+    found: Tensor = kept["_strong"]
+    return found
+
+
+def most_arcs(core: Core, fill: float) -> float:
+    """Arcs of a hierarchy of at most so many per edge.
+
+    An edge has arcs in one or both directions; a hierarchy may have each of its arcs in both.
+    """
+    n, m = core.num_nodes, core.num_slots
+    return 2 * (n + fill * _edges(core)) if _is_directed(core) else n + fill * m / 2
+
+
+def _edges(core: Core) -> int:
+    """Pairs of vertices with arcs; of a directed core, the number is kept with it."""
+    if not _is_directed(core):
+        return core.num_slots // 2
+    kept = vars(core)
+    if "_num_edges" not in kept:
+        kept["_num_edges"] = _csr.both_ways(core.rowptr.cpu(), core.col.cpu())[1].numel() // 2
+    found: int = kept["_num_edges"]
+    return found
+
+
 def bytes_to_contract(core: Core, fill: float) -> int:
     """Peak memory for a hierarchy of at most so many arcs per edge, besides graph and core."""
     assert core.contraction is not None
-    n, m = core.num_nodes, core.num_slots
-    arcs = _PER_VERTEX * n + _PER_SLOT * m + _PER_ARC * (n + fill * m / 2)
-    return max(core.contraction.bytes_to_find, int(arcs))
+    per_slot = _PER_SLOT + _PER_SLOT_BOTH_WAYS * _is_directed(core)
+    arcs = _PER_VERTEX * core.num_nodes + per_slot * core.num_slots
+    return max(core.contraction.bytes_to_find, int(arcs + _PER_ARC * most_arcs(core, fill)))
 
 
 def most_fill_within(core: Core, room: int) -> float:
     """The most arcs per edge of a hierarchy that can be made in so many bytes; 0 for none."""
     least = bytes_to_contract(core, 0)
-    return 2 * max(room - least, 0) / max(_PER_ARC * core.num_slots, 1)
+    per_fill = most_arcs(core, 1) - most_arcs(core, 0)
+    return max(room - least, 0) / max(_PER_ARC * per_fill, 1)
 
 
 def may_pay(core: Core, sources: int, paths: bool) -> bool:
     """Whether to look for a hierarchy, to count paths or to add up distances.
 
-    There have to be enough sources, unless it is already there.
+    There have to be enough sources, unless it is already there, and in a directed graph not too
+    many strong components.
     """
-    by_bits = not paths and core.weight is None
-    if by_bits and core.num_slots > _MOST_SLOTS_OF_BITS * core.num_nodes:
+    n, weighted = core.num_nodes, core.weight is not None
+    least = (_LEAST_ON_CUDA if core.rowptr.is_cuda else LEAST)[weighted]
+    if sources < (8 if "_hierarchy" in vars(core) else least):
         return False
-    least = 8 if "_hierarchy" in vars(core) else LEAST[core.weight is not None]
-    if least > 8 and core.rowptr.is_cuda:
-        least = _LEAST_ON_CUDA[core.weight is not None]
-    return sources >= least
+    if _is_directed(core) and int(_components(core).max()) >= _MOST_COMPONENTS[weighted] * n:
+        return False
+    by_bits = not paths and not weighted
+    return not by_bits or 2 * _edges(core) <= _MOST_SLOTS_OF_BITS * n
 
 
 def most_fill(core: Core) -> float:

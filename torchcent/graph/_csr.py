@@ -194,14 +194,14 @@ def both_ways(rowptr: Tensor, col: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def strong_components(rowptr: Tensor, col: Tensor) -> Tensor:
-    """int64 [n]: the strong component of each vertex, on the host."""
+    """int32 [n]: the strong component of each vertex, on the host."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
     n = rowptr.numel() - 1
     ones = np.ones(col.numel(), dtype=np.int8)
     arcs = csr_array((ones, col.numpy(), rowptr.numpy()), shape=(n, n))
-    return torch.from_numpy(connected_components(arcs, connection="strong")[1]).long()
+    return torch.from_numpy(connected_components(arcs, connection="strong")[1])
 
 
 def rows(rowptr: Tensor) -> Tensor:
