@@ -4,8 +4,8 @@
 
 Networks of several components (tests/test_hierarchy.py), undirected ones and as many directed ones,
 now and then large enough for cells in cells, by hops and by lengths with many ties. Betweenness
-with and without endpoints, edge betweenness, stress and percolation, for random sources, targets and
-states, with and without folding, with few and many sources side by side, on each rung of the
+with and without endpoints, edge betweenness, stress and percolation, for random sources, targets
+and states, with and without folding, with few and many sources side by side, on each rung of the
 ladder: as one search per source has them, and for small networks as all shortest paths enumerated
 in fractions. Zeros are zeros. With random float lengths, and with vertices renumbered, too.
 Distances as single searches have them: closeness and harmonic centrality from all or some vertices,
