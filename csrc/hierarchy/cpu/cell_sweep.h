@@ -277,46 +277,6 @@ class CellSweep {
     note(most);
   }
 
-  // A vertex with several arcs that may be tight, or none; the number of links that are kept for the way back.
-  [[gnu::noinline]] int choose(Frame& frame, int64_t q, int64_t i, int64_t number, bool leaf, int near, const Arc* arc,
-                               int64_t links) {
-    const double target = problem_.target[q];
-    if (near == 0) {
-      frame.own_row[i] = Frame::kNone;
-      miss(frame, number);
-      return 0;
-    }
-    Link* const own = frame.links.data() + links;
-    int found = link(frame, arc, first_[q], near, own);
-    if (!of_one_row(own, found)) {
-      Reach<Number>::over(frame, own, found, frame.distance(frame.rows), nullptr, tight_.data());
-      found = keep_tight(own, found);
-      if (!of_one_row(own, found)) {
-        const int32_t row = frame.rows++;
-        if constexpr (paths) count_paths(frame, own, found, row, nullptr, nullptr);
-        frame.own_row[i] = row;
-        frame.target[row] = target;
-        frame.image[number] = {0, row, 1};
-        if constexpr (!paths) reach_row(frame, row, target);
-        return paths ? found : 0;
-      }
-    }
-    frame.own_row[i] = Frame::kNone;
-    Number sum = own[0].paths;
-    for (int j = 1; j < found; ++j) sum += own[j].paths;
-    reach_image(frame, own[0].row, own[0].length, as_target(target, sum));
-    set_image(frame, number, {own[0].length, own[0].row, sum});
-    if constexpr (!paths) return 0;
-    for (int j = 0; j < found; ++j) own[j].flow = found == 1 ? 1 : static_cast<double>(own[j].paths / sum);
-    if (!leaf) return found;
-    for (int j = 0; j < found; ++j) {
-      const double out = to_image(frame, own[0].row, sum) * target * own[j].flow;
-      flow_[own[j].arc] += out;
-      frame.inflow[own[j].end] += out;
-    }
-    return 0;
-  }
-
   // An upper end of arcs that no source reaches.
   static void miss(const Frame& frame, int64_t number) {
     frame.image[number] = {L::far, Frame::kNone, 0};
@@ -344,138 +304,19 @@ class CellSweep {
     frame.farthest[row] = target > 0 ? 0 : -1;
   }
 
+  // --- vertices that may need a row (cell_rows.h)
+
+  [[gnu::noinline]] int choose(Frame& frame, int64_t q, int64_t i, int64_t number, bool leaf, int near, const Arc* arc,
+                               int64_t links);
   [[gnu::noinline]] int descend_to_special(Frame& frame, int64_t q, int64_t i, int64_t number, const Arc* arc,
-                                           int64_t count, int64_t links) {
-    const int at = frame.special[i];
-    const auto& special = climbs_[at];
-    Link* const own = frame.links.data() + links;
-    if (climbs_.reference(at)[0] >= L::far) {  // not reached, although it is above a source
-      if constexpr (paths) climbs_.pass_none(special);
-      frame.special[i] = frame.own_row[i] = Frame::kNone;
-      miss(frame, number);
-      return 0;
-    }
-    const Distance limit = within(climbs_.reference(at), frame.spread);
-    int found = 0;
-    for (int64_t j = 0; j < count; ++j) {
-      const Image& upper = frame.image[arc[j].end];
-      if (L::bits(L::at_most(frame.reference[arc[j].end] + arc[j].length, limit)) != 0)
-        own[found++] = {upper.row,
-                        static_cast<Length>(upper.add + arc[j].length),
-                        upper.paths * arc[j].paths,
-                        first_[q] + j,
-                        arc[j].end,
-                        1};
-    }
-    const int shift = special.low - frame.block, registers = special.high - special.low;
-    Distance* const start = start_.hold(frame.registers);
-    Count* const climbs = climbs_of_.hold(frame.registers);
-    for (int r = 0; r < frame.registers; ++r) {
-      const bool below = r >= shift && r < shift + registers;
-      start[r] = below ? climbs_.climb(special)[r - shift] : L::lengths(L::far);
-      if constexpr (paths) climbs[r] = below ? climbs_.climbs(special)[r - shift] : Count{};
-    }
-    const int32_t row = frame.rows++;
-    Reach<Number>::over(frame, own, found, frame.distance(row), start, tight_.data());
-    found = keep_tight(own, found);
-    if constexpr (paths) {
-      count_paths(frame, own, found, row, start, climbs);
-      for (int r = 0; r < registers; ++r) climbs_.distance(special)[r] = frame.distance(row)[shift + r];
-    } else {
-      reach_row(frame, row, problem_.target[q]);
-    }
-    frame.own_row[i] = row;
-    frame.reference[number] = climbs_.reference(at);
-    frame.image[number] = {0, row, 1};
-    frame.target[row] = paths ? 0 : problem_.target[q];
-    return paths ? found : 0;
-  }
+                                           int64_t count, int64_t links);
 
-  // The way back: first rows, the lowest first, then numbers.
-  void ascend(const Cell& cell, Frame& frame) {
-    const int64_t bounds = cell.bound_end - cell.bound, own = cell.own_end - cell.own;
-    for (int64_t i = own - 1; i >= 0; --i) {
-      const int32_t row = frame.own_row[i];
-      if (row < 0) continue;
-      const Distance* const distance = frame.distance(row);
-      const Count* const number = frame.count(row);
-      Count* const passed = frame.passed(row);
-      if (frame.special[i] >= 0) {
-        ascend_from_special(cell.own + i, frame, climbs_[frame.special[i]], row);
-      } else {
-        const Number target = static_cast<Number>(frame.target[row]);
-        for (int r = 0; r < frame.registers; ++r) passed[r] += per_path(frame.weight[r] * target, number[r]);
-      }
-      for (int64_t j = frame.link[i]; j < frame.link[i + 1]; ++j) {
-        Link& link = frame.links[j];
-        const Distance* const from = frame.distance(link.row);
-        const Count* const of_row = frame.count(link.row);
-        Count *const to = frame.passed(link.row), flow{};
-        const Count each = L::counts(link.paths);
-        const Distance length = L::lengths(link.length);
-        for (int r = 0; r < frame.registers; ++r) {
-          const Count x = L::product(L::equal(from[r] + length, distance[r]), passed[r], each);
-          to[r] += x;
-          flow += of_row[r] * x;
-        }
-        link.flow = L::total(flow);
-      }
-    }
-    for (int64_t i = own - 1; i >= 0; --i) {
-      const bool is_free = frame.own_row[i] < 0;
-      if (frame.link[i] == frame.link[i + 1] && is_free) continue;  // a leaf
-      const double in = frame.inflow[bounds + i];
-      if (frame.special[i] < 0) inside_[cell.own + i] += in;
-      double out = 1;
-      if (is_free) {
-        const Image& own_image = frame.image[bounds + i];
-        out = in + to_image(frame, own_image.row, own_image.paths) * problem_.target[cell.own + i];
-      }
-      for (int64_t j = frame.link[i]; j < frame.link[i + 1]; ++j) {
-        const Link& link = frame.links[j];
-        flow_[link.arc] += out * link.flow;
-        frame.inflow[link.end] += out * link.flow;
-      }
-    }
-  }
+  // --- the way back (cell_ascent.h)
 
-  // Of what passes a source, its own paths do not count.
+  void ascend(const Cell& cell, Frame& frame);
   void ascend_from_special(int64_t q, Frame& frame, const typename Climbs<Number, paths>::Special& special,
-                           int32_t row) {
-    const int shift = special.low - frame.block, registers = special.high - special.low;
-    const Count *const number = frame.count(row), *const weight = frame.weight;
-    Count* const passed = frame.passed(row);
-    const int own = special.lane < 0 ? -1 : special.lane - frame.block * L::width;
-    const Number own_target = static_cast<Number>(problem_.target[q]), images = static_cast<Number>(frame.target[row]);
-    Count through{}, others{};
-    for (int r = 0; r < frame.registers; ++r) {
-      Count x = number[r] * passed[r], from = weight[r], at_target = L::counts(own_target + images);
-      if (own >= 0 && own / L::width == r) {
-        x[own % L::width] = 0;
-        from[own % L::width] = 0;
-        at_target[own % L::width] = images;
-      }
-      through += x;
-      others += each_path ? from * number[r] : from;
-      passed[r] += per_path(weight[r] * at_target, number[r]);
-      if (r >= shift && r < shift + registers) climbs_.passed(special)[r - shift] = passed[r];
-    }
-    inside_[q] += L::total(through) + L::total(others) * frame.target[row];
-  }
-
-  void add_up(Frame& frame) {
-    for (int32_t j = 0; j < frame.rows; ++j) {
-      const Length* const distance = reinterpret_cast<const Length*>(frame.distance(j));
-      const double target = frame.target[j];
-      const Length beyond = frame.farthest[j];
-      for (int i = 0; i < frame.registers * L::width; ++i) {
-        const double d = static_cast<double>(distance[i]);
-        frame.sums[i] += target * d;
-        if (beyond >= 0) frame.far[i] = std::max(frame.far[i], d + static_cast<double>(beyond));
-      }
-    }
-    for (int i = 0; i < frame.registers * L::width; ++i) frame.sums[i] += frame.constant;
-  }
+                           int32_t row);
+  void add_up(Frame& frame);
 
   // --- the door of a cell (cell_door.h)
 

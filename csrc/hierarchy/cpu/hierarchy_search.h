@@ -1,8 +1,10 @@
 // Searches of a hierarchy: each batch of sources is a sweep.
 #pragma once
 
+#include "hierarchy/cpu/cell_ascent.h"
 #include "hierarchy/cpu/cell_door.h"
 #include "hierarchy/cpu/cell_numbers.h"
+#include "hierarchy/cpu/cell_rows.h"
 #include "hierarchy/cpu/row_sweep.h"
 
 namespace torchcent::TORCHCENT_ISA {
