@@ -40,7 +40,8 @@ FLAGS = ["-std=c++20", "-fvisibility=hidden", "-pthread", "-Wall", "-Wextra", *S
 # Not to be warned of PyTorch's headers: of directories that are both, -I is ignored.
 FLAGS += [f"-isystem{path}" for path in cpp_extension.include_paths()]
 if platform.machine() == "x86_64":
-    FLAGS.append("-Wno-maybe-uninitialized")  # g++ 12 warns inside of its own AVX-512 header
+    # g++ 12 warns inside of its own AVX-512 header.
+    FLAGS += ["-Wno-maybe-uninitialized", "-Wno-uninitialized"]
 
 
 def extensions() -> list[Extension]:
