@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
     not _ops.has_kernel("hierarchy_dependency", DEVICE), reason="needs the compiled kernels"
 )
 F64 = torch.float64
-Edges = list[tuple[int, int, int]]
+Edges = list[tuple[int, int, float]]
 PATHS = ("betweenness", "edge_betweenness", "stress", "percolation")
 DIRECTED = pytest.mark.parametrize("directed", [False, True])
 
@@ -65,7 +65,7 @@ def network(
 ) -> Network:
     """A few components of several kinds, with isolated vertices; ties are frequent."""
     lengths = range(1, chance.choice([1, 2, 3, 50]) + 1)
-    known: dict[frozenset[int], tuple[int, int, int]] = {}
+    known: dict[frozenset[int], tuple[int, int, float]] = {}
     n = 0
     for _ in range(chance.choice([1, 1, 1, 2, 3])):
         kind, base = chance.choice(["any", "grid", "tree", "cycle", "clique", "star"]), n
@@ -171,6 +171,17 @@ def test_networkx(net: Network, endpoints: bool) -> None:
     expected = nx.betweenness_centrality(by, weight="weight", endpoints=endpoints)
     found = torchcent.betweenness(net.graph(), engine="hierarchy", endpoints=endpoints, dtype=F64)
     assert_scores(found, [expected[v] for v in range(net.n)], "relax")
+
+
+@given(networks(20), st.sampled_from(["none", "fold", "chains", "blocks"]))
+def test_float_lengths(net: Network, reduce: str) -> None:
+    """In fixed point, with the ties of a search."""
+    lengths = [w * random.Random(e).uniform(0.5, 2) for e, (*_, w) in enumerate(net.edges)]
+    edges = [(u, v, w) for (u, v, _), w in zip(net.edges, lengths, strict=True)]
+    graph = net._replace(edges=edges).graph()
+    expected = known("betweenness", graph)
+    found = torchcent.betweenness(graph, engine="hierarchy", reduce=reduce, dtype=F64)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)
 
 
 @pytest.mark.parametrize("rung", ["float32", "float64", "wide"])

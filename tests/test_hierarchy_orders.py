@@ -92,6 +92,21 @@ def test_one_order_for_all_lengths(directed: bool, found: list[int]) -> None:
     assert found == [graph.num_nodes]
 
 
+def test_lengths_that_are_those_back_and_others(found: list[int]) -> None:
+    """A directed graph whose lengths make it symmetric has one kind of arcs, else two."""
+    graph = road(20)
+    arcs = graph.to_edge_index()
+    graph = Graph.from_edge_index(arcs, None, True, graph.weight)
+    other = graph.with_weights(1 + torch.arange(arcs.shape[1]) % 50)
+    assert graph.is_symmetric and not other.is_symmetric
+    torchcent.betweenness(graph, **SWEEPS)
+    for each in (graph, other, other.with_weights(graph.weight), other.reversed()):
+        for measure in ("betweenness", "edge_betweenness"):
+            scores = getattr(torchcent, measure)(each, **SWEEPS)
+            torch.testing.assert_close(scores, known(measure, each), rtol=1e-5, atol=1e-12)
+    assert found == [graph.num_nodes]
+
+
 @DIRECTED
 def test_blocks_have_the_order_of_their_graph(directed: bool, found: list[int]) -> None:
     """Which is saved with it."""

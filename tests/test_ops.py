@@ -377,9 +377,9 @@ def samples() -> dict[str, list[tuple]]:
             (
                 *(*hierarchy[:6], *hierarchy[7:], *cells, torch.arange(15), ones, ones),
                 *(torch.zeros((1 + both) * hierarchy[2].numel() + 15, dtype=F64),),
-                *(torch.zeros(4, dtype=torch.int64), both, 8, 0, 2),
+                *(torch.zeros(4, dtype=torch.int64), both, paths, 8, 0, 2),
             )
-            for both in (False, True)
+            for both, paths in ((False, False), (True, False), (False, True))
         ],
         "hierarchy_scores": [
             (
