@@ -227,4 +227,4 @@ def test_measure_as_second_argument_is_deprecated():
 def test_weights_come_second():
     arcs = torchcent.generate.grid(60, 60)
     plan = torchcent.explain(arcs, torch.rand(arcs.shape[1]) + 1)
-    assert plan.weights and plan.engine in ("relax", "dijkstra")
+    assert plan.weights and plan.engine in ("relax", "dijkstra", "hierarchy")
