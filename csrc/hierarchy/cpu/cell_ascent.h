@@ -12,27 +12,30 @@ void CellSweep<Number, added>::ascend(const Cell& cell, Frame& frame) {
   for (int64_t i = own - 1; i >= 0; --i) {
     const int32_t row = frame.own_row[i];
     if (row < 0) continue;
+    const int registers = frame.registers;
     const Distance* const distance = frame.distance(row);
-    const Count* const number = frame.count(row);
     Count* const passed = frame.passed(row);
     if (frame.special[i] >= 0) {
       ascend_from_special(cell.own + i, frame, climbs_[frame.special[i]], row);
     } else {
       const Number target = static_cast<Number>(frame.target[row]);
-      for (int r = 0; r < frame.registers; ++r) passed[r] += per_path(frame.weight[r] * target, number[r]);
+      frame.with_counts(row, [&](auto number) {
+        for (int r = 0; r < registers; ++r) passed[r] += per_path(frame.weight[r] * target, number(r));
+      });
     }
     for (int64_t j = frame.link[i]; j < frame.link[i + 1]; ++j) {
       Link& link = frame.links[j];
       const Distance* const from = frame.distance(link.row);
-      const Count* const of_row = frame.count(link.row);
       Count *const to = frame.passed(link.row), flow{};
       const Count each = L::counts(link.paths);
       const Distance length = L::lengths(link.length);
-      for (int r = 0; r < frame.registers; ++r) {
-        const Count x = L::product(L::equal(from[r] + length, distance[r]), passed[r], each);
-        to[r] += x;
-        flow += of_row[r] * x;
-      }
+      frame.with_counts(link.row, [&](auto of_row) {
+        for (int r = 0; r < registers; ++r) {
+          const Count x = L::product(L::equal(from[r] + length, distance[r]), passed[r], each);
+          to[r] += x;
+          flow += of_row(r) * x;
+        }
+      });
       link.flow = L::total(flow);
     }
   }
@@ -60,23 +63,25 @@ void CellSweep<Number, added>::ascend_from_special(int64_t q, Frame& frame,
                                                    const typename Climbs<Number, paths>::Special& special,
                                                    int32_t row) {
   const int shift = special.low - frame.block, registers = special.high - special.low;
-  const Count *const number = frame.count(row), *const weight = frame.weight;
+  const Count* const weight = frame.weight;
   Count* const passed = frame.passed(row);
   const int own = special.lane < 0 ? -1 : special.lane - frame.block * L::width;
   const Number own_target = static_cast<Number>(problem_.target[q]), images = static_cast<Number>(frame.target[row]);
   Count through{}, others{};
-  for (int r = 0; r < frame.registers; ++r) {
-    Count x = number[r] * passed[r], from = weight[r], at_target = L::counts(own_target + images);
-    if (own >= 0 && own / L::width == r) {
-      x[own % L::width] = 0;
-      from[own % L::width] = 0;
-      at_target[own % L::width] = images;
+  frame.with_counts(row, [&](auto number) {
+    for (int r = 0; r < frame.registers; ++r) {
+      Count x = number(r) * passed[r], from = weight[r], at_target = L::counts(own_target + images);
+      if (own >= 0 && own / L::width == r) {
+        x[own % L::width] = 0;
+        from[own % L::width] = 0;
+        at_target[own % L::width] = images;
+      }
+      through += x;
+      others += each_path ? from * number(r) : from;
+      passed[r] += per_path(weight[r] * at_target, number(r));
+      if (r >= shift && r < shift + registers) climbs_.passed(special)[r - shift] = passed[r];
     }
-    through += x;
-    others += each_path ? from * number[r] : from;
-    passed[r] += per_path(weight[r] * at_target, number[r]);
-    if (r >= shift && r < shift + registers) climbs_.passed(special)[r - shift] = passed[r];
-  }
+  });
   inside_[q] += L::total(through) + L::total(others) * frame.target[row];
 }
 

@@ -61,7 +61,7 @@ void CellSweep<Number, added>::merge_lanes(const Frame& around, Frame& frame, in
   frame.classes.template find<added>(
       around.registers, frame.bounds, low == high ? 0 : low - around.block, low == high ? 0 : high - around.block,
       keys_.data(), weight, [&](int j) { return around.distance(frame.outer[j]); },
-      [&](int j) { return around.count(frame.outer[j]); });
+      [&](int j) { return around.ones[frame.outer[j]] ? nullptr : around.count(frame.outer[j]); });
   frame.registers = frame.classes.registers();
   frame.block = low;
 }
@@ -74,11 +74,12 @@ void CellSweep<Number, added>::copy_rows(const Frame& around, Frame& frame) cons
     for (int r = 0; r < frame.registers; ++r)
       frame.distance(j)[r] = L::pick(distance, lane + r * L::width, around.registers);
     if constexpr (paths) {
+      fill(frame.passed(j), frame.registers, Count{});
+      frame.ones[j] = around.ones[frame.outer[j]];
+      if (frame.ones[j]) continue;
       const Number* const number = reinterpret_cast<const Number*>(around.count(frame.outer[j]));
-      for (int r = 0; r < frame.registers; ++r) {
-        frame.count(j)[r] = L::pick(number, lane + r * L::width, around.registers);
-        frame.passed(j)[r] = Count{};
-      }
+      Count* const to = frame.count(j);
+      for (int r = 0; r < frame.registers; ++r) to[r] = L::pick(number, lane + r * L::width, around.registers);
     }
   }
 }
@@ -147,10 +148,11 @@ void CellSweep<Number, added>::pass_out(const Frame& around, Frame& frame) const
   const Count* const weight = reinterpret_cast<const Count*>(frame.classes.weight());
   const Count* const share = reinterpret_cast<const Count*>(frame.classes.share());
   for (int j = 0; j < frame.bounds; ++j) {
-    const Count* const number = frame.count(j);
     Count *const passed = frame.passed(j), *const out = around.passed(frame.outer[j]);
     const Number target = static_cast<Number>(frame.target[j]);
-    for (int r = 0; r < frame.registers; ++r) passed[r] += per_path(weight[r] * target, number[r]);
+    frame.with_counts(j, [&](auto number) {
+      for (int r = 0; r < frame.registers; ++r) passed[r] += per_path(weight[r] * target, number(r));
+    });
     for (int r = 0; r < around.registers; ++r)
       out[r] +=
           L::pick(reinterpret_cast<const Number*>(passed), frame.classes.of_lane() + r * L::width, frame.registers) *

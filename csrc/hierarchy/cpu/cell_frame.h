@@ -48,6 +48,7 @@ struct CellFrame {
   DistanceRoom<Number> reference;
   CountRoom<Number> row;          // distances, path counts, what is passed back per path
   const Count* weight = nullptr;  // of the sources of each lane
+  Room<bool> ones;                // by row: whether all path counts are 1; then they are not kept
   Room<double> target;  // by row: sum of b of the images of a row, without that of a special vertex itself; if each
                         // path counts, times their path counts by that of the row
   Room<double> total;   // by row, if each path counts: the paths from all sources
@@ -69,7 +70,7 @@ struct CellFrame {
     image.hold(ends), inflow.hold(ends), reference.hold(ends);
     link.hold(own + 1), own_row.hold(own), special.hold(own);
     const int64_t most = bounds + own;
-    target.hold(most), total.hold(most), farthest.hold(most);
+    ones.hold(most), target.hold(most), total.hold(most), farthest.hold(most);
     if (seen.size() < most) {
       seen.hold(most);
       fill(seen.data(), seen.size(), int32_t{kNone});
@@ -78,11 +79,17 @@ struct CellFrame {
   }
   Distance* distance(int32_t i) const { return reinterpret_cast<Distance*>(row.data() + i * stride()); }
   Count* count(int32_t i) const { return row.data() + i * stride() + registers; }
+  // Calls use(number), where number(r) are the path counts of a row in register r.
+  template <class Use>
+  void with_counts(int32_t i, const Use& use) const {
+    if (ones[i]) use([one = L::counts(1)](int) { return one; });
+    else use([number = count(i)](int r) { return number[r]; });
+  }
   Count* passed(int32_t i) const { return row.data() + i * stride() + 2 * registers; }
 };
 
 // The least distance over links, to `to`; which links are tight for some lane, to `tight`. `start` may begin with
-// climbs.
+// climbs. Returns, if asked for ties, whether two of them are tight for the same lane.
 template <class Number>
 class Reach {
   using L = Lanes<Number>;
@@ -90,21 +97,30 @@ class Reach {
 
  public:
   template <class Frame, class Link>
-  static void over(const Frame& frame, const Link* links, int count, Distance* to, const Distance* start, bool* tight) {
-    if (start == nullptr && count == 2) return few<2>(frame, links, to, tight);
-    if (start == nullptr && count == 3) return few<3>(frame, links, to, tight);
-    for (int j = 0; j < count; ++j) tight[j] = false;
-    int r = 0;
-    for (; r + 4 <= frame.registers; r += 4) tile<4>(frame, links, count, to, start, tight, r);
-    for (; r < frame.registers; ++r) tile<1>(frame, links, count, to, start, tight, r);
+  static bool over(const Frame& frame, const Link* links, int count, Distance* to, const Distance* start, bool* tight,
+                   bool ties) {
+    const auto all = [&](auto with_ties) { return over<with_ties()>(frame, links, count, to, start, tight); };
+    return ties ? all(std::true_type()) : all(std::false_type());
   }
 
  private:
-  template <int count, class Frame, class Link>
-  static void few(const Frame& frame, const Link* links, Distance* to, bool* tight) {
+  template <bool ties, class Frame, class Link>
+  static bool over(const Frame& frame, const Link* links, int count, Distance* to, const Distance* start, bool* tight) {
+    if (start == nullptr && count == 2) return few<2, ties>(frame, links, to, tight);
+    if (start == nullptr && count == 3) return few<3, ties>(frame, links, to, tight);
+    for (int j = 0; j < count; ++j) tight[j] = false;
+    bool tied = false;
+    int r = 0;
+    for (; r + 4 <= frame.registers; r += 4) tied |= tile<4, ties>(frame, links, count, to, start, tight, r);
+    for (; r < frame.registers; ++r) tied |= tile<1, ties>(frame, links, count, to, start, tight, r);
+    return tied;
+  }
+
+  template <int count, bool ties, class Frame, class Link>
+  static bool few(const Frame& frame, const Link* links, Distance* to, bool* tight) {
     const Distance* from[count];
     Distance length[count];
-    typename L::Mask any[count];
+    typename L::Mask any[count], tied = L::at_most(Distance{} + 1, Distance{});
     for (int j = 0; j < count; ++j) {
       from[j] = frame.distance(links[j].row);
       length[j] = L::lengths(links[j].length);
@@ -116,12 +132,16 @@ class Reach {
       Distance best = over[0];
       for (int j = 1; j < count; ++j) best = L::smaller(best, over[j]);
       for (int j = 0; j < count; ++j) any[j] = any[j] | L::equal(over[j], best);
+      if constexpr (ties)
+        for (int j = 1; j < count; ++j)
+          for (int i = 0; i < j; ++i) tied = tied | (L::equal(over[i], over[j]) & L::equal(over[j], best));
       to[r] = best;
     }
     for (int j = 0; j < count; ++j) tight[j] = L::bits(any[j]) != 0;
+    return L::bits(tied) != 0;
   }
-  template <int size, class Frame, class Link>
-  static void tile(const Frame& frame, const Link* links, int count, Distance* to, const Distance* start, bool* tight,
+  template <int size, bool ties, class Frame, class Link>
+  static bool tile(const Frame& frame, const Link* links, int count, Distance* to, const Distance* start, bool* tight,
                    int r) {
     Distance best[size];
     for (int k = 0; k < size; ++k) best[k] = start != nullptr ? start[r + k] : L::lengths(L::far);
@@ -129,13 +149,24 @@ class Reach {
       const Distance* const from = frame.distance(links[j].row) + r;
       for (int k = 0; k < size; ++k) best[k] = L::smaller(best[k], from[k] + links[j].length);
     }
+    const typename L::Mask none = L::at_most(Distance{} + 1, Distance{});
+    typename L::Mask tied = none, seen[size];
+    for (int k = 0; k < size; ++k) seen[k] = start != nullptr ? L::equal(start[r + k], best[k]) : none;
     for (int j = 0; j < count; ++j) {
       const Distance* const from = frame.distance(links[j].row) + r;
-      auto any = L::equal(from[0] + links[j].length, best[0]);
-      for (int k = 1; k < size; ++k) any = any | L::equal(from[k] + links[j].length, best[k]);
+      typename L::Mask any = none;
+      for (int k = 0; k < size; ++k) {
+        const typename L::Mask now = L::equal(from[k] + links[j].length, best[k]);
+        any = any | now;
+        if constexpr (ties) {
+          tied = tied | (now & seen[k]);
+          seen[k] = seen[k] | now;
+        }
+      }
       tight[j] |= L::bits(any) != 0;
     }
     for (int k = 0; k < size; ++k) to[r + k] = best[k];
+    return L::bits(tied) != 0;
   }
 };
 

@@ -18,11 +18,13 @@ int CellSweep<Number, added>::choose(Frame& frame, int64_t q, int64_t i, int64_t
   Link* const own = frame.links.data() + links;
   int found = link(frame, arc, first_[q], near, own);
   if (!of_one_row(own, found)) {
-    Reach<Number>::over(frame, own, found, frame.distance(frame.rows), nullptr, tight_.data());
+    const bool ties = single(frame, own, found);
+    const bool tied = Reach<Number>::over(frame, own, found, frame.distance(frame.rows), nullptr, tight_.data(), ties);
     found = keep_tight(own, found);
     if (!of_one_row(own, found)) {
       const int32_t row = frame.rows++;
-      if constexpr (paths) count_paths(frame, own, found, row, nullptr, nullptr);
+      if constexpr (paths) count_paths(frame, own, found, row, ties && !tied, nullptr, nullptr);
+      if constexpr (each_path) add_total(frame, row);
       frame.own_row[i] = row;
       frame.target[row] = target;
       frame.image[number] = {0, row, 1};
@@ -79,10 +81,12 @@ int CellSweep<Number, added>::descend_to_special(Frame& frame, int64_t q, int64_
     if constexpr (paths) climbs[r] = below ? climbs_.climbs(special)[r - shift] : Count{};
   }
   const int32_t row = frame.rows++;
-  Reach<Number>::over(frame, own, found, frame.distance(row), start, tight_.data());
+  const bool ties = single(frame, own, found);
+  const bool tied = Reach<Number>::over(frame, own, found, frame.distance(row), start, tight_.data(), ties);
   found = keep_tight(own, found);
   if constexpr (paths) {
-    count_paths(frame, own, found, row, start, climbs);
+    count_paths(frame, own, found, row, ties && !tied, start, climbs);
+    if constexpr (each_path) add_total(frame, row);
     for (int r = 0; r < registers; ++r) climbs_.distance(special)[r] = frame.distance(row)[shift + r];
   } else {
     reach_row(frame, row, problem_.target[q]);

@@ -169,29 +169,46 @@ class CellSweep {
     else return target / number;
   }
 
-  // Path counts of a row over its links, and zeros for what it passes back.
-  void count_paths(const Frame& frame, const Link* links, int count, int32_t row, const Distance* start,
+  // Whether each link has one path, and so has each lane over it. That is so for most rows of graphs with hardly any
+  // ties.
+  static bool single(const Frame& frame, const Link* links, int count) {
+    if constexpr (!paths) return false;
+    for (int j = 0; j < count; ++j)
+      if (links[j].paths != 1 || !frame.ones[links[j].row]) return false;
+    return true;
+  }
+
+  // Path counts of a row over its links, and zeros for what it passes back. ones: whether no lane has more than one
+  // path, besides those of climbs.
+  void count_paths(const Frame& frame, const Link* links, int count, int32_t row, bool ones, const Distance* start,
                    const Count* climbs) {
+    const int registers = frame.registers;
     const Distance* const distance = frame.distance(row);
-    Count *const number = frame.count(row), *const passed = frame.passed(row);
-    for (int r = 0; r < frame.registers; ++r) {
+    fill(frame.passed(row), registers, Count{});
+    for (int r = 0; start != nullptr && ones && r < registers; ++r)
+      ones = (L::bits(L::equal(distance[r], start[r])) & ~L::bits(L::ones(climbs[r]))) == 0;
+    frame.ones[row] = ones;
+    if (ones) return;
+    Count* const number = frame.count(row);
+    for (int r = 0; r < registers; ++r)
       number[r] = start == nullptr ? Count{} : L::chosen(L::equal(distance[r], start[r]), climbs[r]);
-      passed[r] = Count{};
-    }
     for (int j = 0; j < count; ++j) {
       const Distance* const from = frame.distance(links[j].row);
-      const Count* const of_row = frame.count(links[j].row);
       const Count each = L::counts(links[j].paths);
       const Distance length = L::lengths(links[j].length);
-      for (int r = 0; r < frame.registers; ++r)
-        number[r] = L::add_product(L::equal(from[r] + length, distance[r]), of_row[r], each, number[r]);
+      frame.with_counts(links[j].row, [&](auto of_row) {
+        for (int r = 0; r < registers; ++r)
+          number[r] = L::add_product(L::equal(from[r] + length, distance[r]), of_row(r), each, number[r]);
+      });
     }
-    for (int r = 0; r < frame.registers; ++r) most_ = L::larger(number[r], most_);
-    if constexpr (each_path) {
-      Count all{};
-      for (int r = 0; r < frame.registers; ++r) all += frame.weight[r] * number[r];
-      frame.total[row] = L::total(all);
-    }
+    for (int r = 0; r < registers; ++r) most_ = L::larger(number[r], most_);
+  }
+  void add_total(const Frame& frame, int32_t row) const {
+    Count all{};
+    frame.with_counts(row, [&](auto number) {
+      for (int r = 0; r < frame.registers; ++r) all += frame.weight[r] * number(r);
+    });
+    frame.total[row] = L::total(all);
   }
 
   // --- one cell

@@ -102,6 +102,7 @@ struct Lanes {
     return found;
   }
 #endif
+  static Mask ones(Count x) { return equal((Distance)x, (Distance)counts(1)); }
   static Count pick(const Number* row, const int32_t* index, int registers) {
     return (Count)pick(reinterpret_cast<const Length*>(row), index, registers);
   }

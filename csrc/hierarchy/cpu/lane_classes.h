@@ -21,8 +21,8 @@ class LaneClasses {
   Number* weight() const { return weight_.data(); }         // of the sources of each class
   int registers() const { return registers_; }
 
-  // `row(j)` has the distances and `paths_row(j)` the path counts of boundary row j < rows; registers low .. high of
-  // the outer lanes keep their places: all of them if there are no rows.
+  // `row(j)` has the distances and `paths_row(j)` the path counts of boundary row j < rows, or null if all are 1;
+  // registers low .. high of the outer lanes keep their places: all of them if there are no rows.
   template <Added added, class Row, class PathsRow>
   void find(int outer, int rows, int low, int high, const uint64_t* keys, const Number* outer_weight, Row row,
             PathsRow paths_row) {
@@ -44,7 +44,7 @@ class LaneClasses {
     classes = spread(outer, classes);
     registers_ = (classes + L::width - 1) / L::width;
     for (int i = classes; i < registers_ * L::width; ++i) representative_[i] = representative_[classes - 1];
-    if constexpr (paths) weigh<added>(outer, outer_weight, rows == 0 ? nullptr : paths_row(0));
+    if constexpr (paths) weigh<added>(outer, outer_weight, rows > 0, rows == 0 ? nullptr : paths_row(0));
   }
 
  private:
@@ -57,22 +57,29 @@ class LaneClasses {
     LaneHash<Number> hashes[size];
     Distance base[size];
     for (int k = 0; k < size; ++k) base[k] = row(0)[r + k];
-    if constexpr (paths) {
-      Count inverse[size];
-      for (int k = 0; k < size; ++k) inverse[k] = 1 / paths_row(0)[r + k];
-      for (int j = 1; j < rows; ++j) {
-        const Distance* const distance = row(j) + r;
-        const Count* const number = paths_row(j) + r;
-        for (int k = 0; k < size; ++k)
-          hashes[k].add(distance[k] - base[k], (Distance)(number[k] * inverse[k]), keys + 2 * j);
-      }
-    } else {
-      for (int j = 1; j < rows; j += 2) {
-        const Distance *const one = row(j) + r, *const other = j + 1 < rows ? row(j + 1) + r : nullptr;
-        for (int k = 0; k < size; ++k)
-          hashes[k].add(one[k] - base[k], other != nullptr ? other[k] - base[k] : Distance{}, keys + 2 * j);
+    const Count* const base_paths = paths ? paths_row(0) : nullptr;
+    Count inverse[size];
+    for (int k = 0; k < size; ++k) inverse[k] = base_paths == nullptr ? L::counts(1) : 1 / base_paths[r + k];
+    const Distance* waiting = nullptr;  // of a row without quotients, for the next one of those
+    int last = 0;
+    for (int j = 1; j < rows; ++j) {
+      const Distance* const distance = row(j) + r;
+      const Count* const number = paths ? paths_row(j) : nullptr;
+      if (base_paths != nullptr || number != nullptr) {
+        for (int k = 0; k < size; ++k) {
+          const Count quotient = number == nullptr ? inverse[k] : number[r + k] * inverse[k];
+          hashes[k].add(distance[k] - base[k], (Distance)quotient, keys + 2 * j);
+        }
+      } else if (waiting == nullptr) {
+        waiting = distance;
+        last = j;
+      } else {
+        for (int k = 0; k < size; ++k) hashes[k].add(waiting[k] - base[k], distance[k] - base[k], keys + 2 * j);
+        waiting = nullptr;
       }
     }
+    if (waiting != nullptr)
+      for (int k = 0; k < size; ++k) hashes[k].add(waiting[k] - base[k], Distance{}, keys + 2 * last);
     for (int k = 0; k < size; ++k) {
       first_[r + k] = hashes[k].value(0);
       second_[r + k] = hashes[k].value(1);
@@ -119,26 +126,27 @@ class LaneClasses {
     return classes;
   }
 
-  // If each path counts, so do those of a lane to the boundary, by those of the lane that stands for it.
+  // Without counts, those are 1. If each path is added up, so are those of a lane to the boundary, by those of the lane
+  // that stands for it.
   template <Added added>
-  void weigh(int outer, const Number* outer_weight, const Count* counts) {
+  void weigh(int outer, const Number* outer_weight, bool shared, const Count* counts) {
     const int lanes = outer * L::width, inner = registers_ * L::width;
-    const Number* const count = reinterpret_cast<const Number*>(counts);
     Number* const weight = weight_.hold(inner);
     fill(weight, inner, Number{0});
+    const Number* const count = reinterpret_cast<const Number*>(counts);
     Number* const of_class = count_.hold(inner);
     for (int i = 0; i < inner && counts != nullptr; ++i) of_class[i] = count[representative_[i]];
     for (int i = 0; i < lanes; ++i) {
       const bool scaled = added == Added::paths && counts != nullptr;
       weight[class_[i]] += scaled ? outer_weight[i] * (count[i] / of_class[class_[i]]) : outer_weight[i];
     }
-    if (counts == nullptr) return;
+    if (!shared) return;
     share_.hold(lanes);
     for (int r = 0; r < outer; ++r) {
       const int32_t* const index = class_.data() + r * L::width;
-      const Count all = L::pick(weight, index, registers_), other = L::pick(of_class, index, registers_);
-      const Count own = reinterpret_cast<const Count*>(outer_weight)[r];
-      const Count x = added == Added::paths ? own / all : own / all * (other / counts[r]);
+      const Count all = L::pick(weight, index, registers_), own = reinterpret_cast<const Count*>(outer_weight)[r];
+      Count x = own / all;
+      if (added == Added::shares && counts != nullptr) x *= L::pick(of_class, index, registers_) / counts[r];
       reinterpret_cast<Count*>(share_.data())[r] = all > 0 ? x : Count{};
     }
   }
