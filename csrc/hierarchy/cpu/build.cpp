@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/control.h"
+#include "core/cpu/pages.h"
 #include "core/cpu/simd_level.h"
 #include "core/cpu/view.h"
 #include "hierarchy/cpu/contraction.h"
@@ -136,7 +137,11 @@ HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::o
     else if (weight->element_size() == 4) fill(weight->const_data_ptr<int32_t>());
     else fill(weight->const_data_ptr<double>());
   }
-  const auto made = [&](int64_t size, ScalarType type) { return empty(rowptr, size, type); };
+  const auto made = [&](int64_t size, ScalarType type) {
+    Tensor array = empty(rowptr, size, type);
+    with_huge_pages(static_cast<char*>(array.mutable_data_ptr()), size * array.element_size());
+    return array;
+  };
   const auto nothing = [&]() -> HierarchyTensors {
     const auto none = [&](ScalarType type) { return made(0, type); };
     return {none(ScalarType::Long),   none(ScalarType::Long), none(ScalarType::Int),  none(ScalarType::Long),

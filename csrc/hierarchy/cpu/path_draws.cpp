@@ -217,18 +217,19 @@ struct Climbs {
   }
 };
 
-// The paths of one thread. ends(number): the pair of a sample.
+// The paths of one thread, of samples before `past`. ends(number): the pair of a sample.
 template <class Ends>
 class ClimbSampler {
  public:
-  ClimbSampler(const ClimbIndex& index, uint64_t seed, const Ends& ends, const int64_t* cancel)
-      : search_(index, seed), ends_(ends), cancel_(cancel) {}
+  ClimbSampler(const ClimbIndex& index, uint64_t seed, uint64_t past, const Ends& ends, const int64_t* cancel)
+      : search_(index, seed), past_(past), ends_(ends), cancel_(cancel) {}
 
   // See HopSampler.
   template <class Sink>
   bool run(uint64_t sample, Sink& sink) {
     if (__atomic_load_n(cancel_, __ATOMIC_RELAXED) != 0) return false;
     const Pair ends = ends_(sample);
+    if (sample + 1 < past_) search_.expect(ends_(sample + 1));
     search_.run(sample, ends, sink);
     if constexpr (requires { sink.end(ends); }) sink.end(ends);
     return true;
@@ -237,6 +238,7 @@ class ClimbSampler {
 
  private:
   PointToPoint search_;
+  const uint64_t past_;
   const Ends ends_;
   const int64_t* cancel_;
 };
@@ -247,7 +249,11 @@ class ArcCounts {
  public:
   ArcCounts(const ClimbIndex& index, int64_t arcs, int64_t samples, int64_t* counts, bool alone)
       : index_(index), counts_(counts), alone_(alone) {
-    if (samples >= arcs / kPass && samples < std::numeric_limits<int32_t>::max()) arcs_.resize(arcs);
+    if (samples >= arcs / kPass && samples < std::numeric_limits<int32_t>::max()) {
+      arcs_.reserve(arcs);
+      with_huge_pages(arcs_.data(), arcs);
+      arcs_.resize(arcs);
+    }
   }
 
   struct Sample {
@@ -325,8 +331,10 @@ void run_climbs(const Climbs& given, int64_t seed, int64_t number, int64_t count
                 int64_t threads, const Ends& ends) {
   const ClimbIndex index = given.index();
   if (index.num_nodes < 2) return;
-  run_samples(number, count, sink, control, threads,
-              [&] { return ClimbSampler<Ends>(index, static_cast<uint64_t>(seed), ends, &control.cancel); });
+  run_samples(number, count, sink, control, threads, [&] {
+    return ClimbSampler<Ends>(index, static_cast<uint64_t>(seed), static_cast<uint64_t>(number + count), ends,
+                              &control.cancel);
+  });
 }
 
 }  // namespace

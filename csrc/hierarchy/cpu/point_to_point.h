@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "hierarchy/cpu/climb_rows.h"
@@ -112,6 +113,19 @@ class PointToPoint {
     for (size_t i = on.size(); i-- > 0;) visit(on[i], Purpose::walk_on, sink);
   }
 
+  // Fetches what is read first of a pair that comes next.
+  void expect(Pair pair) const {
+    for (const int32_t v : {pair.source, pair.target}) {
+      const int32_t p = index_.position[v];
+      if (p < 0) continue;
+      __builtin_prefetch(index_.depth + p);
+      __builtin_prefetch(index_.top + p);
+      __builtin_prefetch(index_.branch + p);
+      __builtin_prefetch(index_.last + p);
+      __builtin_prefetch(index_.up + p);
+    }
+  }
+
   int64_t arcs() const { return scanned_; }  // so far
 
  private:
@@ -134,12 +148,23 @@ class PointToPoint {
     std::vector<Step> steps;
     std::vector<int32_t> trail;  // from the end of the path to the core
 
-    std::vector<int32_t> row;    // lengths of the shortest climbs to ancestors that have rows
-    std::vector<int32_t> seeds;  // those of them that the climb has to start from
-    int32_t top = 0;             // their number
+    std::vector<int32_t> row;                 // lengths of the shortest climbs to ancestors that have rows
+    int32_t top = 0;                          // their number
+    std::vector<int32_t> reached;             // those of them that single arcs lead to
+    std::vector<int32_t> seeds;               // those of these that the climb has to start from
+    std::vector<const int32_t*> row_of_seed;  // from each
 
     void climb_over(const int64_t* arcs, const int64_t* others, const int32_t* of_arcs) {
       first = arcs, against = others, rows = of_arcs;
+    }
+
+    // An ancestor that the climb comes to later.
+    void expect(int32_t k, int32_t position, const ClimbIndex& index) {
+      __builtin_prefetch(first + position);
+      if (k >= top) return;
+      __builtin_prefetch(index.row + position);
+      reached.push_back(k);
+      std::push_heap(reached.begin(), reached.end());
     }
 
     void start(int32_t position, int32_t depth, int32_t with_rows) {
@@ -148,34 +173,44 @@ class PointToPoint {
       distance[depth] = 0;
       climbed[depth] = {{1, 0}, position, -1};
       steps.clear();
+      reached.clear();
+      if (depth < top) reached.push_back(depth);
     }
 
     // The row up to `common`, from the ends of the climb at the lowest ancestors that have rows.
     void find_row(const ClimbIndex& index, int32_t common) {
       constexpr int32_t kLine = 16;  // entries of a cache line
       seeds.clear();
-      for (int32_t k = top - 1; k >= 0; --k) {
-        if (distance[k] > ClimbIndex::kLongest) continue;
-        seeds.push_back(k);
+      row_of_seed.clear();
+      std::sort(reached.begin(), reached.end(), std::greater());
+      for (const int32_t k : reached) {
+        if (distance[k] > ClimbIndex::kLongest || is_detour(k)) continue;
         const int32_t* const from = rows + index.row[climbed[k].position];
+        seeds.push_back(k);
+        row_of_seed.push_back(from);
         for (int32_t i = 0; i < std::min(k, common); i += kLine) __builtin_prefetch(from + i);
       }
       row.assign(top, ClimbIndex::kNone);
-      for (const int32_t seed : seeds) extend(index, seed, 0, common);
+      for (size_t i = 0; i < seeds.size(); ++i) extend(index, i, 0, common);
+    }
+
+    // Whether a climb by one of the seeds, which are deeper, is as short. It is then as short to all ancestors.
+    bool is_detour(int32_t k) const {
+      for (size_t i = 0; i < seeds.size(); ++i)
+        if (distance[seeds[i]] + row_of_seed[i][k] <= distance[k]) return true;
+      return false;
     }
 
     // Completes it, as far as climbs lead to one of the ancestors given.
     void complete_row(const ClimbIndex& index, int32_t common, const std::vector<int32_t>& meets) {
-      for (const int32_t seed : seeds) {
-        if (seed < common) continue;
-        const int32_t* const from = rows + index.row[climbed[seed].position];
-        const auto leads = [&](int32_t meet) { return distance[seed] + from[meet] == row[meet]; };
-        if (std::any_of(meets.begin(), meets.end(), leads)) extend(index, seed, common, top);
+      for (size_t i = 0; i < seeds.size() && seeds[i] >= common; ++i) {
+        const auto leads = [&](int32_t meet) { return distance[seeds[i]] + row_of_seed[i][meet] == row[meet]; };
+        if (std::any_of(meets.begin(), meets.end(), leads)) extend(index, i, common, top);
       }
     }
 
-    void extend(const ClimbIndex& index, int32_t seed, int32_t begin, int32_t end) {
-      const int32_t* const from = rows + index.row[climbed[seed].position];
+    void extend(const ClimbIndex& index, size_t i, int32_t begin, int32_t end) {
+      const int32_t seed = seeds[i], *const from = row_of_seed[i];
       const auto length = static_cast<int32_t>(distance[seed]);
       index.go_on(row.data() + begin, from + begin, length, std::max(std::min(seed, end) - begin, 0));
       if (seed >= begin && seed < end) row[seed] = std::min(row[seed], length);
@@ -214,8 +249,13 @@ class PointToPoint {
     meets_.insert(meets_.end(), high_meets_.begin(), high_meets_.end());
     for (Side* side : {&from_source_, &from_target_}) {
       side->complete_row(index_, common, high_meets_);
-      for (int32_t k = side->top - 1; k > high_meets_.front(); --k)
+      std::vector<int32_t>& reached = side->reached;  // the deepest first, and as many more as are found on the way
+      while (!reached.empty() && reached.front() > high_meets_.front()) {
+        const int32_t k = reached.front();
+        std::pop_heap(reached.begin(), reached.end());
+        reached.pop_back();
         if (side->distance[k] == side->row[k] && leads_to_meet(*side, side->climbed[k].position, k)) follow(*side, k);
+      }
     }
   }
 
@@ -238,14 +278,17 @@ class PointToPoint {
   // Relaxes the arcs of shortest climbs to where the halves meet.
   void follow(Side& side, int32_t k) {
     const int64_t begin = side.first[side.climbed[k].position], end = side.first[side.climbed[k].position + 1];
+    const int32_t highest = high_meets_.front();  // arcs to ancestors above it come last
     scanned_ += end - begin;
     tight_.clear();
     for (int64_t i = begin; i < end; ++i) {
       const ClimbArc& arc = index_.arcs[i];
+      if (arc.depth < highest) break;
       if (side.row[k] + arc.length != side.row[arc.depth]) continue;
       tight_.push_back(i);
-      __builtin_prefetch(side.rows + index_.row[arc.position] + high_meets_[0]);
+      __builtin_prefetch(index_.row + arc.position);
     }
+    for (const int64_t i : tight_) __builtin_prefetch(side.rows + index_.row[index_.arcs[i].position] + highest);
     for (const int64_t i : tight_)
       if (leads_to_meet(side, index_.arcs[i].position, index_.arcs[i].depth)) reach(side, k, i);
   }
@@ -270,6 +313,7 @@ class PointToPoint {
     const Multiplicity more = side.climbed[k].number * index_.multiplicity(i);
     const auto step = static_cast<int32_t>(side.steps.size());
     if (over < side.distance[arc.depth]) {
+      if (side.distance[arc.depth] == kFar) side.expect(arc.depth, arc.position, index_);
       side.distance[arc.depth] = over;
       to = {more, arc.position, step};
       side.steps.push_back({static_cast<int32_t>(i), k, -1});
