@@ -7,6 +7,7 @@ contents of files, and the plan raises those about limits of engines.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -261,6 +262,16 @@ def vertices(value: object, name: str, graph: Graph) -> Tensor:
     return ids
 
 
+def vertices_or_weights(value: object, name: str, graph: Graph) -> Tensor:
+    """Distinct vertex ids, or as float64 [n] a weight for every vertex, where those are floats."""
+    if not isinstance(value, Tensor):
+        with suppress(TypeError, ValueError, RuntimeError):
+            value = torch.as_tensor(value, device="cpu")
+    if isinstance(value, Tensor) and value.is_floating_point() and value.numel():
+        return per_vertex(value, name, graph)
+    return vertices(value, name, graph)
+
+
 def _id_faults(ids: Tensor, num_nodes: int) -> list[int]:
     """The smallest and the largest id, and how many are repetitions."""
     if _ops.has_kernel("id_faults", ids.device):
@@ -301,8 +312,11 @@ def per_vertex(value: object, name: str, graph: Graph) -> Tensor:
     return numbers
 
 
-def sources(value: object, graph: Graph, generator: torch.Generator | None) -> Tensor | None:
-    """None for all vertices, or the pivots: drawn (an int) or named (a tensor)."""
+def sources(
+    value: object, graph: Graph, generator: torch.Generator | None, weighted: bool = False
+) -> Tensor | None:
+    """None for all vertices, or the pivots: drawn (an int) or named (a tensor); or, where sources
+    may be weighted, a weight for every vertex."""
     if value is None:
         return None
     if isinstance(value, bool):
@@ -326,7 +340,7 @@ def sources(value: object, graph: Graph, generator: torch.Generator | None) -> T
             place = torch.arange(graph.num_nodes, device=graph.device)
             drawn = drawn[place - graph.ptr[graph.batch] < value]
         return None if drawn.numel() == graph.num_nodes else drawn
-    return vertices(value, "sources", graph)
+    return (vertices_or_weights if weighted else vertices)(value, "sources", graph)
 
 
 def distinct(n: int, k: int, generator: torch.Generator | None) -> Tensor:

@@ -19,9 +19,12 @@ def of_request(scores: Tensor, graph: Graph, request: Request) -> Tensor:
     if measure.weighted_by:
         assert request.sources is not None
         return percolation(scores, graph, request.sources)
+    pivots, targets = request.sources, request.targets
+    demand = pivots is not None and pivots.is_floating_point()
     return scale(
         scores, graph, normalized=request.normalized, endpoints=request.endpoints,
-        edges=measure.per_slot, pivots=request.sources, subset=request.targets is not None,
+        edges=measure.per_slot, pivots=None if demand else pivots,
+        subset=demand or targets is not None,
     )  # fmt: skip
 
 

@@ -75,9 +75,11 @@ def betweenness(
         normalized: divide by the number of ordered pairs, (n - 1)(n - 2); with endpoints n (n - 1).
         endpoints: also count a path for its two ends.
         sources: None for all vertices; an int k draws k pivots with `generator` and extrapolates as
-            NetworkX does with k; a tensor names the pivots.
+            NetworkX does with k; a tensor names the pivots. Floats [n] are weights a of origins.
         targets: count only paths that end at one of these vertices. `sources` (default: all) are
-            then the vertices where paths begin, and nothing is extrapolated.
+            then the vertices where paths begin, and nothing is extrapolated. Floats [n] are weights
+            b of destinations: with demand, the pair (s, t) counts a(s) b(t) times, and scores are
+            divided by the same numbers as without.
         generator: for drawing pivots; None uses torch's global generator.
         cutoff: count only pairs at most this far apart, in hops or by weights; the search stops
             there. A list or tensor of cutoffs gives the scores of each from one search. The numbers
@@ -317,8 +319,8 @@ def request_of(
     chance = check.random_generator(generator)
     if scale is not None and isinstance(sources, int):
         chance = scale.chance(chance)
-    pivots = check.sources(sources, graph, chance)
-    ends = None if targets is None else check.vertices(targets, "targets", graph)
+    pivots = check.sources(sources, graph, chance, weighted=True)
+    ends = None if targets is None else check.vertices_or_weights(targets, "targets", graph)
     if progress is not None:
         check.flag(progress, "progress")
     return Request(

@@ -24,10 +24,13 @@ from torchcent.graph._pieces import Pieces
 
 def scores(graph: Graph, request: Request) -> Tensor:
     """The normalised scores per vertex or slot, in float64; with cutoffs a column for each."""
-    if MEASURES[request.measure].weighted_by:
-        request = request._replace(sources=_scaled(request.sources))
+    sources, by_sources = _scaled(request.sources)
+    targets, by_targets = _scaled(request.targets)
+    request = request._replace(sources=sources, targets=targets)
     request.begin(graph)
     found = sums(graph, request)
+    if not MEASURES[request.measure].weighted_by and by_sources + by_targets:
+        found = torch.ldexp(found, found.new_tensor(by_sources + by_targets))
     per_slot = MEASURES[request.measure].per_slot
     if per_slot and not graph.directed:
         found = found + found.index_select(0, graph.reverse_slot)
@@ -36,14 +39,15 @@ def scores(graph: Graph, request: Request) -> Tensor:
     return torch.stack([of_request(each, graph, request) for each in found.unbind(1)], 1)
 
 
-def _scaled(states: Tensor | None) -> Tensor:
-    """States whose largest is in [0.5, 1): the scores depend on their ratios only, and engines
-    whose path counts are float32 also hold the weights of sources in float32. Exact, since the
-    factor is a power of two."""
-    assert states is not None
-    if states.numel() == 0:
-        return states
-    return torch.ldexp(states, -torch.frexp(states.max()).exponent)
+def _scaled(ends: Tensor | None) -> tuple[Tensor | None, int]:
+    """Weights whose largest is in [0.5, 1), and the power of two by which they were divided, so
+    that this is exact. Engines whose path counts are float32 also hold weights in float32.
+    Percolation depends on the ratios of states only. Vertices stay as they are.
+    """
+    if ends is None or not ends.is_floating_point() or ends.numel() == 0:
+        return ends, 0
+    exponent = torch.frexp(ends.max()).exponent
+    return torch.ldexp(ends, -exponent), int(exponent)
 
 
 def sums(graph: Graph, request: Request) -> Tensor:
