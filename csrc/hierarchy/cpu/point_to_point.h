@@ -183,6 +183,10 @@ class PointToPoint {
       seeds.clear();
       row_of_seed.clear();
       std::sort(reached.begin(), reached.end(), std::greater());
+      for (size_t i = 0; i < reached.size(); ++i) {
+        const int32_t* const from = rows + index.row[climbed[reached[i]].position];
+        for (size_t j = i + 1; j < reached.size(); ++j) __builtin_prefetch(from + reached[j]);
+      }
       for (const int32_t k : reached) {
         if (distance[k] > ClimbIndex::kLongest || is_detour(k)) continue;
         const int32_t* const from = rows + index.row[climbed[k].position];
