@@ -137,15 +137,16 @@ class Climbs {
     for (int k = 0; k < size; ++k) sums_of(s)[r + k] = sum[k];
   }
 
-  // Takes climbs further up.
-  template <int size>
-  void climb_arcs(const Special& s, int r) {
+  // Takes climbs further up. Without counts, false if one of them would not be 1.
+  template <int size, bool counts>
+  bool climb_arcs(const Special& s, int r) {
     Distance own[size];
     Count number[size];
     for (int k = 0; k < size; ++k) {
       own[k] = climb(s)[r + k];
-      if constexpr (paths) number[k] = climbs(s)[r + k];
+      if constexpr (counts) number[k] = climbs(s)[r + k];
     }
+    typename L::Mask tied = L::at_most(Distance{} + 1, Distance{});
     for (int64_t i = s.up; i < s.past; ++i) {
       const UpArc& arc = up_[i];
       const Special& t = specials_[arc.upper];
@@ -153,15 +154,19 @@ class Climbs {
       Distance* const climbed = climb(t) + at;
       for (int k = 0; k < size; ++k) {
         const Distance over = own[k] + arc.length;
-        if constexpr (paths) {
+        if constexpr (counts) {
           Count& sum = climbs(t)[at + k];
           const Count more = number[k] * L::counts(arc.number);
           const auto shorter = L::at_most(over, climbed[k] - 1);
           sum = L::choose(L::equal(over, climbed[k]), sum + more, L::choose(shorter, more, sum));
+        } else if constexpr (paths) {
+          tied = tied | L::equal(over, climbed[k]);
         }
         climbed[k] = L::smaller(over, climbed[k]);
       }
+      if (paths && !counts && arc.number != 1) return false;
     }
+    return L::bits(tied) == 0;
   }
 
   void place_rows() {
@@ -240,28 +245,46 @@ class Climbs {
     }
   }
 
+  // As long as no two climbs of a source to a vertex tie, they are not counted.
   void ascend() {
+    if (single_) {
+      single_ = ascend_over<false>();
+      if constexpr (!paths) return;
+      for (int k = 0; single_ && k < sources_.num_above; ++k) {
+        const Special& s = specials_[k];
+        fill(climbs(s), s.high - s.low, L::counts(1));
+      }
+    }
+    if (!single_) ascend_over<paths>();
+  }
+
+  template <bool counts>
+  bool ascend_over() {
     const LaneRange<Number> lanes(sources_);
     for (int k = 0; k < sources_.num_above; ++k) {
       const Special& s = specials_[k];
       fill(climb(s), s.high - s.low, L::lengths(L::far));
-      if constexpr (paths) fill(climbs(s), s.high - s.low, Count{});
+      if constexpr (counts) fill(climbs(s), s.high - s.low, Count{});
     }
     for (int i = 0; i < lanes.registers * L::width; ++i) {
       const Special& s = specials_[sources_.number[sources_.position[lanes.source(i)]]];
       climb(s)[i / L::width - s.low][i % L::width] = 0;
-      if constexpr (paths) climbs(s)[i / L::width - s.low][i % L::width] = 1;
+      if constexpr (counts) climbs(s)[i / L::width - s.low][i % L::width] = 1;
     }
+    bool single = true;
     for (int k = sources_.num_above - 1; k >= 0; --k) {
       const Special& s = specials_[k];
-      in_tiles(s.high - s.low, [&](auto size, int r) { climb_arcs<size()>(s, r); });
+      in_tiles(s.high - s.low, [&](auto size, int r) { single &= climb_arcs<size(), counts>(s, r); });
+      if (paths && !counts && !single) return false;
     }
+    return true;
   }
 
   const Hierarchy& hierarchy_;
   const int32_t* place_;  // of Cells
   const HierarchyProblem<Number>& problem_;
   const SourceBatches& sources_;
+  bool single_ = true;  // whether all climbs of all batches have been the only shortest ones
   Room<Special> specials_;
   Room<UpArc> up_;
   CountRoom<Number> rows_, totals_;
