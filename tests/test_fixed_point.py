@@ -318,6 +318,19 @@ def test_sums_of_many_distances(measure: str, directed: bool, tuning: Tuning) ->
         assert within.engine == "dijkstra"
 
 
+@pytest.mark.skipif(DEVICE.type != "cpu", reason="hierarchies of rounded weights are on the CPU")
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("measure", ["eccentricity", "diameter", "radius", "center", "periphery"])
+def test_a_hierarchy_that_is_asked_for_is_in_fixed_point(measure: str, directed: bool) -> None:
+    index = torchcent.generate.road(12, 12)
+    chance = torch.Generator().manual_seed(4)
+    length = 0.01 + torch.rand(index.shape[1], dtype=F64, generator=chance)
+    graph = Graph.from_edge_index(index, directed=directed, edge_weight=length)
+    compute = partial(getattr(torchcent, measure), graph)
+    found, expected = compute(engine="hierarchy"), compute(engine="dijkstra")
+    torch.testing.assert_close(torch.as_tensor(found), torch.as_tensor(expected))
+
+
 def test_ties_of_node_features() -> None:
     """Two ways of 2 pi / 3, which tie in fixed point."""
     third = math.pi / 3

@@ -121,8 +121,8 @@ def closeness(
         dtype: of the result; None uses torch.get_default_dtype(). Sums are accumulated in float64.
         engine: "auto", "bits" (compiled, 512 sources at a time), "hierarchy" (roads) or "tensor"
             (plain PyTorch, any device); with weights "auto", "relax" (64 sources at a time),
-            "dijkstra", "hierarchy" or "tensor". All are exact. :func:`explain` reports the choice
-            of "auto".
+            "dijkstra", "hierarchy" or "tensor". All are exact but for rounding, which of float
+            weights differs (docs/hierarchy.md). :func:`explain` reports the choice of "auto".
         memory: bytes that may be used; None allows half of the free memory.
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,
             False never does.
@@ -283,7 +283,7 @@ def eccentricity(
         Tensor [n]; with `vertices` [len(vertices)].
 
     On meshes and roads a few searches give bounds that determine most values (Takes and Kosters
-    2013). The bits engine searches from the remaining vertices.
+    2013). The remaining vertices are searched from, many at a time.
 
     Example:
         >>> import torch, torchcent

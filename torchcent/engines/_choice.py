@@ -200,7 +200,9 @@ def without_hierarchy(
     if request.cutoffs is not None and (paths or not graph.is_weighted):
         return "takes no cutoff" + ("" if paths else " by hops")
     scale = graph.scale
-    if graph.is_weighted and (request.tie_tolerance > 0 or not scale.exact):
+    if graph.is_weighted and request.tie_tolerance > 0:
+        return "needs exact sums of weights, so that it takes no tie_tolerance"
+    if graph.is_weighted and not scale.exact:
         return f"needs exact sums of weights, and here they are {scale}"
     by_levels = "hierarchy_level_sums" if device.type == "cuda" else "hierarchy_sums"
     if not _ops.has_kernel("hierarchy_dependency" if paths else by_levels, device):

@@ -261,8 +261,11 @@ class Swept(Engine):
         hierarchy = Hierarchy.of(job.core)
         assert hierarchy is not None
         if job.counts_paths:
-            return hierarchy.bytes_per_thread(_hierarchy.lanes(job.sources), job.measure.per_slot)
-        return hierarchy.bytes_of_distances(_hierarchy.lanes(job.sources))
+            return hierarchy.bytes_per_thread(self.lanes(job), job.measure.per_slot)
+        return hierarchy.bytes_of_distances(self.lanes(job))
+
+    def lanes(self, job: Job) -> int:
+        return _hierarchy.lanes(job.sources, job.counts_paths)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
         hierarchy = Hierarchy.of(job.core)
@@ -282,7 +285,7 @@ class Swept(Engine):
         fixed, each = job.fixed(self.name) + copies * hierarchy.nbytes, self.per_thread(job)
         if job.counts_paths:
             fixed += 3 * 8 * hierarchy.entries(job.measure.per_slot)
-        lanes = _hierarchy.lanes(job.sources)
+        lanes = self.lanes(job)
         batches = -(-job.sources // lanes)
         workers = max(1, min(torch.get_num_threads(), batches, (limit - fixed) // each))
         return Cost(fixed + workers * each, limit - fixed, lanes, lanes, workers)

@@ -36,9 +36,10 @@ ROWS = {**BATCH, "hierarchy": 64}
 #: vertices each at least.
 GROUPS_ON_CUDA = 32
 _LANES_ON_CUDA, _SLOTS, _SLOT = {4: 128, 8: 64}, 256, 64
-# Of so many sources, more are taken side by side, which is up to a quarter faster for distances and
-# a sixth for path counts, and there are still batches for all threads.
-_MANY, _MOST_LANES = 2**16, 2048
+# Of so many sources, more are taken side by side, to add up distances and to count paths: it is up
+# to a quarter faster for distances and, on roads of millions, a sixth for path counts, and there
+# are still batches for all threads.
+_MANY, _MOST_LANES = {False: 2**16, True: 2**17}, 2048
 # Bound on distances up to which they are int32 (csrc/hierarchy/cpu/swept.h).
 _LONGEST_INT32 = 2**29
 #: sources from which contraction is repaid, by hops and by weights: it takes as long as so many
@@ -267,8 +268,9 @@ class Hierarchy:
         return f"{arcs:.1f} arcs per vertex, at most {self.height:,} vertices above one"
 
 
-def lanes(sources: int) -> int:
-    return LANES if sources < _MANY else _MOST_LANES
+def lanes(sources: int, paths: bool) -> int:
+    """Sources side by side, to count paths or to add up distances."""
+    return LANES if sources < _MANY[paths] else _MOST_LANES
 
 
 def seconds_to_contract(num_nodes: int) -> float:

@@ -132,8 +132,9 @@ def plan(
 
 def of_many_distances(graph: Graph, request: Request) -> Graph:
     """The graph that a hierarchy is made of: in fixed point for sums over float distances."""
-    possible = graph.is_weighted and request.cutoffs is None
-    return _fixed_point.of(graph) if possible and MEASURES[request.measure].rounds else graph
+    measure = MEASURES[request.measure]
+    rounds = measure.rounds or (request.engine == "hierarchy" and measure.collapses)
+    return _fixed_point.of(graph) if rounds and graph.is_weighted and not request.cutoffs else graph
 
 
 def _plan(graph: Graph, request: Request, asked: int | None) -> tuple[Plan, _reduce.Core]:

@@ -196,8 +196,9 @@ def stress(
 
     .. math:: C_S(v) = \sum_{s \ne v \ne t} \sigma_{st}(v)
 
-    Arguments are those of :func:`betweenness`. The score is a count. It grows with the number of
-    shortest paths, exponentially on meshes, and is inf where it exceeds the result's dtype.
+    Arguments are those of :func:`betweenness`, without endpoints. The score is a count. It grows
+    with the number of shortest paths, exponentially on meshes, and is inf where it exceeds the
+    result's dtype.
 
     Returns:
         Tensor [n], or [n, cutoffs]. With directed=False each path counts once, not once per
