@@ -1,16 +1,18 @@
 """Exact betweenness of roads by a contraction hierarchy: whole calls, from edges to scores.
 
     python benchmarks/roads.py             # about twenty minutes
-    python benchmarks/roads.py --large     # the two largest besides: another half an hour
+    python benchmarks/roads.py --large     # the three largest besides: another three quarters
+    python benchmarks/roads.py --graphs "road 2000x2000" --kinds whole --threads 2 --peers \
+        --checkpoint ledger                # 3.95 million vertices, through a ledger
     python benchmarks/roads.py --meshes    # two graphs for which a hierarchy pays less, or not
 
 A call builds the graph, contracts it and computes all scores. It is made with one thread and with
-two, in turns: three times, once where it takes longer than --long seconds. Beside it stand single
-searches (dijkstra, by hops queue) of a prepared graph, whose leaves are folded, and the exact
-weighted betweenness of NetworKit, igraph and, on the smallest graph, NetworkX. These take hours, so
-they run from some random sources, as many as fit into --budget seconds, and are extrapolated: time
-per source times the number of sources, plus the time in which the library builds its graph. Scores
-from these sources are compared with those of a hierarchy from the same sources.
+two (--threads), in turns: three times, once where it takes longer than --long seconds. Beside it
+stand single searches (dijkstra, by hops queue) of a prepared graph, whose leaves are folded, and
+the exact weighted betweenness of NetworKit, igraph and, on the smallest graph, NetworkX. These take
+hours, so they run from some random sources, as many as fit into --budget seconds, and are
+extrapolated: time per source times the number of sources, plus the time in which the library builds
+its graph. Scores from these sources are compared with those of a hierarchy from the same sources.
 
 Seconds of the processor are kept besides those of the clock. On a machine with other work, only
 they can be compared. results/roads.json has a row per graph and kind of length, written after each.
@@ -41,7 +43,7 @@ from torchcent import Graph, generate
 RESULT = Path(__file__).parent / "results" / "roads.json"
 TABLES = ("tn-berlin-center", "tn-chicago-regional", "tn-sydney", "luxembourg_osm")
 ROADS = {"road 200x200": 200, "road 500x500": 500}
-LARGE = {"road 1000x1000": 1000, "road 1414x1414": 1414}
+LARGE = {"road 1000x1000": 1000, "road 1414x1414": 1414, "road 2000x2000": 2000}
 MESHES: dict[str, tuple[str, dict[str, int]]] = {
     "grid 100x100": ("grid", {"rows": 100, "cols": 100}),
     "Delaunay 2^14": ("delaunay", {"n": 2**14, "seed": 1}),
@@ -111,10 +113,10 @@ class Road:
     def graph(self) -> Graph:
         return Graph.from_edge_index(self.index, self.n, edge_weight=self.length, directed=False)
 
-    def call(self, engine: str = "auto") -> torch.Tensor:
+    def call(self, engine: str = "auto", folder: Path | None = None) -> torch.Tensor:
         return torchcent.betweenness(
             self.index, self.length, num_nodes=self.n, directed=False, engine=engine,
-            dtype=torch.float64, progress=False,
+            dtype=torch.float64, progress=False, checkpoint=folder,
         )  # fmt: skip
 
     def scores(self, graph: Graph, sources: Sources, engine: str) -> NDArray[np.float64]:
@@ -128,12 +130,14 @@ class Road:
         assert found is not None
         return found
 
-    def whole_calls(self, long: float) -> dict[str, list[Times]]:
-        runs: dict[str, list[Times]] = {"1": [], "2": []}
+    def whole_calls(
+        self, long: float, threads: list[int], folder: Path | None
+    ) -> dict[str, list[Times]]:
+        runs: dict[str, list[Times]] = {str(number): [] for number in threads}
         for _ in range(3):
-            for threads, times in runs.items():
-                torch.set_num_threads(int(threads))
-                times.append(timed(self.call)[0])
+            for number, times in runs.items():
+                torch.set_num_threads(int(number))
+                times.append(timed(lambda: self.call(folder=folder))[0])
             if max(times[0]["seconds"] for times in runs.values()) > long:
                 break
         return runs
@@ -165,7 +169,9 @@ class Road:
             record |= disagreement(self.scores(graph, sources, "hierarchy"), theirs)
         return record
 
-    def row(self, long: float, peers: list[type[Peer]]) -> dict[str, Any]:
+    def row(
+        self, long: float, peers: list[type[Peer]], threads: list[int], folder: Path | None
+    ) -> dict[str, Any]:
         graph = self.graph()
         plan = torchcent.explain(graph)
         row: dict[str, Any] = {
@@ -173,7 +179,7 @@ class Road:
             "num_edges": self.edges.shape[1], "engine": plan.engine, "reason": plan.reason,
             "core_nodes": plan.core_nodes, "memory": plan.memory,
         }  # fmt: skip
-        row["torchcent"] = self.whole_calls(long)
+        row["torchcent"] = self.whole_calls(long, threads, folder)
         torch.set_num_threads(1)
         row["single"] = self.single_searches(graph)
         row["peers"] = {}
@@ -221,9 +227,10 @@ def table(result: dict[str, Any], wanted: str) -> str | None:
     lines = [[*head, "single searches, s", "x", *(f"{x}, s (x)" for x in names.values())]]
     for row in result["rows"]:
         ours = {t: _medians(runs) for t, runs in row["torchcent"].items()}
-        used = ours["1"]["cpu_seconds"]
+        used = ours["1" if "1" in ours else "2"]["cpu_seconds"]
         cells = [row["name"], f"{row['num_nodes']:,}", WORDS[row["kind"]]]
-        cells += [_short(ours["2"]["seconds"]), _short(ours["1"]["seconds"]), _short(used)]
+        cells += [_short(ours[t]["seconds"]) if t in ours else "" for t in "21"]
+        cells.append(_short(used))
         single = row["single"]["whole_cpu_seconds"]
         cells += [_short(single), f"{single / used:,.0f}"]
         for name in names:
@@ -259,7 +266,9 @@ def main() -> None:
     parser.add_argument("--graphs", nargs="+", help="some of them")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--large", action="store_true", help="the two largest as well")
-    parser.add_argument("--peers", nargs="+", default=["networkit", "igraph", "networkx"])
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--checkpoint", type=Path, help="a new folder for the ledger of a run")
+    parser.add_argument("--peers", nargs="*", default=["networkit", "igraph", "networkx"])
     parser.add_argument("--budget", type=float, default=10, help="seconds of a run from sources")
     parser.add_argument("--long", type=float, default=20, help="seconds: longer calls run once")
     parser.add_argument("--meshes", action="store_true", help="the meshes alone")
@@ -281,7 +290,8 @@ def main() -> None:
                 continue
             peers = [PEERS[x] for x in given.peers if x in PEERS and PEERS[x].version()]
             peers = [x for x in peers if x.name != "networkx" or name == SMALLEST]
-            row = Road(name, kind, given.budget).row(given.long, peers)
+            road = Road(name, kind, given.budget)
+            row = road.row(given.long, peers, given.threads, given.checkpoint)
             rows[name, kind] = row
             result["rows"] = [*rows.values()]
             given.output.write_text(json.dumps(result, indent=1) + "\n")
