@@ -267,8 +267,10 @@ def vertices_or_weights(value: object, name: str, graph: Graph) -> Tensor:
     if not isinstance(value, Tensor):
         with suppress(TypeError, ValueError, RuntimeError):
             value = torch.as_tensor(value, device="cpu")
-    if isinstance(value, Tensor) and value.is_floating_point() and value.numel():
-        return per_vertex(value, name, graph)
+    if isinstance(value, Tensor) and value.is_floating_point():
+        dense(value, name)
+        if value.numel():
+            return per_vertex(value, name, graph)
     return vertices(value, name, graph)
 
 
