@@ -265,7 +265,7 @@ class Swept(Engine):
         return hierarchy.bytes_of_distances(self.lanes(job))
 
     def lanes(self, job: Job) -> int:
-        return _hierarchy.lanes(job.sources, job.counts_paths)
+        return _hierarchy.lanes(job.sources, job.counts_paths, not job.graph.is_weighted)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
         hierarchy = Hierarchy.of(job.core)
