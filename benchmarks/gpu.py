@@ -62,6 +62,7 @@ SUITES = [
     "test_edge_betweenness",
     "test_stress",
     "test_percolation",
+    "test_demand",
     "test_weighted_ends",
     "test_reductions",
     "test_search_weights",

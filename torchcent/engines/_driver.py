@@ -21,7 +21,7 @@ from torchcent.engines._reduce import Problem
 from torchcent.engines._room import calls_on_cuda
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import CANCEL, DONE, Rung, Visitor
-from torchcent.runtime._watch import progress_bar
+from torchcent.runtime._watch import prepared, progress_bar
 from torchcent.scale import _run
 from torchcent.scale._arguments import Scale
 from torchcent.scale._run import Setting
@@ -219,20 +219,24 @@ def _on_hierarchy(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
 def _endpoints(problem: Problem, plan: Plan, hierarchy: Hierarchy) -> Tensor:
     """Of core vertices: c per target of a source, and h per source of a vertex."""
     total = torch.zeros(problem.core.num_nodes, dtype=torch.float64)
-    given = total.index_add(0, problem.sources, problem.source_weight)
-    everything = torch.arange(total.numel())
-    for backward, of, own, far in (
-        (False, problem.sources, problem.own_weight, problem.target_weight),
-        (True, everything, problem.through_weight, given),
-    ):
-        if not own.any():
+    vertices = torch.arange(total.numel())
+    origins = total.index_add(0, problem.sources, problem.source_weight)
+    ways = (
+        (False, problem.sources, problem.target_weight, problem.own_weight),
+        (True, vertices, origins, problem.through_weight),
+    )
+    for backward, starts, ends, weight in ways:
+        if not weight.any():
             continue
-        sums, farthest = total.new_zeros(of.numel(), 3), total.new_zeros(of.numel())
-        _ops.ops.hierarchy_sums(
-            *hierarchy.along(backward).swept, of, far, sums, farthest, _codes.control(), False,
-            plan.lanes, plan.threads,
-        )  # fmt: skip
-        total.index_add_(0, of, sums[:, 2] * (own[of] if backward else own))
+        swept = hierarchy.along(backward).swept
+        sums, farthest = total.new_zeros(starts.numel(), 3), total.new_zeros(starts.numel())
+        arguments = *swept, starts, ends, sums, farthest
+
+        def add_up(control: Tensor, arguments: tuple[Tensor, ...] = arguments) -> None:
+            _ops.ops.hierarchy_sums(*arguments, control, False, plan.lanes, plan.threads)
+
+        prepared(add_up, "endpoints", False, _is_quick(problem, plan))
+        total.index_add_(0, starts, sums[:, 2] * weight)
     return total
 
 
