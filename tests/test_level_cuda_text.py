@@ -2,15 +2,14 @@
 against the CPU's kernels, which test_hierarchy_distances.py compares with others."""
 
 import ctypes
-import os
 import random
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 import torch
 from graphs import cycle, edge_index, grid, path, random_graph, random_tree, star, union
+from kernel_text import NEEDS_SOURCES, SOURCES
 from torch import Tensor
 
 from torchcent import Graph
@@ -18,14 +17,7 @@ from torchcent.engines import _reduce
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.runtime import _codes, _ops
 
-ROOT = Path(__file__).parents[1]
-SOURCES = ROOT / "csrc"
-pytestmark = pytest.mark.skipif(
-    bool(os.environ.get("TORCHCENT_NO_EXTENSION"))
-    or shutil.which("g++") is None
-    or not SOURCES.is_dir(),
-    reason="needs the sources, g++ and the compiled extension to compare with",
-)
+pytestmark = NEEDS_SOURCES
 
 F64 = torch.float64
 GRAPHS = {

@@ -1,27 +1,19 @@
 """The text of the tiny engine's CUDA kernel, run on the CPU with a thread for a thread: against the
 CPU's kernels, which test_tiny.py compares with oracles."""
 
-import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 import torch
 from graphs import complete, cycle, grid, path, random_graph, star, tower
+from kernel_text import NEEDS_SOURCES, SOURCES
 from oracles import Arcs
 
 from torchcent import Graph
 from torchcent.engines import _tiny
 
-ROOT = Path(__file__).parents[1]
-SOURCES = ROOT / "csrc"
-pytestmark = pytest.mark.skipif(
-    bool(os.environ.get("TORCHCENT_NO_EXTENSION"))
-    or shutil.which("g++") is None
-    or not SOURCES.is_dir(),
-    reason="needs the sources, g++ and the compiled extension to compare with",
-)
+pytestmark = NEEDS_SOURCES
 
 PARTS: list[tuple[int, Arcs]] = [
     (0, []), (1, []), (2, path(2)), (5, [(0, 1), (1, 2), (2, 0)]), (7, star(6)), (32, grid(4, 8)),
