@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 import weighted_oracles
+from resident import GIVING_BACK
 
 import torchcent
 from torchcent import Graph
@@ -31,8 +32,7 @@ def run_apart(code: str, *, within: float = 120) -> str:
         [sys.executable, "-c", textwrap.dedent(code)],
         capture_output=True,
         text=True,
-        # Large blocks go back to the system at once, so that a peak is one of what is held.
-        env={**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536"},
+        env=GIVING_BACK,
         timeout=within,
     )
     assert run.returncode == 0, run.stderr[-2000:]
