@@ -7,6 +7,7 @@ import warnings
 
 import pytest
 from hypothesis import strategies as st
+from surface import spread
 
 from torchcent.io import read
 from torchcent.io._tokens import IrregularText
@@ -46,14 +47,14 @@ def silent(path, **options):
     """What is read, and that nothing is said of it."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return read(path, **options)
+        return read(path, **spread(options))
 
 
 def told(path, **options):
     """What is read, and what is said of it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        edges = read(path, **options)
+        edges = read(path, **spread(options))
     return edges, [str(each.message) for each in caught]
 
 

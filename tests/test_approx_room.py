@@ -4,6 +4,7 @@ import networkx as nx
 import pytest
 import torch
 from graphs import DEVICE, edge_index, grid, random_graph
+from surface import spread
 
 import torchcent
 from torchcent import Graph, betweenness_adaptive, betweenness_approx
@@ -24,10 +25,12 @@ def test_memory(weighted):
     graph = Graph.from_edge_index(edge_index(arcs), 200, False, length)
     for method in ("kadabra", "rk"):
         with pytest.raises(MemoryError, match="one at a time, needs .* memory=1000 "):
-            betweenness_approx(graph, 0.1, method=method, memory=1000)
+            betweenness_approx(graph, 0.1, method=method, run=torchcent.Run(memory=1000))
     least = Sampler(graph, None)._searches_that_fit
     needed = next(size for size in range(2**10, 2**26, 2**10) if fits(least, size))
-    found = betweenness_approx(graph, 0.1, memory=needed, method="kadabra", generator=chance())
+    found = betweenness_approx(
+        graph, 0.1, run=torchcent.Run(memory=needed), method="kadabra", generator=chance()
+    )
     plenty = betweenness_approx(graph, 0.1, method="kadabra", generator=chance())
     assert found.scores.tolist() == plenty.scores.tolist()  # fewer threads, the same samples
     assert least(needed) < least(4 * needed)
@@ -62,10 +65,10 @@ def test_narrow_results_keep_their_promise(method):
     options = {"max_samples": 30} if method == "pivots" else {}
     for dtype in (torch.float16, torch.bfloat16):
         found = betweenness_approx(
-            graph, 0.05, method=method, dtype=dtype, generator=chance(), **options
+            graph, 0.05, method=method, dtype=dtype, generator=chance(), **spread(options)
         )
         wide = betweenness_approx(
-            graph, 0.05, method=method, dtype=F64, generator=chance(), **options
+            graph, 0.05, method=method, dtype=F64, generator=chance(), **spread(options)
         )
         assert (found.lower.double() <= wide.lower).all()
         assert (found.upper.double() >= wide.upper).all()
@@ -94,9 +97,15 @@ def test_tie_tolerance():
     for method in ("kadabra", "rk", "pivots", "exact"):
         options = {"max_samples": 30 if method == "pivots" else 3000}
         found = betweenness_approx(
-            graph, 0.05, 0.01, method=method, tie_tolerance=1e-6, dtype=F64, generator=chance(),
-            **({} if method == "exact" else options),
-        )  # fmt: skip
+            graph,
+            0.05,
+            0.01,
+            method=method,
+            tie_tolerance=1e-6,
+            dtype=F64,
+            generator=chance(),
+            **spread({} if method == "exact" else options),
+        )
         scores = found.scores.cpu()
         assert (scores - meant).abs().max() <= max(found.epsilon, 1e-6) < 0.08
     found = betweenness_adaptive(

@@ -11,11 +11,12 @@ import scipy.stats
 import torch
 from graphs import DEVICE, edge_index, grid, path, random_graph, star, union
 from interrupt import assert_stops
+from surface import spread
 
 import torchcent
 from torchcent import Approximation, Graph, betweenness_adaptive, betweenness_approx, generate
 from torchcent.approx import _cost, _pivots
-from torchcent.approx._progressive import Outlook, Run
+from torchcent.approx._progressive import Outlook, Sampling
 from torchcent.approx._sampler import Sampler
 from torchcent.engines import _plan
 from torchcent.engines._request import Request
@@ -352,13 +353,13 @@ def test_samples_of_a_limited_run_depend_on_their_number_only(monkeypatch):
             patch.setattr(Sampler, "draw", timed)
             patch.setattr(time, "perf_counter", lambda now=now: now[0])
             looks = []
-            look = Run._look
+            look = Sampling._look
 
             def kept(run, total, check, *rest, looks=looks, look=look):
                 looks.append((check[0], total.tolist()))
                 return look(run, total, check, *rest)
 
-            patch.setattr(Run, "_look", kept)
+            patch.setattr(Sampling, "_look", kept)
             betweenness_approx(graph, 1e-4, method="kadabra", time_limit=20, generator=chance(3))
         counts[speed] = looks
     # The second phases: one is a part of the other, sample by sample.
@@ -399,15 +400,17 @@ def test_the_generator_decides(method, threads):
     for number in (1, 2):
         torch.set_num_threads(number)
         options = {"max_samples": 40} if method == "pivots" else {}
-        found.append(betweenness_approx(graph, 0.1, method=method, generator=chance(3), **options))
+        found.append(
+            betweenness_approx(graph, 0.1, method=method, generator=chance(3), **spread(options))
+        )
     assert found[0].scores.tolist() == found[1].scores.tolist()
     assert found[0].samples == found[1].samples
-    other = betweenness_approx(graph, 0.1, method=method, generator=chance(4), **options)
+    other = betweenness_approx(graph, 0.1, method=method, generator=chance(4), **spread(options))
     assert other.scores.tolist() != found[0].scores.tolist()
     torch.manual_seed(5)
-    first = betweenness_approx(graph, 0.1, method=method, **options)
+    first = betweenness_approx(graph, 0.1, method=method, **spread(options))
     torch.manual_seed(5)
-    again = betweenness_approx(graph, 0.1, method=method, **options)
+    again = betweenness_approx(graph, 0.1, method=method, **spread(options))
     assert first.scores.tolist() == again.scores.tolist()
 
 
@@ -634,7 +637,7 @@ def test_adaptive_keeps_its_promise():
 )
 def test_errors(options, error, words):
     with pytest.raises(error, match=words):
-        betweenness_approx(edge_index(path(5)), **options)
+        betweenness_approx(edge_index(path(5)), **spread(options))
 
 
 @pytest.mark.each
@@ -653,7 +656,7 @@ def test_errors(options, error, words):
 def test_errors_of_adaptive(options, error, words):
     vertices = options.pop("vertices", torch.tensor([0]))
     with pytest.raises(error, match=words):
-        betweenness_adaptive(edge_index(path(5)), vertices, **options)
+        betweenness_adaptive(edge_index(path(5)), vertices, **spread(options))
 
 
 def test_ties_of_exact_scores_have_no_certain_order():

@@ -24,8 +24,9 @@ from graphs import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Arcs, both_ways, shortest_paths
+from surface import spread
 
-from torchcent import Graph, shortest_path_lengths
+from torchcent import Graph, Run, shortest_path_lengths
 from torchcent.pairs import _blocks
 from torchcent.runtime import _ops
 
@@ -43,7 +44,9 @@ def expected(n: int, arcs: Arcs, directed: bool = True) -> list[list[int]]:
 
 
 def rows(n: int, arcs: Arcs, directed: bool = True, **options: object) -> list[list[int]]:
-    result = shortest_path_lengths(edge_index(arcs), num_nodes=n, directed=directed, **options)
+    result = shortest_path_lengths(
+        edge_index(arcs), num_nodes=n, directed=directed, **spread(options)
+    )
     assert isinstance(result, torch.Tensor) and result.device == DEVICE
     return result.tolist()
 
@@ -95,7 +98,7 @@ def scipy_distances(graph: Graph, sources: torch.Tensor | None = None) -> np.nda
 def test_scipy(engine, directed, n, arcs):
     """Several batches of lanes, the last one not full."""
     graph = Graph.from_edge_index(edge_index(arcs), n, directed)
-    found = shortest_path_lengths(graph, engine=engine)
+    found = shortest_path_lengths(graph, run=Run(engine=engine))
     assert np.array_equal(found.cpu().numpy(), scipy_distances(graph))
 
 
@@ -120,7 +123,7 @@ def test_no_vertices_and_one(engine, tmp_path):
 def test_a_depth_that_just_fits(engine):
     """Of a path of 127 arcs beside vertices that nothing leads to."""
     found = shortest_path_lengths(
-        edge_index(path(128)), num_nodes=131, directed=False, engine=engine
+        edge_index(path(128)), num_nodes=131, directed=False, run=Run(engine=engine)
     )
     assert found.dtype == torch.int8 and found.max() == 127
     assert found[0].tolist() == [*range(128), -1, -1, -1]
@@ -131,10 +134,12 @@ def test_threads_and_blocks_change_nothing(engine, threads):
     n, arcs = 1100, random_graph(1100, 2500, seed=2)
     graph = Graph.from_edge_index(edge_index(arcs), n)
     torch.set_num_threads(1)
-    alone = shortest_path_lengths(graph, engine=engine)
+    alone = shortest_path_lengths(graph, run=Run(engine=engine))
     torch.set_num_threads(3)
     for size in (None, 100, 513):
-        assert torch.equal(shortest_path_lengths(graph, engine=engine, block_size=size), alone)
+        assert torch.equal(
+            shortest_path_lengths(graph, run=Run(engine=engine), block_size=size), alone
+        )
 
 
 # --- where the rows go
@@ -148,22 +153,22 @@ def test_outputs_agree(engine, size, sources, tmp_path):
     graph = Graph.from_edge_index(edge_index(arcs), n, directed=False)
     chosen = None if sources is None else torch.tensor(sources)
     options = {"engine": engine, "block_size": size, "sources": chosen}
-    whole = shortest_path_lengths(graph, **options)
+    whole = shortest_path_lengths(graph, **spread(options))
     order = list(range(n)) if sources is None else sources
     assert whole.tolist() == torch.tensor(expected(n, arcs, False))[order].tolist()
 
     for device in {DEVICE, torch.device("cpu")}:
         given_ = torch.full(whole.shape, 99, dtype=torch.int16, device=device)
-        assert shortest_path_lengths(graph, out=given_, **options) is given_
+        assert shortest_path_lengths(graph, out=given_, **spread(options)) is given_
         assert given_.tolist() == whole.tolist()
 
-    mapped = shortest_path_lengths(graph, out=tmp_path / "d.npy", **options)
+    mapped = shortest_path_lengths(graph, out=tmp_path / "d.npy", **spread(options))
     assert isinstance(mapped, np.memmap) and not mapped.flags.writeable
     assert mapped.tolist() == whole.tolist() and mapped.dtype == np.int8
     assert np.array_equal(np.load(tmp_path / "d.npy"), mapped)
     assert [file.name for file in tmp_path.iterdir()] == ["d.npy"]
 
-    handed = list(shortest_path_lengths(graph, blocks=True, **options))
+    handed = list(shortest_path_lengths(graph, blocks=True, **spread(options)))
     assert torch.cat([part for part, _ in handed]).tolist() == order
     assert torch.equal(torch.cat([block for _, block in handed]), whole)
     if size is not None:
@@ -197,7 +202,9 @@ def test_rows_on_their_way_to_the_host():
 @engines
 @pytest.mark.parametrize("depth, dtype", [(127, torch.int8), (128, torch.int16)])
 def test_the_narrowest_dtype(engine, depth, dtype):
-    result = shortest_path_lengths(edge_index(path(depth + 1)), directed=False, engine=engine)
+    result = shortest_path_lengths(
+        edge_index(path(depth + 1)), directed=False, run=Run(engine=engine)
+    )
     assert result.dtype == dtype
     assert result[0].tolist() == list(range(depth + 1))
 
@@ -212,11 +219,11 @@ def test_rows_are_widened(engine, size, reverse, tmp_path):
     truth = torch.tensor(expected(N_DEEP, DEEP, False))[order].tolist()
     graph = Graph.from_edge_index(edge_index(DEEP), N_DEEP, directed=False)
     options = {"sources": order if reverse else None, "engine": engine, "block_size": size}
-    result = shortest_path_lengths(graph, **options)
+    result = shortest_path_lengths(graph, **spread(options))
     assert result.dtype == torch.int16 and result.tolist() == truth
-    mapped = shortest_path_lengths(graph, out=str(tmp_path / "d.npy"), **options)
+    mapped = shortest_path_lengths(graph, out=str(tmp_path / "d.npy"), **spread(options))
     assert mapped.dtype == np.int16 and mapped.tolist() == truth
-    handed = [block for _, block in shortest_path_lengths(graph, blocks=True, **options)]
+    handed = [block for _, block in shortest_path_lengths(graph, blocks=True, **spread(options))]
     assert torch.cat(handed).tolist() == truth
     assert handed[-1].dtype == torch.int16
 
@@ -232,7 +239,7 @@ def test_rows_are_widened_twice(tmp_path):
     assert result[:, :3].tolist() == [[1, 0, 2], [-1, -1, -1], [1, 2, 0]]
     assert result[1, 3:].tolist() == list(range(long))
     mapped = shortest_path_lengths(
-        graph, sources=sources, out=tmp_path / "d.npy", block_size=1, engine="bits"
+        graph, sources=sources, out=tmp_path / "d.npy", block_size=1, run=Run(engine="bits")
     )
     assert np.array_equal(mapped, result.cpu().numpy()) and mapped.dtype == np.int32
 
@@ -242,7 +249,7 @@ def test_rows_are_widened_twice(tmp_path):
 def test_a_dtype_that_is_asked_for(engine, dtype, tmp_path):
     n, arcs = ASSORTED["grid"]
     for result in (
-        shortest_path_lengths(edge_index(arcs), dtype=dtype, engine=engine),
+        shortest_path_lengths(edge_index(arcs), dtype=dtype, run=Run(engine=engine)),
         torch.from_numpy(
             np.array(shortest_path_lengths(edge_index(arcs), dtype=dtype, out=tmp_path / "d.npy"))
         ),
@@ -256,19 +263,23 @@ def test_a_dtype_that_is_too_narrow(engine, tmp_path):
     graph = Graph.from_edge_index(edge_index(DEEP), N_DEEP, directed=False)
     said = r"distance of \d+ from vertex \d+.*torch.int8.*127.*torch.int16"
     with pytest.raises(OverflowError, match=said):
-        shortest_path_lengths(graph, dtype=torch.int8, engine=engine)
+        shortest_path_lengths(graph, dtype=torch.int8, run=Run(engine=engine))
     with pytest.raises(OverflowError, match=said):
         out = torch.empty(N_DEEP, N_DEEP, dtype=torch.int8, device=DEVICE)
-        shortest_path_lengths(graph, out=out, engine=engine)
+        shortest_path_lengths(graph, out=out, run=Run(engine=engine))
     with pytest.raises(OverflowError, match=said):
-        shortest_path_lengths(graph, dtype=torch.int8, out=tmp_path / "d.npy", engine=engine)
+        shortest_path_lengths(
+            graph, dtype=torch.int8, out=tmp_path / "d.npy", run=Run(engine=engine)
+        )
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(OverflowError, match=said):
-        for _ in shortest_path_lengths(graph, dtype=torch.int8, blocks=True, engine=engine):
+        for _ in shortest_path_lengths(
+            graph, dtype=torch.int8, blocks=True, run=Run(engine=engine)
+        ):
             pass
     # Rows that fit are no error, whatever the rest of the graph is like.
     near = torch.arange(20)
-    some = shortest_path_lengths(graph, sources=near, dtype=torch.int8, engine=engine)
+    some = shortest_path_lengths(graph, sources=near, dtype=torch.int8, run=Run(engine=engine))
     assert some.tolist() == expected(N_DEEP, DEEP, False)[:20]
 
 
@@ -318,7 +329,7 @@ ARCS = edge_index([(0, 1), (1, 2), (2, 3)])
 def test_bad_arguments(options, error, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(error, match=f"(?s){said}"):
-        shortest_path_lengths(ARCS, **options)
+        shortest_path_lengths(ARCS, **spread(options))
     assert list(Path().iterdir()) == []
 
 
@@ -331,13 +342,13 @@ def test_a_directory_is_not_a_file(tmp_path):
 def test_bits_where_it_is_not_compiled(monkeypatch):
     monkeypatch.setattr(_ops, "available", False)
     with pytest.raises(ValueError, match="engine='bits'.*tensor"):
-        shortest_path_lengths(ARCS, engine="bits")
+        shortest_path_lengths(ARCS, run=Run(engine="bits"))
     assert rows(4, path(4)) == expected(4, path(4))
 
 
 @engines
 def test_progress(engine, capsys):
-    shortest_path_lengths(ARCS, engine=engine, progress=True)
+    shortest_path_lengths(ARCS, run=Run(engine=engine, progress=True))
     assert "shortest_path_lengths: 100%" in capsys.readouterr().err
-    shortest_path_lengths(ARCS, engine=engine, progress=False)
+    shortest_path_lengths(ARCS, run=Run(engine=engine, progress=False))
     assert capsys.readouterr().err == ""

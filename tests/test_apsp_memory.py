@@ -9,9 +9,10 @@ import torch
 from graphs import ASSORTED, DEVICE, edge_index, random_graph
 from interrupt import assert_stops
 from resident import GIVING_BACK
+from surface import spread
 from test_apsp import DEEP, ENGINES, N_DEEP, engines, expected, scipy_distances
 
-from torchcent import Graph, shortest_path_lengths
+from torchcent import Graph, Run, shortest_path_lengths
 
 # --- files
 
@@ -57,7 +58,7 @@ def test_interrupt_leaves_nothing(engine, tmp_path):
     file = tmp_path / "d.npy"
     assert_stops(
         GRAPH,
-        "torchcent.shortest_path_lengths(graph, out=sys.argv[1], engine=sys.argv[2])",
+        "torchcent.shortest_path_lengths(graph, out=sys.argv[1], run=torchcent.Run(engine=sys.argv[2]))",
         str(file),
         engine,
         within=10,
@@ -75,20 +76,27 @@ def test_memory_decides_the_blocks(engine):
     graph = Graph.from_edge_index(edge_index(arcs), n)
     need = 0
     try:
-        shortest_path_lengths(graph, engine=engine, memory=1, blocks=True)
+        shortest_path_lengths(graph, run=Run(engine=engine, memory=1), blocks=True)
     except MemoryError as error:
         assert "memory=1 " in str(error) and "1 at a time" in str(error)
         need = int(str(error).split("(")[1].split(" bytes")[0])
     sizes = []
     for memory in (need, 2 * need, 8 * need):
-        handed = list(shortest_path_lengths(graph, engine=engine, memory=memory, blocks=True))
+        handed = list(
+            shortest_path_lengths(graph, run=Run(engine=engine, memory=memory), blocks=True)
+        )
         sizes.append(handed[0][0].numel())
         # Two blocks at a time: the one handed out and the next.
         assert 2 * handed[0][1].nbytes + graph.nbytes <= memory
         assert torch.equal(torch.cat([block for _, block in handed]), shortest_path_lengths(graph))
     assert sizes[0] == 1 < sizes[1] < sizes[2]
     with pytest.raises(MemoryError, match="600 at a time"):
-        shortest_path_lengths(graph, memory=2 * need, block_size=600, blocks=True, engine=engine)
+        shortest_path_lengths(
+            graph,
+            run=Run(engine=engine, memory=2 * need),
+            block_size=600,
+            blocks=True,
+        )
 
 
 def test_a_result_that_does_not_fit_is_refused_before_the_run():
@@ -97,18 +105,18 @@ def test_a_result_that_does_not_fit_is_refused_before_the_run():
     with pytest.raises(
         MemoryError, match=r"result of 90\.9 TiB.*blocks=True.*TiB.*memory=10000000"
     ):
-        shortest_path_lengths(graph, memory=10**7)
+        shortest_path_lengths(graph, run=Run(memory=10**7))
 
 
 def test_widening_is_refused_beyond_the_memory():
     graph = Graph.from_edge_index(edge_index(DEEP), N_DEEP, directed=False)
     fits = {"engine": "tensor", "block_size": 20}
     with pytest.raises(MemoryError) as refused:
-        shortest_path_lengths(graph, memory=1, **fits)
+        shortest_path_lengths(graph, **spread(fits, memory=1))
     need = int(str(refused.value).split("allowed")[0].split("needs")[1].split("(")[1].split()[0])
     with pytest.raises(MemoryError, match=f"memory={need} "):  # enough for int8 only
-        shortest_path_lengths(graph, memory=need, **fits)
-    result = shortest_path_lengths(graph, memory=need + 2 * N_DEEP**2, **fits)
+        shortest_path_lengths(graph, **spread(fits, memory=need))
+    result = shortest_path_lengths(graph, **spread(fits, memory=need + 2 * N_DEEP**2))
     assert result.tolist() == expected(N_DEEP, DEEP, False)
 
 
@@ -118,7 +126,9 @@ def test_a_million_vertices_stream():
     generator = torch.Generator().manual_seed(4)
     arcs = torch.randint(0, n, (2, 3 * n), generator=generator)
     graph = Graph.from_edge_index(arcs.to(DEVICE), n)
-    sources, block = next(shortest_path_lengths(graph, blocks=True, block_size=4, memory=2 * 10**9))
+    sources, block = next(
+        shortest_path_lengths(graph, blocks=True, block_size=4, run=Run(memory=2 * 10**9))
+    )
     assert sources.tolist() == [0, 1, 2, 3] and block.shape == (4, n)
     assert np.array_equal(block.cpu().numpy(), scipy_distances(graph, sources.cpu()))
 
@@ -131,7 +141,7 @@ arcs = torch.randint(0, 10_000, (2, 20_000), generator=torch.Generator().manual_
 graph = torchcent.Graph.from_edge_index(arcs, 10_000)
 torchcent.shortest_path_lengths(graph, sources=torch.arange(600))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-out = torchcent.shortest_path_lengths(graph, out=sys.argv[1], dtype=torch.int32, memory=2**26)
+out = torchcent.shortest_path_lengths(graph, out=sys.argv[1], dtype=torch.int32, run=torchcent.Run(memory=2**26))
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(after - before, out.nbytes // 1024)
 """

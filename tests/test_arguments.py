@@ -7,6 +7,7 @@ from types import ModuleType
 
 import pytest
 import torch
+from surface import spread
 
 import torchcent
 from torchcent import Graph
@@ -121,7 +122,7 @@ def test_building_is_refused_before_memory_is_taken(monkeypatch, arguments, memo
     limit = 2**28 if memory is None else memory
     for build in (Graph.from_edge_index, torchcent.betweenness, torchcent.mcl):
         with pytest.raises(MemoryError, match=rf"building a Graph.*needs .*memory={limit} "):
-            build(**arcs | arguments, memory=memory)
+            build(**spread(arcs | arguments, memory=memory))
     assert not called
 
 
@@ -132,14 +133,14 @@ def test_memory_for_building_from_other_libraries():
         (Graph.from_scipy, scipy_sparse.eye_array(100, k=1, format="csr")),
         (Graph.from_networkx, networkx.path_graph(100)),
     ):
-        assert build(graph, memory=10**6).num_nodes == 100
+        assert build(graph, run=torchcent.Run(memory=10**6)).num_nodes == 100
         with pytest.raises(MemoryError, match="memory=500 "):
-            build(graph, memory=500)
+            build(graph, run=torchcent.Run(memory=500))
     geometric = pytest.importorskip("torch_geometric.data")
     data = geometric.Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=100)
-    assert Graph.from_data(data, memory=10**6).num_nodes == 100
+    assert Graph.from_data(data, run=torchcent.Run(memory=10**6)).num_nodes == 100
     with pytest.raises(MemoryError, match="memory=500 "):
-        Graph.from_data(data, memory=500)
+        Graph.from_data(data, run=torchcent.Run(memory=500))
 
 
 def test_what_allocators_say_becomes_a_memory_error(monkeypatch):

@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse
 import torch
 from engines import skip_if_too_large
+from surface import spread
 
 import torchcent
 from torchcent import Graph
@@ -109,7 +110,7 @@ def test_more_vertices_than_int32_columns_can_name(measure):
 )
 def test_subsets(measure, name, bad, error, said):
     with pytest.raises(error, match=f"(?s){name}.*{said}"):
-        measure(ARCS, **{name: bad})
+        measure(ARCS, **spread({name: bad}))
 
 
 @pytest.mark.parametrize("k", [5, 10**9, 0, -1])
@@ -139,9 +140,9 @@ def test_targets_are_no_number(measure):
 
 def test_unknown_engine(measure):
     with pytest.raises(ValueError, match="engine.*auto, lanes, queue, hierarchy, tensor.*'gpu'"):
-        measure(ARCS, engine="gpu")
+        measure(ARCS, run=torchcent.Run(engine="gpu"))
     with pytest.raises(ValueError, match="engine.*None"):
-        measure(ARCS, engine=None)
+        measure(ARCS, run=torchcent.Run(engine=None))
 
 
 @pytest.mark.parametrize("bad", [torch.int64, torch.bool, torch.complex64, "float64", float])
@@ -154,7 +155,7 @@ def test_dtype(measure, bad):
 @pytest.mark.parametrize("bad", [1, "yes", torch.tensor(True)])
 def test_flags(measure, name, bad):
     with pytest.raises(TypeError, match=f"{name} must be True or False"):
-        measure(ARCS, **{name: bad})
+        measure(ARCS, **spread({name: bad}))
 
 
 def test_endpoints():
@@ -172,27 +173,27 @@ def test_generator(measure):
 @pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf")])
 def test_memory(measure, bad):
     with pytest.raises(ValueError, match="memory"):
-        measure(ARCS, memory=bad)
+        measure(ARCS, run=torchcent.Run(memory=bad))
 
 
 @pytest.mark.parametrize("bad", ["1 GB", True, [1]])
 def test_memory_of_another_type(measure, bad):
     with pytest.raises(TypeError, match="memory"):
-        measure(ARCS, memory=bad)
+        measure(ARCS, run=torchcent.Run(memory=bad))
 
 
 def test_run_that_cannot_fit(measure, engine):
     skip_if_too_large(engine, 5000)
     arcs = torch.randint(0, 5000, (2, 20000), generator=torch.Generator().manual_seed(0))
     with pytest.raises(MemoryError, match=r"needs .*bytes.*memory=100000 "):
-        measure(arcs, memory=100_000, engine=engine)
+        measure(arcs, run=torchcent.Run(engine=engine, memory=100_000))
 
 
 def test_explain_refuses_what_the_measures_refuse():
     with pytest.raises(ValueError, match="measure.*betweenness, edge_betweenness, stress"):
         torchcent.explain(ARCS, measure="pagerank")
     with pytest.raises(ValueError, match="engine"):
-        torchcent.explain(ARCS, engine="gpu")
+        torchcent.explain(ARCS, run=torchcent.Run(engine="gpu"))
     with pytest.raises(ValueError, match="edge_index"):
         torchcent.explain(ARCS[0])
     with pytest.raises(ValueError, match="sources=9"):
@@ -268,18 +269,20 @@ def test_from_data_of_another_type():
 
 @pytest.mark.parametrize("arcs", [ARCS[:, :0], torch.empty(2, 0), torch.tensor([[0], [0]])])
 def test_graphs_without_arcs_are_welcome(measure, engine, arcs):
-    assert measure(arcs.long(), num_nodes=3, engine=engine).tolist() == [0.0] * (
+    assert measure(arcs.long(), num_nodes=3, run=torchcent.Run(engine=engine)).tolist() == [0.0] * (
         arcs.shape[1] if measure is torchcent.edge_betweenness else 3
     )
 
 
 def test_int32_and_strided_input_is_welcome(measure, engine):
-    plain = measure(ARCS, engine=engine)
-    assert torch.equal(measure(ARCS.int(), engine=engine), plain)
-    assert torch.equal(measure(ARCS.t().contiguous().t(), engine=engine), plain)
-    assert torch.equal(measure(ARCS.repeat(1, 2)[:, ::2][:, [0, 2, 1]], engine=engine), plain)
+    plain = measure(ARCS, run=torchcent.Run(engine=engine))
+    assert torch.equal(measure(ARCS.int(), run=torchcent.Run(engine=engine)), plain)
+    assert torch.equal(measure(ARCS.t().contiguous().t(), run=torchcent.Run(engine=engine)), plain)
+    assert torch.equal(
+        measure(ARCS.repeat(1, 2)[:, ::2][:, [0, 2, 1]], run=torchcent.Run(engine=engine)), plain
+    )
     sources = torch.tensor([0, 9, 2, 9])[::2]
     assert torch.equal(
-        measure(ARCS, sources=sources.int(), engine=engine),
-        measure(ARCS, sources=torch.tensor([0, 2]), engine=engine),
+        measure(ARCS, sources=sources.int(), run=torchcent.Run(engine=engine)),
+        measure(ARCS, sources=torch.tensor([0, 2]), run=torchcent.Run(engine=engine)),
     )

@@ -10,6 +10,7 @@ from graphs import DEVICE, arc_lists, cycle, edge_index, grid, networkx_graph, p
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Arcs
+from surface import spread
 
 import torchcent
 from torchcent import Graph
@@ -60,9 +61,9 @@ def assert_as_alone(measure, parts: list[Part], weighted: bool, **options) -> No
     arcs, ptr = together(parts)
     length = weights(parts) if weighted else [None] * len(parts)
     joined = torch.cat([arcs[0].new_zeros(0).double(), *length]) if weighted else None
-    found = measure(arcs, joined, ptr=ptr, **options)
+    found = measure(arcs, joined, ptr=ptr, **spread(options))
     alone = [
-        measure(edge_index(own), weight, num_nodes=n, **options)
+        measure(edge_index(own), weight, num_nodes=n, **spread(options))
         for (n, own), weight in zip(parts, length, strict=True)
     ]
     if measure in VERTICES.values():
@@ -116,7 +117,7 @@ def test_a_graph_has_a_ptr_of_its_own():
     arcs, ptr = together(PARTS)
     batch = torch.repeat_interleave(ptr.diff())
     for one, options in ((ptr, {"ptr": ptr}), (batch, {"batch": batch})):
-        graph = Graph.from_edge_index(arcs, **options)
+        graph = Graph.from_edge_index(arcs, **spread(options))
         expected = torchcent.closeness(graph)
         one.zero_()
         assert torch.equal(torchcent.closeness(graph), expected)
@@ -247,7 +248,7 @@ BAD = [
 def test_bad_batches(arguments, error, said):
     arcs = torch.tensor([[0, 1, 2], [1, 2, 3]])
     with pytest.raises(error, match=f"(?s){said}"):
-        torchcent.betweenness(arcs, **arguments)
+        torchcent.betweenness(arcs, **spread(arguments))
 
 
 def test_a_graph_has_its_own_batch():
@@ -265,13 +266,15 @@ def test_features():
     assert found.shape == (67, 7) and found.dtype == torch.float32
     options = {"ptr": ptr, "directed": False}
     columns = dict(zip(names, found.T, strict=True))
-    assert torch.equal(columns["closeness"], torchcent.closeness(arcs, **options))
-    assert torch.equal(columns["betweenness"], torchcent.betweenness(arcs, **options))
-    harmonic = torchcent.harmonic(arcs, normalized=True, **options)
+    assert torch.equal(columns["closeness"], torchcent.closeness(arcs, **spread(options)))
+    assert torch.equal(columns["betweenness"], torchcent.betweenness(arcs, **spread(options)))
+    harmonic = torchcent.harmonic(arcs, normalized=True, **spread(options))
     assert torch.equal(columns["harmonic"], harmonic)
-    far = torchcent.eccentricity(arcs, disconnected="component", **options)
+    far = torchcent.eccentricity(arcs, disconnected="component", **spread(options))
     assert torch.equal(columns["eccentricity"], far)
-    assert torch.equal(columns["stress"], torchcent.stress(arcs, normalized=True, **options))
+    assert torch.equal(
+        columns["stress"], torchcent.stress(arcs, normalized=True, **spread(options))
+    )
     for i, (n, own) in enumerate(PARTS):
         count = np.zeros((n, n))
         np.add.at(count, tuple(np.array(own, np.int64).reshape(-1, 2).T), 1)

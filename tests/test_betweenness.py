@@ -28,6 +28,7 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from surface import spread
 
 import torchcent
 
@@ -51,7 +52,7 @@ def test_definition(engine, data):
     }
     if n and data.draw(st.booleans()):
         options["sources"] = data.draw(subsets(n), label="sources")
-    expected = oracles.betweenness(n, arcs, **options)
+    expected = oracles.betweenness(n, arcs, **spread(options))
     assert_scores(scores(arcs, n, engine, **options), expected, engine)
 
 
@@ -65,7 +66,7 @@ def test_definition_between_subsets(engine, data):
         "sources": data.draw(subsets(n), label="sources"),
         "targets": data.draw(subsets(n), label="targets"),
     }
-    expected = oracles.betweenness(n, arcs, **options)
+    expected = oracles.betweenness(n, arcs, **spread(options))
     assert_scores(scores(arcs, n, engine, **options), expected, engine)
 
 
@@ -86,7 +87,7 @@ def test_leafy_graphs(engine, name, endpoints, directed):
         if endpoints and "targets" in options:
             continue
         options |= {"directed": directed, "normalized": False, "endpoints": endpoints}
-        expected = oracles.betweenness(n, arcs, **options)
+        expected = oracles.betweenness(n, arcs, **spread(options))
         assert_scores(scores(arcs, n, engine, **options), expected, engine)
 
 
@@ -97,7 +98,7 @@ def test_leafy_graphs(engine, name, endpoints, directed):
 def test_tiny_graphs(engine, n, endpoints, normalized, directed):
     options = {"directed": directed, "normalized": normalized, "endpoints": endpoints}
     for arcs in ([], path(n), cycle(n) if n else [], [(v, v) for v in range(n)]):
-        expected = oracles.betweenness(n, arcs, **options)
+        expected = oracles.betweenness(n, arcs, **spread(options))
         assert_scores(scores(arcs, n, engine, **options), expected, engine)
 
 

@@ -129,12 +129,12 @@ def test_same_bits_on_a_deep_graph_whatever_the_threads(engine, threads):
 
 def test_dtype_and_device(engine):
     arcs = edge_index(random_graph(20, 60, seed=14))
-    exact = torchcent.betweenness(arcs, engine=engine, dtype=F64)
+    exact = torchcent.betweenness(arcs, run=torchcent.Run(engine=engine), dtype=F64)
     assert exact.dtype == F64 and exact.device == arcs.device and exact.shape == (20,)
-    single = torchcent.betweenness(arcs, engine=engine)
+    single = torchcent.betweenness(arcs, run=torchcent.Run(engine=engine))
     assert single.dtype == torch.get_default_dtype()
     assert torch.equal(single, exact.to(torch.get_default_dtype()))
-    half = torchcent.betweenness(arcs, engine=engine, dtype=torch.float16)
+    half = torchcent.betweenness(arcs, run=torchcent.Run(engine=engine), dtype=torch.float16)
     assert half.dtype == torch.float16
 
 
@@ -142,7 +142,7 @@ def test_default_dtype_is_followed(engine):
     before = torch.get_default_dtype()
     try:
         torch.set_default_dtype(F64)
-        result = torchcent.betweenness(edge_index(cycle(5)), engine=engine)
+        result = torchcent.betweenness(edge_index(cycle(5)), run=torchcent.Run(engine=engine))
     finally:
         torch.set_default_dtype(before)
     assert result.dtype == F64
@@ -154,7 +154,7 @@ def test_input_is_left_alone(engine):
     arcs = edge_index(random_graph(20, 60, seed=15))
     sources, targets = torch.tensor([3, 1, 2]), torch.tensor([5, 4])
     copies = [t.clone() for t in (arcs, sources, targets)]
-    torchcent.betweenness(arcs, sources=sources, targets=targets, engine=engine)
+    torchcent.betweenness(arcs, sources=sources, targets=targets, run=torchcent.Run(engine=engine))
     assert all(torch.equal(a, b) for a, b in zip((arcs, sources, targets), copies, strict=True))
 
 
@@ -170,9 +170,9 @@ def test_graph_is_as_good_as_edge_index(engine):
     arcs = edge_index(random_graph(30, 80, seed=17))
     for directed in (False, True):
         graph = torchcent.Graph.from_edge_index(arcs, num_nodes=32, directed=directed)
-        from_graph = torchcent.betweenness(graph, engine=engine, dtype=F64)
+        from_graph = torchcent.betweenness(graph, run=torchcent.Run(engine=engine), dtype=F64)
         plain = torchcent.betweenness(
-            arcs, num_nodes=32, directed=directed, engine=engine, dtype=F64
+            arcs, num_nodes=32, directed=directed, run=torchcent.Run(engine=engine), dtype=F64
         )
         assert torch.equal(from_graph, plain)
 
@@ -180,5 +180,7 @@ def test_graph_is_as_good_as_edge_index(engine):
 def test_a_small_memory_limit_changes_no_value(engine):
     n, arcs = 300, random_graph(300, 2000, seed=18)
     free = scores(arcs, n, engine)
-    plan = torchcent.explain(edge_index(arcs), engine=engine, num_nodes=n, sources=1)
+    plan = torchcent.explain(
+        edge_index(arcs), run=torchcent.Run(engine=engine), num_nodes=n, sources=1
+    )
     assert_scores(scores(arcs, n, engine, memory=plan.memory * 3), free, engine)

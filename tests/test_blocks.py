@@ -13,6 +13,7 @@ from commands import refused, run
 from graphs import DEVICE
 from hypothesis import given
 from hypothesis import strategies as st
+from surface import spread
 from tuning import Tuning
 
 import torchcent
@@ -183,13 +184,17 @@ def test_same_as_without(
             options["endpoints"] = chance.random() < 0.5
         else:
             options.pop("endpoints", None)
-        plain = measure(graph, **options, engine="tensor", reduce="none", dtype=F64)
+        plain = measure(graph, dtype=F64, **spread(options, engine="tensor", reduce="none"))
         for reduce in ("blocks", ["fold", "blocks"]):
-            found = measure(graph, **options, engine=engine, reduce=reduce, dtype=F64)
+            found = measure(graph, dtype=F64, **spread(options, engine=engine, reduce=reduce))
             torch.testing.assert_close(found, plain, **near, equal_nan=True)
     states = torch.tensor([chance.choice([0.0, 0.25, 1.0, 3.5]) for _ in range(n)], device=DEVICE)
-    plain = torchcent.percolation(graph, states=states, engine="tensor", reduce="none", dtype=F64)
-    found = torchcent.percolation(graph, states=states, engine=engine, reduce="blocks", dtype=F64)
+    plain = torchcent.percolation(
+        graph, states=states, run=torchcent.Run(engine="tensor", reduce="none"), dtype=F64
+    )
+    found = torchcent.percolation(
+        graph, states=states, run=torchcent.Run(engine=engine, reduce="blocks"), dtype=F64
+    )
     torch.testing.assert_close(found, plain, **near)
 
 
@@ -204,8 +209,8 @@ def test_zeros_of_fractions(engine: str, network: nx.Graph, seed: int) -> None:
     graph = graph_of(network, False)
     states = [chance.choice([0.0, 0.0, chance.random()]) for _ in range(graph.num_nodes)]
     options = {"states": torch.tensor(states, dtype=F64, device=DEVICE), "engine": engine}
-    plain = torchcent.percolation(graph, **options, reduce="none", dtype=F64)
-    found = torchcent.percolation(graph, **options, reduce="blocks", dtype=F64)
+    plain = torchcent.percolation(graph, dtype=F64, **spread(options, reduce="none"))
+    found = torchcent.percolation(graph, dtype=F64, **spread(options, reduce="blocks"))
     assert torch.equal(found == 0, plain == 0)
     assert bool((found >= 0).all())
 
@@ -216,10 +221,10 @@ def test_zeros_of_fractions(engine: str, network: nx.Graph, seed: int) -> None:
 def test_networkx(weighted: bool, directed: bool, network: nx.Graph, seed: int) -> None:
     network = some_ways(network, random.Random(seed)) if directed else network
     graph, key = graph_of(network, weighted), "weight" if weighted else None
-    found = torchcent.betweenness(graph, reduce="blocks", dtype=F64)
+    found = torchcent.betweenness(graph, run=torchcent.Run(reduce="blocks"), dtype=F64)
     known = nx.betweenness_centrality(network, weight=key)
     assert found.tolist() == pytest.approx([known[v] for v in range(len(network))], abs=1e-6)
-    scores = torchcent.edge_betweenness(graph, reduce="blocks", dtype=F64)
+    scores = torchcent.edge_betweenness(graph, run=torchcent.Run(reduce="blocks"), dtype=F64)
     of_edges = nx.edge_betweenness_centrality(network, weight=key)
     assert scores.tolist() == pytest.approx([of_edges[e] for e in network.edges], abs=1e-6)
 
@@ -251,9 +256,9 @@ def test_auto_takes_blocks_that_pay(tuning: Tuning) -> None:
     tuning(twins_sources=0, twins_sources_on_cuda=0)
     for measure in ("edge_betweenness", "stress", "percolation"):
         assert "blocks of up to 700 vertices" in str(torchcent.explain(graph, measure=measure))
-    known = torchcent.betweenness(graph, reduce="fold", dtype=F64)
+    known = torchcent.betweenness(graph, run=torchcent.Run(reduce="fold"), dtype=F64)
     torch.testing.assert_close(torchcent.betweenness(graph, dtype=F64), known, rtol=1e-5, atol=1e-9)
-    assert "blocks" not in str(torchcent.explain(graph, reduce="fold"))
+    assert "blocks" not in str(torchcent.explain(graph, run=torchcent.Run(reduce="fold")))
     one = Graph.from_edge_index(generate.ba(3000, 4, seed=1).to(DEVICE), directed=False)
     assert _blocks.chosen(one, request) is None  # one block: nothing is saved
 
@@ -274,11 +279,13 @@ def test_bits_do_not_depend_on_threads(threads: int) -> None:
         Graph.from_edge_index(hairy().to(DEVICE), directed=False),
         torch.get_num_threads(),
     )
-    known = torchcent.betweenness(graph, reduce="blocks", dtype=F64)
+    known = torchcent.betweenness(graph, run=torchcent.Run(reduce="blocks"), dtype=F64)
     try:
         torch.set_num_threads(threads)
         again = Graph.from_edge_index(hairy().to(DEVICE), directed=False)
-        assert torch.equal(torchcent.betweenness(again, reduce="blocks", dtype=F64), known)
+        assert torch.equal(
+            torchcent.betweenness(again, run=torchcent.Run(reduce="blocks"), dtype=F64), known
+        )
     finally:
         torch.set_num_threads(before)
 
@@ -291,9 +298,10 @@ def test_where_they_are_not_defined_they_are_left_out() -> None:
     tolerant = {"tie_tolerance": 1e-9}
     for graph, options in ((rounded, {}), (rounded, tolerant)):
         some = torch.arange(0, graph.num_nodes, 50)
-        found = torchcent.betweenness(graph, sources=some, reduce="blocks", **options)
-        assert torch.equal(found, torchcent.betweenness(graph, sources=some, reduce="none",
-                                                        **options))  # fmt: skip
+        found = torchcent.betweenness(graph, sources=some, **spread(options, reduce="blocks"))
+        assert torch.equal(
+            found, torchcent.betweenness(graph, sources=some, **spread(options, reduce="none"))
+        )
 
 
 def stress_of_diamonds(diamonds: int) -> list[float]:
@@ -328,10 +336,14 @@ def test_numbers_of_paths_to_blocks(diamonds: int) -> None:
     reduced = _blocks.Blocks.of(graph).reduce(graph, request)
     assert (reduced is None) == (diamonds > 53)
     for engine in ("auto", "lanes", "queue"):
-        found = torchcent.stress(graph, engine=engine, reduce="blocks", dtype=F64)
+        found = torchcent.stress(
+            graph, run=torchcent.Run(engine=engine, reduce="blocks"), dtype=F64
+        )
         torch.testing.assert_close(found, known, rtol=1e-5, atol=0)
     if diamonds < 1000:  # the tensor engine takes most of a minute for more
-        found = torchcent.stress(graph, engine="tensor", reduce="none", dtype=F64)
+        found = torchcent.stress(
+            graph, run=torchcent.Run(engine="tensor", reduce="none"), dtype=F64
+        )
         torch.testing.assert_close(found, known, rtol=1e-9, atol=0)
 
 
@@ -339,9 +351,9 @@ def test_numbers_of_paths_to_blocks(diamonds: int) -> None:
 def test_stress_of_large_blocks(directed: bool) -> None:
     """Blocks that several engines search, with many cut vertices."""
     graph = Graph.from_edge_index(hairy().to(DEVICE), directed=directed)
-    known = torchcent.stress(graph, reduce="none", dtype=F64)
+    known = torchcent.stress(graph, run=torchcent.Run(reduce="none"), dtype=F64)
     for reduce in ("blocks", ["blocks", "twins"]):
-        found = torchcent.stress(graph, reduce=reduce, dtype=F64)
+        found = torchcent.stress(graph, run=torchcent.Run(reduce=reduce), dtype=F64)
         torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-9)
 
 
@@ -353,24 +365,24 @@ def test_counts_beyond_float64_inside_a_block() -> None:
     graph = Graph.from_edge_index(torch.cat([*layers, tail], dim=1).to(DEVICE), directed=False)
     sources = torch.tensor([1, width * count + 1, width * count - 1])
     options: dict[str, Any] = {"sources": sources, "dtype": F64, "normalized": False}
-    known = torchcent.betweenness(graph, reduce="none", **options)
+    known = torchcent.betweenness(graph, **spread(options, reduce="none"))
     for engine in ("auto", "queue"):
-        found = torchcent.betweenness(graph, reduce="blocks", engine=engine, **options)
+        found = torchcent.betweenness(graph, **spread(options, engine=engine, reduce="blocks"))
         torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-6)
 
 
 def test_memory_is_that_of_the_plan() -> None:
     graph = Graph.from_edge_index(hairy().to(DEVICE), directed=False)
-    needed = torchcent.explain(graph, reduce="blocks").memory
-    torchcent.betweenness(graph, reduce="blocks", memory=needed)
+    needed = torchcent.explain(graph, run=torchcent.Run(reduce="blocks")).memory
+    torchcent.betweenness(graph, run=torchcent.Run(reduce="blocks", memory=needed))
     with pytest.raises(MemoryError, match="memory="):
-        torchcent.betweenness(graph, reduce="blocks", memory=graph.nbytes + 1000)
+        torchcent.betweenness(graph, run=torchcent.Run(reduce="blocks", memory=graph.nbytes + 1000))
 
 
 @pytest.mark.parametrize("value", ["twin", 3, None, ["fold", "leaves"], [1]])
 def test_bad_names(value: Any) -> None:
     with pytest.raises((TypeError, ValueError), match=r"reduce must be .*fold, blocks"):
-        torchcent.betweenness(torch.tensor([[0], [1]]), reduce=value)
+        torchcent.betweenness(torch.tensor([[0], [1]]), run=torchcent.Run(reduce=value))
 
 
 def test_command(capsys: Any, tmp_path: Path) -> None:

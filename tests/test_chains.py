@@ -13,6 +13,7 @@ from engines import PAIRS, assert_scores
 from graphs import DEVICE, edge_index, some_or_all
 from hypothesis import given
 from hypothesis import strategies as st
+from surface import spread
 from tuning import Tuning, tuned
 
 import torchcent
@@ -141,13 +142,17 @@ def test_definition(way: str, weighted: bool, network: tuple[int, Edges], seed: 
                 name, n, arcs, [w for *_, w in edges], directed=False, **options, **ends
             )
         else:
-            expected = getattr(oracles, name)(n, arcs, directed=False, **options, **ends)
+            expected = getattr(oracles, name)(
+                n, arcs, directed=False, **spread({**options, **ends})
+            )
         engine = "dijkstra" if weighted else "queue"
         with pytest.MonkeyPatch.context() as patch:
             tuned(patch)(**WAYS[way])
             for reduce in REDUCE:
                 found = getattr(torchcent, name)(
-                    graph, engine=engine, reduce=reduce, dtype=F64, **options, **given_ends
+                    graph,
+                    dtype=F64,
+                    **spread({**options, **given_ends}, engine=engine, reduce=reduce),
                 )
                 assert_scores(found.cpu(), expected, engine)
 
@@ -160,12 +165,14 @@ def test_percolation(way: str, network: tuple[int, Edges], seed: int) -> None:
     (n, edges), chance = network, random.Random(seed)
     states = torch.tensor([chance.choice([0.0, 0.3, 1.0, 3.5]) for _ in range(n)], device=DEVICE)
     graph = undirected(n, edges)
-    known = torchcent.percolation(graph, states=states, engine="tensor", reduce="none", dtype=F64)
+    known = torchcent.percolation(
+        graph, states=states, run=torchcent.Run(engine="tensor", reduce="none"), dtype=F64
+    )
     with pytest.MonkeyPatch.context() as patch:
         tuned(patch)(**WAYS[way])
         for reduce in REDUCE:
             found = torchcent.percolation(
-                graph, states=states, engine="queue", reduce=reduce, dtype=F64
+                graph, states=states, run=torchcent.Run(engine="queue", reduce=reduce), dtype=F64
             )
             torch.testing.assert_close(found, known, rtol=1e-9, atol=1e-12)
             assert torch.equal(found == 0, known == 0)
@@ -177,7 +184,11 @@ def test_zeros_of_fractions() -> None:
     edges = torch.tensor([[0, 0, 1, 1, 2, 3], [4, 3, 4, 2, 4, 4]], device=DEVICE)
     states = torch.tensor([0.8, 0.6, 0.4, 0.6, 0.2], dtype=F64, device=DEVICE)
     found = torchcent.percolation(
-        edges, states=states, directed=False, engine="queue", reduce="chains", dtype=F64
+        edges,
+        states=states,
+        directed=False,
+        run=torchcent.Run(engine="queue", reduce="chains"),
+        dtype=F64,
     )
     assert found[:4].tolist() == [0, 0, 0, 0]
     assert found[4].item() == pytest.approx(2 / 3)  # each state counts for two targets of n - 2
@@ -202,8 +213,8 @@ def test_an_edge_and_its_pieces(network: tuple[int, Edges], seed: int) -> None:
     for name in ("betweenness", "edge_betweenness"):
         options: dict[str, Any] = {"sources": old, "targets": old, "normalized": False}
         measure = getattr(torchcent, name)
-        known = measure(one, engine="dijkstra", reduce="none", dtype=F64, **options)
-        found = measure(other, engine="dijkstra", reduce="chains", dtype=F64, **options)
+        known = measure(one, dtype=F64, **spread(options, engine="dijkstra", reduce="none"))
+        found = measure(other, dtype=F64, **spread(options, engine="dijkstra", reduce="chains"))
         if name == "betweenness":
             torch.testing.assert_close(found[:n], known, rtol=1e-9, atol=1e-12)
             continue
@@ -237,7 +248,7 @@ def test_road(name: str, unit: float | None, tuning: Tuning) -> None:
     n, edges = road()
     measure = getattr(torchcent, name)
     graph = undirected(n, edges, unit)
-    known = measure(graph, reduce="fold", dtype=F64)
+    known = measure(graph, run=torchcent.Run(reduce="fold"), dtype=F64)
     plan = torchcent.explain(graph, measure=name)
     assert plan.engine == "chains" and plan.together and plan.sources == plan.core_nodes
     assert plan.core_nodes + plan.contracted == n and "inside" in str(plan)
@@ -248,7 +259,7 @@ def test_road(name: str, unit: float | None, tuning: Tuning) -> None:
     assert alone.engine == "chains" and not alone.together and alone.sources == pivots.numel()
     torch.testing.assert_close(
         measure(graph, sources=pivots, dtype=F64),
-        measure(graph, sources=pivots, reduce="fold", dtype=F64),
+        measure(graph, sources=pivots, run=torchcent.Run(reduce="fold"), dtype=F64),
         rtol=1e-9, atol=1e-9 * float(known.max()),
     )  # fmt: skip
     before = torch.get_num_threads()
@@ -273,8 +284,8 @@ def test_counts_grow_by_chains_alone(length: int, way: str, weighted: bool, tuni
     graph = undirected(3 * length + 1, edges, 1.0 if weighted else None)
     engine = "dijkstra" if weighted else "queue"
     for measure in (torchcent.betweenness, torchcent.edge_betweenness):
-        known = measure(graph, engine=engine, reduce="none", dtype=F64)
-        found = measure(graph, engine=engine, reduce="chains", dtype=F64)
+        known = measure(graph, run=torchcent.Run(engine=engine, reduce="none"), dtype=F64)
+        found = measure(graph, run=torchcent.Run(engine=engine, reduce="chains"), dtype=F64)
         rtol = 1e-9 if length < 1000 else PAIRS
         torch.testing.assert_close(found, known, rtol=rtol, atol=1e-9)
 
@@ -292,8 +303,8 @@ def test_counts_that_grow_in_another_component(way: str, tuning: Tuning) -> None
     sources = torch.tensor([*range(n), *ends[1:-1]], device=DEVICE)
     options: dict[str, Any] = {"engine": "queue", "sources": sources, "dtype": F64}
     for measure in (torchcent.betweenness, torchcent.edge_betweenness):
-        known = measure(graph, reduce="none", **options)
-        found = measure(graph, reduce="chains", **options)
+        known = measure(graph, **spread(options, reduce="none"))
+        found = measure(graph, **spread(options, reduce="chains"))
         torch.testing.assert_close(found, known, rtol=PAIRS, atol=1e-9)
 
 
@@ -303,12 +314,16 @@ def test_a_vertex_with_many_chains(tuning: Tuning) -> None:
     graph = undirected(72, edges)
     core = _reduce.core(graph, "degree", "no")
     assert Chains.of(core).most_at == 70 and not Chains.of(core).together(72, 2**40)
-    known = torchcent.betweenness(graph, engine="tensor", dtype=F64)
-    found = torchcent.betweenness(graph, engine="queue", reduce="chains", dtype=F64)
+    known = torchcent.betweenness(graph, run=torchcent.Run(engine="tensor"), dtype=F64)
+    found = torchcent.betweenness(
+        graph, run=torchcent.Run(engine="queue", reduce="chains"), dtype=F64
+    )
     torch.testing.assert_close(found, known, rtol=1e-9, atol=1e-12)
     if DEVICE.type == "cpu":
         tuning(chains_at=100, **WAYS["together"])
-        found = torchcent.betweenness(graph, engine="queue", reduce="chains", dtype=F64)
+        found = torchcent.betweenness(
+            graph, run=torchcent.Run(engine="queue", reduce="chains"), dtype=F64
+        )
         torch.testing.assert_close(found, known, rtol=1e-9, atol=1e-12)
 
 
@@ -319,8 +334,8 @@ def test_where_they_do_not_pay_they_are_left_out(tuning: Tuning) -> None:
     n, edges = road()
     graph = undirected(n, edges, 1.0)
     assert torchcent.explain(graph).engine == "chains"
-    assert torchcent.explain(graph, reduce="fold").engine == "dijkstra"
-    assert torchcent.explain(graph, engine="dijkstra").engine == "dijkstra"
+    assert torchcent.explain(graph, run=torchcent.Run(reduce="fold")).engine == "dijkstra"
+    assert torchcent.explain(graph, run=torchcent.Run(engine="dijkstra")).engine == "dijkstra"
     assert torchcent.explain(graph, tie_tolerance=1e-6).engine == "dijkstra"
     assert torchcent.explain(graph, measure="stress").engine == "dijkstra"
     assert torchcent.explain(graph, sources=3).engine == "dijkstra"
@@ -345,7 +360,7 @@ def test_a_chain_as_long_as_float64_holds() -> None:
         "betweenness", 16, arcs, weights, directed=False, normalized=False
     )
     found = torchcent.betweenness(
-        graph, engine="dijkstra", reduce="chains", normalized=False, dtype=F64
+        graph, run=torchcent.Run(engine="dijkstra", reduce="chains"), normalized=False, dtype=F64
     )
     assert_scores(found.cpu(), expected, "dijkstra")
 
@@ -356,7 +371,7 @@ def test_memory(tuning: Tuning) -> None:
     graph = undirected(n, edges)
     plan = torchcent.explain(graph)
     with pytest.raises(MemoryError, match="betweenness with engine='chains'"):
-        torchcent.betweenness(graph, memory=plan.memory // 3)
+        torchcent.betweenness(graph, run=torchcent.Run(memory=plan.memory // 3))
 
 
 @pytest.mark.skipif(DEVICE.type != "cuda", reason="rows of all ends are kept on CUDA only")

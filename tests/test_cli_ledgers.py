@@ -229,7 +229,9 @@ def test_info(capsys, folder, stopping):
 
 
 def test_info_of_a_call_in_python(capsys, tmp_path):
-    torchcent.closeness(generate.grid(5, 5), cutoff=3.0, checkpoint=tmp_path / "run")
+    torchcent.closeness(
+        generate.grid(5, 5), cutoff=3.0, run=torchcent.Run(checkpoint=tmp_path / "run")
+    )
     told = rows(run(capsys, "info", tmp_path / "run")[1])
     assert told["run"] == "closeness, cutoff=3.0" and "command" not in told
     assert told["state"].endswith("; the same call continues")
@@ -274,7 +276,7 @@ def test_resume_of_nothing(capsys, folder):
     Path("empty").mkdir()
     assert "empty is no ledger, the folder of --checkpoint" in refused(capsys, "resume", "empty")
     assert os.listdir("empty") == []
-    torchcent.closeness(generate.grid(5, 5), checkpoint="python")
+    torchcent.closeness(generate.grid(5, 5), run=torchcent.Run(checkpoint="python"))
     assert "python has no recorded command; it is of a call" in refused(capsys, "resume", "python")
     assert "required: FOLDER" in refused(capsys, "resume")
 
@@ -370,7 +372,7 @@ def test_memory(capsys, folder, monkeypatch, text, number):
         torchcent, "closeness", lambda graph, **more: given.append(more) or graph.degree.double()
     )
     assert run(capsys, "closeness", "g.npz", "--memory", text, "--device", "cpu")[0] == 0
-    assert given[0]["memory"] == number and given[0]["checkpoint"] is None
+    assert given[0]["run"].memory == number and given[0]["run"].checkpoint is None
 
 
 def test_recorded_as_json(capsys, folder):

@@ -93,7 +93,7 @@ def test_options_reach_the_run(capsys, graph, monkeypatch):
     assert seen[1]["prune"] == torchcent.Prune(0.99999 / 6000, 700, 5, 0.9)
     assert seen[1]["loops"] is None and seen[1]["chaos"] == 1e-3
     assert seen[2]["prune"] is None and seen[2]["overlap"] == "keep"
-    assert seen[2]["max_iter"] == 50 and seen[2]["engine"] == "dense"
+    assert seen[2]["max_iter"] == 50 and seen[2]["run"].engine.name == "dense"
 
 
 def test_threads(capsys, graph, threads):

@@ -23,8 +23,9 @@ from graphs import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Arcs, both_ways, shortest_paths
+from surface import spread
 
-from torchcent import Closure, Graph, reachable, transitive_closure
+from torchcent import Closure, Graph, Run, reachable, transitive_closure
 from torchcent.pairs import _columns
 from torchcent.runtime import _ops
 
@@ -142,7 +143,7 @@ def test_a_long_run_shows_progress_and_gives_the_same(tuning, capsys):
     n, arcs = LARGE["acyclic"]
     quick = transitive_closure(edge_index(arcs), num_nodes=n)
     tuning(closure_inline=0)
-    watched = transitive_closure(edge_index(arcs), num_nodes=n, progress=True)
+    watched = transitive_closure(edge_index(arcs), num_nodes=n, run=Run(progress=True))
     assert torch.equal(watched.to_dense(), quick.to_dense())
     assert "transitive_closure: 100%" in capsys.readouterr().err
 
@@ -210,7 +211,7 @@ def test_memory_is_refused_before_the_run(monkeypatch):
     monkeypatch.setattr(_columns, "fill", None)  # would fail if it came to that
     arcs = torch.arange(n, device=DEVICE)
     with pytest.raises(MemoryError, match=r"transitive_closure needs \d+.*bytes.*memory=20000000 "):
-        transitive_closure(torch.stack([arcs[:-1], arcs[1:]]), memory=20_000_000)
+        transitive_closure(torch.stack([arcs[:-1], arcs[1:]]), run=Run(memory=20_000_000))
 
 
 def test_a_dense_matrix_is_refused_where_it_does_not_fit():
@@ -327,7 +328,7 @@ def test_bad_sources(sources, error, said):
 )
 def test_bad_arguments(options, error, said):
     with pytest.raises(error, match=said):
-        transitive_closure(edge_index(path(4)), **options)
+        transitive_closure(edge_index(path(4)), **spread(options))
 
 
 def test_a_graph_is_taken_as_it_is():

@@ -140,7 +140,7 @@ def test_interrupt_of_a_long_run_ends_its_threads(handler):
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         while True:
-            torchcent.betweenness(graph, engine="queue")
+            torchcent.betweenness(graph, run=torchcent.Run(engine="queue"))
     timer.join()
     assert threading.active_count() == before
     assert signal.getsignal(signal.SIGINT) is interrupt

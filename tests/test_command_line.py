@@ -108,7 +108,7 @@ def test_models_are_those_of_generate():
 def test_engines_are_accepted(engine):
     weighted = torch_graph(engine in ("relax", "dijkstra"))
     of = torchcent.closeness if engine == "bits" else torchcent.betweenness
-    assert of(weighted, engine=engine).tolist()[1] == 1
+    assert of(weighted, run=torchcent.Run(engine=engine)).tolist()[1] == 1
 
 
 def torch_graph(weighted):

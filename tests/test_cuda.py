@@ -8,6 +8,7 @@ from arcs import LARGE
 from engines import assert_scores, scored
 from graphs import diamonds, edge_index, grid, path, random_graph, star, union
 from interrupt import assert_stops
+from surface import spread
 from test_overflow import diamond_betweenness
 
 import torchcent
@@ -54,7 +55,7 @@ def width(request, monkeypatch):
 
 def on_cuda(measure, arcs, n, engine, **options):
     def moved(index, **rest):
-        result = measure(index.cuda(), **rest)
+        result = measure(index.cuda(), **spread(rest))
         assert result.is_cuda
         return result
 
@@ -73,10 +74,10 @@ def test_definition(name, directed, subset, engine):
     if subset == "sources and targets":
         options["targets"] = list(range(1, n, 3))
     for measure in ("betweenness", "edge_betweenness", "stress"):
-        expected = getattr(oracles, measure)(n, arcs, **options)
+        expected = getattr(oracles, measure)(n, arcs, **spread(options))
         actual = on_cuda(getattr(torchcent, measure), arcs, n, engine, **options)
         assert_scores(actual, expected, engine)
-    expected = oracles.betweenness(n, arcs, endpoints=True, **options)
+    expected = oracles.betweenness(n, arcs, endpoints=True, **spread(options))
     assert_scores(
         on_cuda(torchcent.betweenness, arcs, n, engine, endpoints=True, **options),
         expected,
@@ -122,7 +123,7 @@ def test_definition_with_every_width(name, directed, width):
     n, arcs = GRAPHS[name]
     options = {"directed": directed, "normalized": False}
     for measure in ("betweenness", "edge_betweenness", "stress"):
-        expected = getattr(oracles, measure)(n, arcs, **options)
+        expected = getattr(oracles, measure)(n, arcs, **spread(options))
         actual = on_cuda(getattr(torchcent, measure), arcs, n, "lanes", **options)
         assert_scores(actual, expected, "lanes")
 
@@ -162,7 +163,7 @@ def test_path_counts_that_overflow_with_every_width(count, width):
 
 def test_the_plan_tells_the_width(width):
     graph = torchcent.Graph.from_edge_index(edge_index(with_hubs(HUBS)).cuda(), directed=False)
-    plan = torchcent.explain(graph, engine="lanes")
+    plan = torchcent.explain(graph, run=torchcent.Run(engine="lanes"))
     assert plan.lanes == width
     assert plan.batches == -(-plan.sources // width)
 
@@ -171,7 +172,9 @@ def test_the_plan_tells_the_width(width):
 def test_runs_on_the_current_stream(engine):
     """What the stream has not done yet must be seen: the arcs arrive late on it."""
     index = edge_index(random_graph(300, 1500, seed=4))
-    expected = torchcent.betweenness(index, num_nodes=300, engine="queue", dtype=torch.float64)
+    expected = torchcent.betweenness(
+        index, num_nodes=300, run=torchcent.Run(engine="queue"), dtype=torch.float64
+    )
     stream = torch.cuda.Stream()
     target = torch.zeros_like(index, device="cuda")
     source = index.cuda()
@@ -179,7 +182,9 @@ def test_runs_on_the_current_stream(engine):
     with torch.cuda.stream(stream):
         torch.cuda._sleep(50_000_000)
         target.copy_(source)
-        actual = torchcent.betweenness(target, num_nodes=300, engine=engine, dtype=torch.float64)
+        actual = torchcent.betweenness(
+            target, num_nodes=300, run=torchcent.Run(engine=engine), dtype=torch.float64
+        )
         actual = actual.cpu()
     torch.testing.assert_close(actual, expected, rtol=1e-5, atol=1e-9)
 
@@ -201,19 +206,19 @@ def test_memory_is_predicted_and_obeyed(engine, cutoff):
     index = torchcent.generate.rmat(13, 16).cuda()
     graph = torchcent.Graph.from_edge_index(index, directed=False)
     options = {"engine": engine, "cutoff": cutoff}
-    torchcent.betweenness(graph, sources=256, **options)  # prepares and caches
+    torchcent.betweenness(graph, sources=256, **spread(options))  # prepares and caches
     del index
     for share in (1.0, 0.5):
-        plan = torchcent.explain(graph, **options)
+        plan = torchcent.explain(graph, **spread(options))
         memory = int(plan.memory * share)
         torch.cuda.reset_peak_memory_stats()
-        torchcent.betweenness(graph, memory=memory, **options)
+        torchcent.betweenness(graph, **spread(options, memory=memory))
         peak = torch.cuda.max_memory_allocated()
         assert peak <= 1.2 * memory
         if share == 1:
             assert peak >= 0.8 * memory
     with pytest.raises(MemoryError, match="memory=1000 "):
-        torchcent.betweenness(graph, memory=1000, **options)
+        torchcent.betweenness(graph, **spread(options, memory=1000))
 
 
 @pytest.mark.parametrize("arcs", ["undirected", "both ways", "one way"])
@@ -236,9 +241,9 @@ def test_memory_of_a_first_call_is_predicted_and_obeyed(sources, arcs):
     graph = fresh()
     others = torch.cuda.memory_allocated() - graph.nbytes
     with pytest.raises(MemoryError, match="preparation"):
-        torchcent.betweenness(graph, sources=sources, memory=graph.nbytes)
+        torchcent.betweenness(graph, sources=sources, run=torchcent.Run(memory=graph.nbytes))
     torch.cuda.reset_peak_memory_stats()
-    torchcent.betweenness(graph, sources=sources, memory=plan.memory)
+    torchcent.betweenness(graph, sources=sources, run=torchcent.Run(memory=plan.memory))
     peak = torch.cuda.max_memory_allocated() - others
     assert 0.8 * plan.memory <= peak <= 1.2 * plan.memory
     if sources is not None:  # what was prepared is kept: nothing is left to prepare
@@ -359,7 +364,7 @@ def test_graphs_are_loaded_to_the_device(weighted, tmp_path):
     ours, theirs = (torchcent.betweenness(x, dtype=torch.float64).cpu() for x in (found, graph))
     assert_scores(ours, theirs, "relax" if weighted else "lanes")
     with pytest.raises(MemoryError, match="memory=1000 "):
-        torchcent.Graph.load(path, device="cuda", memory=1000)
+        torchcent.Graph.load(path, device="cuda", run=torchcent.Run(memory=1000))
 
 
 @pytest.mark.parametrize("sources", [1, 4, 7])
@@ -370,8 +375,8 @@ def test_few_sources(sources):
         chosen = torch.arange(sources) * 7 + 100
         assert torchcent.explain(graph, sources=chosen).engine == engine
         given = {"sources": chosen, "targets": torch.arange(900), "dtype": torch.float64}
-        ours = torchcent.betweenness(graph, **given).cpu()
-        assert_scores(ours, torchcent.betweenness(graph.to("cpu"), **given), engine)
+        ours = torchcent.betweenness(graph, **spread(given)).cpu()
+        assert_scores(ours, torchcent.betweenness(graph.to("cpu"), **spread(given)), engine)
 
 
 def fan(middle: int) -> torch.Tensor:
@@ -426,8 +431,12 @@ def test_every_device_of_the_machine():
     last = torch.device("cuda", torch.cuda.device_count() - 1)
     index = edge_index(random_graph(300, 1500, seed=4))
     for ask in (
-        lambda edges: torchcent.betweenness(edges, num_nodes=300, engine="lanes"),
-        lambda edges: torchcent.edge_betweenness(edges, num_nodes=300, engine="queue"),
+        lambda edges: torchcent.betweenness(
+            edges, num_nodes=300, run=torchcent.Run(engine="lanes")
+        ),
+        lambda edges: torchcent.edge_betweenness(
+            edges, num_nodes=300, run=torchcent.Run(engine="queue")
+        ),
         lambda edges: torchcent.closeness(edges, num_nodes=300),
         lambda edges: torchcent.shortest_path_lengths(edges, num_nodes=300),
         lambda edges: torchcent.transitive_closure(edges, num_nodes=300).to_dense(),

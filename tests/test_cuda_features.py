@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from surface import spread
 from torch import Tensor, nn
 
 import torchcent
@@ -144,7 +145,7 @@ def test_without_kernels_the_host_searches(monkeypatch) -> None:
         index.shape[1], dtype=torch.float64, generator=torch.Generator().manual_seed(1)
     )
     calls = {
-        name: lambda *graph, name=name, **more: getattr(torchcent, name)(*graph, **more)
+        name: lambda *graph, name=name, **more: getattr(torchcent, name)(*graph, **spread(more))
         for name in (
             "betweenness", "edge_betweenness", "stress", "closeness", "harmonic", "eccentricity",
             "distance_profile", "core_number", "triangles", "clustering_coefficient",

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import torch
+from surface import spread
 from test_hierarchy_distances import LENGTHS, SHAPES, network
 from tuning import Tuning
 
@@ -32,9 +33,9 @@ def road(side: int) -> Graph:
 def same(measure: str, graph: Graph, rtol: float = 1e-12, **options: Any) -> None:
     """Of the graph on CUDA and on the host, both by the hierarchy."""
     compute = getattr(torchcent, measure)
-    expected = compute(graph.to("cpu"), engine="hierarchy", **options)
+    expected = compute(graph.to("cpu"), **spread(options, engine="hierarchy"))
     options |= {name: x.cuda() for name, x in options.items() if isinstance(x, torch.Tensor)}
-    found = compute(graph.to("cuda"), engine="hierarchy", **options)
+    found = compute(graph.to("cuda"), **spread(options, engine="hierarchy"))
     assert found.is_cuda
     torch.testing.assert_close(found.cpu(), expected, rtol=rtol, atol=0, equal_nan=True)
 
@@ -61,14 +62,20 @@ def test_rows(shape: str, lengths: str) -> None:
 
 def test_more_sources_than_fit_at_a_time() -> None:
     graph = road(60).to("cuda")
-    whole = torchcent.harmonic(graph, engine="hierarchy", dtype=F64)
+    whole = torchcent.harmonic(graph, run=torchcent.Run(engine="hierarchy"), dtype=F64)
     hierarchy = Hierarchy.of(core(graph, "degree", "no"))
     assert hierarchy is not None
-    plan = torchcent.explain(graph, measure="harmonic", engine="hierarchy")
+    plan = torchcent.explain(graph, measure="harmonic", run=torchcent.Run(engine="hierarchy"))
     memory = plan.memory - (plan.flight - 2) * hierarchy.bytes_of_group
-    few = torchcent.explain(graph, measure="harmonic", engine="hierarchy", memory=memory)
+    few = torchcent.explain(
+        graph, measure="harmonic", run=torchcent.Run(engine="hierarchy", memory=memory)
+    )
     assert few.flight == 2 < plan.flight
-    found = torchcent.harmonic(graph, engine="hierarchy", dtype=F64, memory=memory)
+    found = torchcent.harmonic(
+        graph,
+        run=torchcent.Run(engine="hierarchy", memory=memory),
+        dtype=F64,
+    )
     assert torch.equal(found, whole)
 
 
@@ -91,7 +98,10 @@ def test_where_auto_takes_it(tuning: Tuning) -> None:
     assert torchcent.explain(graph, measure="closeness", sources=100).engine == "dijkstra"
     assert torchcent.explain(graph, measure="closeness").engine == "hierarchy"
     assert torchcent.explain(graph.unweighted(), measure="closeness").engine == "bits"
-    found, expected = torchcent.closeness(graph), torchcent.closeness(graph, engine="dijkstra")
+    found, expected = (
+        torchcent.closeness(graph),
+        torchcent.closeness(graph, run=torchcent.Run(engine="dijkstra")),
+    )
     torch.testing.assert_close(found, expected, rtol=1e-6, atol=0)
 
 
@@ -106,8 +116,8 @@ def test_paths_are_counted_on_the_host(measure: str, monkeypatch: pytest.MonkeyP
     assert plan.engine == "hierarchy" and "on the host" in plan.reason
     assert plan.device.type == "cpu"
     options |= {name: x.cuda() for name, x in options.items()}
-    found = getattr(torchcent, measure)(there, **options)
-    expected = getattr(torchcent, measure)(there, engine="dijkstra", **options)
+    found = getattr(torchcent, measure)(there, **spread(options))
+    expected = getattr(torchcent, measure)(there, **spread(options, engine="dijkstra"))
     assert found.is_cuda
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)
     sources = torch.arange(0, graph.num_nodes, 3)

@@ -80,8 +80,8 @@ def test_little_memory() -> None:
         with pytest.raises(MemoryError, match="needs .* GiB"):
             call(edges, num_nodes=10**6)
     with pytest.raises(MemoryError, match="did not grant .* free on cuda:0"):
-        Graph.from_edge_index(edges, 10**6, memory=2**40)
+        Graph.from_edge_index(edges, 10**6, run=torchcent.Run(memory=2**40))
     with pytest.raises(MemoryError, match="free on cuda:0"):
-        torchcent.betweenness(graph, sources=4096, engine="lanes", memory=2**40)
+        torchcent.betweenness(graph, sources=4096, run=torchcent.Run(engine="lanes", memory=2**40))
     del ballast
     torch.cuda.empty_cache()

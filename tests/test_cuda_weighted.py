@@ -341,9 +341,13 @@ def test_strategies_by_name(name, width, directed):
 def test_locks_have_no_tolerance():
     graph = weighted_graph(ROADS, LENGTHS)
     with pytest.raises(ValueError, match="'locked'.*tie_tolerance=1e-09"):
-        torchcent.betweenness(graph, strategy="locked", tie_tolerance=1e-9)
+        torchcent.betweenness(
+            graph, run=torchcent.Run(engine=torchcent.Engine(strategy="locked")), tie_tolerance=1e-9
+        )
     with pytest.raises(ValueError, match="is for engine='dijkstra' on CUDA, but engine='relax'"):
-        torchcent.betweenness(graph, strategy="locked", engine="relax")
+        torchcent.betweenness(
+            graph, run=torchcent.Run(engine=torchcent.Engine("relax", strategy="locked"))
+        )
 
 
 @pytest.mark.parametrize("weights", ["whole", "fractions"])
@@ -352,23 +356,31 @@ def test_memory_is_predicted_and_obeyed(engine, weights):
     index = torchcent.generate.rmat(13, 16)
     lengths = 1.0 + (index[0] ^ index[1]) % 10
     graph = weighted_graph(index, lengths if weights == "whole" else lengths / 3)
-    torchcent.explain(graph, engine=engine)
+    torchcent.explain(graph, run=torchcent.Run(engine=engine))
     before = torch.cuda.memory_allocated() - graph.nbytes
     torch.cuda.reset_peak_memory_stats()
-    torchcent.betweenness(graph, engine=engine, sources=64)  # prepares and keeps
+    torchcent.betweenness(graph, run=torchcent.Run(engine=engine), sources=64)  # prepares and keeps
     peak = torch.cuda.max_memory_allocated() - before
-    assert peak <= 1.2 * torchcent.explain(weighted_graph(index, lengths), engine=engine).memory
+    assert (
+        peak
+        <= 1.2
+        * torchcent.explain(weighted_graph(index, lengths), run=torchcent.Run(engine=engine)).memory
+    )
     cutoffs = [5, 10, 20]
     runs = ("betweenness", None), ("edge_betweenness", None), ("betweenness", cutoffs)
     for measure, cutoff in runs:
         for share in (1.0, 0.5):
-            plan = torchcent.explain(graph, measure=measure, engine=engine, cutoff=cutoff)
+            plan = torchcent.explain(
+                graph, measure=measure, run=torchcent.Run(engine=engine), cutoff=cutoff
+            )
             memory = int(plan.memory * share)
             torch.cuda.reset_peak_memory_stats()
-            getattr(torchcent, measure)(graph, engine=engine, memory=memory, cutoff=cutoff)
+            getattr(torchcent, measure)(
+                graph, run=torchcent.Run(engine=engine, memory=memory), cutoff=cutoff
+            )
             peak = torch.cuda.max_memory_allocated()
             assert peak <= 1.2 * memory
             if share == 1:
                 assert peak >= 0.8 * memory
         with pytest.raises(MemoryError, match="memory=1000 "):
-            getattr(torchcent, measure)(graph, engine=engine, memory=1000)
+            getattr(torchcent, measure)(graph, run=torchcent.Run(engine=engine, memory=1000))

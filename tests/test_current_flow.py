@@ -12,6 +12,7 @@ import torch
 from graphs import DEVICE, complete, cycle, edge_index, grid, path, random_graph, star
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from surface import spread
 from test_io_memory import RESET, SLACK, peak_of
 
 import torchcent
@@ -69,22 +70,24 @@ def compare(n, arcs, conductance, memory=None):
     def same(found, expected):
         torch.testing.assert_close(found.cpu(), torch.from_numpy(expected), **near)
 
-    raw = torchcent.current_flow_betweenness(index, weight, normalized=False, **given_as)
+    raw = torchcent.current_flow_betweenness(index, weight, normalized=False, **spread(given_as))
     same(raw, vertex)
     scale = max((n - 1) * (n - 2), 1) / 2
-    value = torchcent.current_flow_betweenness(index, weight, **given_as)
+    value = torchcent.current_flow_betweenness(index, weight, **spread(given_as))
     same(value, vertex / scale)
-    value = torchcent.edge_current_flow_betweenness(index, weight, normalized=False, **given_as)
+    value = torchcent.edge_current_flow_betweenness(
+        index, weight, normalized=False, **spread(given_as)
+    )
     same(value, edge / 2)
-    value = torchcent.edge_current_flow_betweenness(index, weight, **given_as)
+    value = torchcent.edge_current_flow_betweenness(index, weight, **spread(given_as))
     same(value, edge / 2 / scale if n > 2 else 0 * edge)
     pairs = torch.cartesian_prod(torch.arange(n), torch.arange(n)).T
-    value = torchcent.effective_resistance(index, weight, pairs=pairs, **given_as)
+    value = torchcent.effective_resistance(index, weight, pairs=pairs, **spread(given_as))
     same(value.view(n, n), resistance)
     total = np.where(np.isinf(resistance), 0, resistance).sum(1)
-    value = torchcent.current_flow_closeness(index, weight, **given_as)
+    value = torchcent.current_flow_closeness(index, weight, **spread(given_as))
     same(value, np.divide(1, total, out=np.zeros(n), where=total > 1e-9))
-    assert torch.equal(value, torchcent.information_centrality(index, weight, **given_as))
+    assert torch.equal(value, torchcent.information_centrality(index, weight, **spread(given_as)))
 
 
 SOLVERS = {
@@ -261,7 +264,7 @@ def test_bad_arguments():
     with pytest.raises(ValueError, match="vertex 3"):
         torchcent.effective_resistance(both, pairs=torch.tensor([[0], [3]]))
     with pytest.raises(MemoryError, match="memory="):
-        torchcent.current_flow_betweenness(both, memory=1)
+        torchcent.current_flow_betweenness(both, run=torchcent.Run(memory=1))
 
 
 def test_command_line(tmp_path, capsys):

@@ -10,6 +10,7 @@ import pytest
 import torch
 from graphs import DEVICE, cycle, edge_index, grid, path, random_graph, star
 from runs import SMALL
+from surface import spread
 from test_batch import together
 
 import torchcent
@@ -84,17 +85,17 @@ def test_against_all_distances(shape, engine, directed):
         columns.append(wanted)
         for measure, scores in zip((torchcent.closeness, torchcent.harmonic), wanted, strict=True):
             scores = torch.tensor(scores, dtype=F64)
-            torch.testing.assert_close(measure(graph, **options).cpu(), scores)
-            found = measure(graph, vertices=some, **options).cpu()
+            torch.testing.assert_close(measure(graph, **spread(options)).cpu(), scores)
+            found = measure(graph, vertices=some, **spread(options)).cpu()
             torch.testing.assert_close(found, scores[some])
             every = torch.arange(n)  # as pivots: all of them are exact
-            pivots = measure(graph, sources=every, **options).cpu()
+            pivots = measure(graph, sources=every, **spread(options)).cpu()
             torch.testing.assert_close(pivots, scores)
     for place, measure in enumerate((torchcent.closeness, torchcent.harmonic)):
         scores = torch.tensor([wanted[place] for wanted in columns], dtype=F64).T
         options = {"cutoff": torch.tensor(cutoffs), "engine": engine, "dtype": F64}
-        torch.testing.assert_close(measure(graph, **options).cpu(), scores)
-        found = measure(graph, vertices=some, **options).cpu()
+        torch.testing.assert_close(measure(graph, **spread(options)).cpu(), scores)
+        found = measure(graph, vertices=some, **spread(options)).cpu()
         torch.testing.assert_close(found, scores[some])
 
 
@@ -125,9 +126,11 @@ def test_several_have_the_bits_of_each(shape, kind):
         for measure in (torchcent.closeness, torchcent.harmonic):
             for chosen in ({}, {"vertices": some}, {"sources": some}):
                 options = {"engine": engine, "dtype": F64, **chosen}
-                found = measure(graph, cutoff=cutoffs, **options)
+                found = measure(graph, cutoff=cutoffs, **spread(options))
                 for column, cutoff in zip(found.unbind(1), cutoffs, strict=True):
-                    assert torch.equal(column, measure(graph, cutoff=cutoff, **options)), cutoff
+                    assert torch.equal(column, measure(graph, cutoff=cutoff, **spread(options))), (
+                        cutoff
+                    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -140,7 +143,7 @@ def test_several_are_one_search(kind, monkeypatch):
         monkeypatch.setattr(module, "run", lambda *a, real=real: begun.append(a) or real(*a))
     for chosen in ({}, {"vertices": torch.arange(9)}, {"sources": torch.arange(9)}):
         begun.clear()
-        torchcent.harmonic(graph, cutoff=[1, 2, 4], engine=engine, **chosen)
+        torchcent.harmonic(graph, cutoff=[1, 2, 4], **spread(chosen, engine=engine))
         assert len(begun) == 1
 
 
@@ -151,9 +154,9 @@ def test_several_units_and_threads(tuning, threads):
     for engine in ("auto", "tensor"):
         options = {"engine": engine, "dtype": F64}
         torch.set_num_threads(1)
-        one_by_one = [torchcent.closeness(graph, cutoff=c, **options) for c in (2, 3, 6)]
+        one_by_one = [torchcent.closeness(graph, cutoff=c, **spread(options)) for c in (2, 3, 6)]
         torch.set_num_threads(3)
-        found = torchcent.closeness(graph, cutoff=[2, 3, 6], **options)
+        found = torchcent.closeness(graph, cutoff=[2, 3, 6], **spread(options))
         assert torch.equal(found, torch.stack(one_by_one, 1))
 
 
@@ -165,7 +168,7 @@ def test_limits_stay_on_the_host(monkeypatch):
     monkeypatch.setattr(_run.units, "run", lambda search, *_: searches.append(search))
     graph = Graph.from_edge_index(edge_index(random_graph(150, 300, seed=3)), directed=False)
     for chosen in ({}, {"vertices": torch.arange(9)}):
-        torchcent.harmonic(graph, cutoff=[1, 3], engine="bits", **chosen)
+        torchcent.harmonic(graph, cutoff=[1, 3], **spread(chosen, engine="bits"))
     taken = SimpleNamespace(
         distance_sums=lambda *a: given.append(a[-1]), source_sums=lambda *a: given.append(a[-1])
     )
@@ -189,8 +192,10 @@ def test_several_against_igraph_and_networkx(directed, weighted):
     weight = None if length is None else torch.tensor(length, dtype=F64, device=DEVICE)
     graph = Graph.from_edge_index(edge_index(arcs), n, directed, weight)
     cutoffs, options = [1, 2, 3.5, 6], {"dtype": F64}
-    closeness = torchcent.closeness(graph, cutoff=cutoffs, wf_improved=False, **options).cpu()
-    harmonic = torchcent.harmonic(graph, cutoff=cutoffs, normalized=True, **options).cpu()
+    closeness = torchcent.closeness(
+        graph, cutoff=cutoffs, wf_improved=False, **spread(options)
+    ).cpu()
+    harmonic = torchcent.harmonic(graph, cutoff=cutoffs, normalized=True, **spread(options)).cpu()
     for at, cutoff in enumerate(cutoffs):
         theirs = other.closeness(mode="in", cutoff=cutoff, weights=length)
         theirs = torch.tensor(theirs, dtype=F64).nan_to_num(0)  # NaN where nothing is near
@@ -216,9 +221,11 @@ def test_several_of_a_batch():
     options = {"directed": False, "cutoff": [2, 5, math.inf], "dtype": F64}
     some = torch.tensor([0, 13, 40, 41])
     for chosen in ({}, {"sources": some}, {"vertices": some}):
-        found = torchcent.closeness(index, ptr=ptr, **options, **chosen)
+        found = torchcent.closeness(index, ptr=ptr, **spread({**options, **chosen}))
         for at, cutoff in enumerate(options["cutoff"]):
-            one = torchcent.closeness(index, ptr=ptr, **options | {"cutoff": cutoff}, **chosen)
+            one = torchcent.closeness(
+                index, ptr=ptr, **spread({**options | {"cutoff": cutoff}, **chosen})
+            )
             assert found[:, at].tolist() == pytest.approx(one.tolist(), rel=0, abs=0, nan_ok=True)
 
 
@@ -233,7 +240,9 @@ def test_several_of_nothing():
 def test_memory_of_several():
     graph = torchcent.generate.ba(3000, 3)
     one, five = (
-        torchcent.explain(graph, measure="closeness", cutoff=cutoff, engine="bits")
+        torchcent.explain(
+            graph, measure="closeness", cutoff=cutoff, run=torchcent.Run(engine="bits")
+        )
         for cutoff in (3, [1, 2, 3, 4, 5])
     )
     # four more rows of sums of graph and core, and two of each thread, which has another in all
@@ -246,7 +255,7 @@ def test_several_from_the_same_pivots(tmp_path):
     graph = Graph.from_edge_index(edge_index(random_graph(150, 300, seed=3)), directed=False)
     options = {"sources": 9, "cutoff": [3, 2], "checkpoint": tmp_path}
     found, again = (
-        torchcent.harmonic(graph, generator=torch.Generator().manual_seed(4), **options)
+        torchcent.harmonic(graph, generator=torch.Generator().manual_seed(4), **spread(options))
         for _ in range(2)
     )
     assert torch.equal(found, again)
@@ -259,8 +268,10 @@ def test_several_from_the_same_pivots(tmp_path):
 def test_no_cutoff_gives_the_same_bits():
     graph = torchcent.generate.ba(3000, 3)
     for measure in (torchcent.closeness, torchcent.harmonic):
-        plain = measure(graph, dtype=F64, engine="tensor")
-        assert torch.equal(plain, measure(graph, dtype=F64, engine="tensor", cutoff=math.inf))
+        plain = measure(graph, dtype=F64, run=torchcent.Run(engine="tensor"))
+        assert torch.equal(
+            plain, measure(graph, dtype=F64, run=torchcent.Run(engine="tensor"), cutoff=math.inf)
+        )
         far = measure(graph, dtype=F64, cutoff=50)
         torch.testing.assert_close(far, measure(graph, dtype=F64))
 
@@ -293,7 +304,7 @@ def test_batch():
 )
 def test_malformed(options, kind, said):
     with pytest.raises(kind, match=said):
-        torchcent.closeness(edge_index(path(4)), **options)
+        torchcent.closeness(edge_index(path(4)), **spread(options))
 
 
 def test_command_line(tmp_path, capsys):

@@ -37,7 +37,7 @@ def asked(names, engines, weighted=False):
     """A call of each of the measures by each of the engines."""
     return {
         f"{name} {engine}": lambda name=name, engine=engine: getattr(torchcent, name)(
-            graph(weighted), engine=engine
+            graph(weighted), run=torchcent.Run(engine=engine)
         )
         for name in names
         for engine in engines
@@ -55,7 +55,9 @@ CALLS = {
             ("betweenness", "closeness"), ("relax", "dijkstra", "tensor", "tiny"), weighted=True
         ).items()
     },
-    "sources": lambda: torchcent.betweenness(ARCS, sources=9, generator=chance(), engine="lanes"),
+    "sources": lambda: torchcent.betweenness(
+        ARCS, sources=9, generator=chance(), run=torchcent.Run(engine="lanes")
+    ),
     "list of sources": lambda: torchcent.closeness(ARCS, sources=[1, 2, 3]),
     "top": lambda: torchcent.closeness(graph(), top=3),
     "group betweenness": lambda: torchcent.group_betweenness(graph(), [[1, 2], [3, 4, 5]]),
@@ -75,15 +77,17 @@ CALLS = {
         torchcent.edge_betweenness_approx(graph(), 0.2, method="pivots", generator=chance()).scores
     ),
     "communities": lambda: torchcent.communities_by_betweenness(graph(), per_round=20).labels,
-    "distribution": lambda: torchcent.distance_distribution(graph(), engine="bits"),
-    "effective": lambda: torchcent.effective_diameter(graph(), engine="bits"),
+    "distribution": lambda: torchcent.distance_distribution(
+        graph(), run=torchcent.Run(engine="bits")
+    ),
+    "effective": lambda: torchcent.effective_diameter(graph(), run=torchcent.Run(engine="bits")),
     "features": lambda: torchcent.node_features(ARCS),
     "rows": lambda: torchcent.shortest_path_lengths(graph()),
     "weighted rows": lambda: torchcent.shortest_path_lengths(graph(True)),
     "closure": lambda: torchcent.transitive_closure(graph()).to_dense(),
     "reachable": lambda: torchcent.reachable(graph(), torch.tensor([0, 5], device=DEVICE)),
     "mcl": lambda: torchcent.mcl(graph(), return_flow=True).labels,
-    "mcl tensor": lambda: torchcent.mcl(graph(), engine="tensor").labels,
+    "mcl tensor": lambda: torchcent.mcl(graph(), run=torchcent.Run(engine="tensor")).labels,
     "mcl of a batch": lambda: (
         torchcent.mcl(ARCS, directed=False, ptr=torch.tensor([0, 80, 81], device=DEVICE)).labels
     ),

@@ -12,6 +12,7 @@ import torch
 from graphs import DEVICE, edge_index, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from surface import spread
 from tuning import tuned
 
 import torchcent
@@ -68,7 +69,12 @@ def test_definition(measure: str, weighted: bool, seed: int) -> None:
         with pytest.MonkeyPatch.context() as patch:
             tuned(patch)(tiny_nodes=512 if engine == "auto" else 0)
             found = getattr(torchcent, measure)(
-                graph, sources=a, targets=b, engine=engine, normalized=False, dtype=F64, **options
+                graph,
+                sources=a,
+                targets=b,
+                normalized=False,
+                dtype=F64,
+                **spread(options, engine=engine),
             )
         if not expected:
             assert not found.any()
@@ -84,7 +90,7 @@ def test_ones_are_all_pairs() -> None:
     ones = torch.ones(n)
     whole = torchcent.betweenness(graph, dtype=F64)
     for ends in ({"sources": ones}, {"targets": ones}, {"sources": ones, "targets": ones}):
-        found = torchcent.betweenness(graph, dtype=F64, **ends)
+        found = torchcent.betweenness(graph, dtype=F64, **spread(ends))
         torch.testing.assert_close(found, whole, rtol=1e-6, atol=1e-12)
 
 
@@ -117,8 +123,8 @@ def test_batches_and_components() -> None:
     chance = torch.Generator().manual_seed(2)
     a, b = torch.rand(2, 7, generator=chance, dtype=F64)
     options = {"directed": False, "normalized": False, "dtype": F64}
-    whole = torchcent.betweenness(arcs, num_nodes=7, sources=a, targets=b, **options)
-    batch = torchcent.betweenness(arcs, ptr=ptr, sources=a, targets=b, **options)
+    whole = torchcent.betweenness(arcs, num_nodes=7, sources=a, targets=b, **spread(options))
+    batch = torchcent.betweenness(arcs, ptr=ptr, sources=a, targets=b, **spread(options))
     torch.testing.assert_close(batch, whole, rtol=1e-6, atol=1e-12)
     assert bool(whole[[1, 4, 5]].all())
 
@@ -136,4 +142,4 @@ def test_batches_and_components() -> None:
 def test_what_is_refused(name: str, value: Any, error: type[Exception], message: str) -> None:
     arcs = torch.tensor([[0, 1, 2], [1, 2, 3]], device=DEVICE)
     with pytest.raises(error, match=name + ".*" + message):
-        torchcent.betweenness(arcs, **{name: value})
+        torchcent.betweenness(arcs, **spread({name: value}))

@@ -17,9 +17,13 @@ from torchcent.runtime import _ops
 def test_progress(distance_engine, tuning, capsys, measure):
     tuning(distances_inline=0)
     columns = torch.randint(0, 400, (2, 1200), generator=torch.Generator().manual_seed(0))
-    plain = getattr(torchcent, measure)(columns, progress=False, engine=distance_engine)
+    plain = getattr(torchcent, measure)(
+        columns, run=torchcent.Run(engine=distance_engine, progress=False)
+    )
     assert capsys.readouterr().err == ""
-    shown = getattr(torchcent, measure)(columns, progress=True, engine=distance_engine)
+    shown = getattr(torchcent, measure)(
+        columns, run=torchcent.Run(engine=distance_engine, progress=True)
+    )
     assert torch.equal(plain, shown)
     if measure != "diameter":  # which may need no batch
         said = capsys.readouterr().err
@@ -31,7 +35,7 @@ measure, engine, n = sys.argv[1], sys.argv[2], 500_000
 arcs = torch.randint(0, n, (2, 6 * n), generator=torch.Generator().manual_seed(0))
 arcs[:, :n] = torch.stack([torch.arange(n), (torch.arange(n) + 1) % n])  # connected
 graph = torchcent.Graph.from_edge_index(arcs, directed=False)
-torchcent.closeness(graph, vertices=torch.arange(3), engine="bits")
+torchcent.closeness(graph, vertices=torch.arange(3), run=torchcent.Run(engine="bits"))
 torchcent.explain(graph, measure="closeness")  # all that is prepared once
 """
 
@@ -40,7 +44,7 @@ torchcent.explain(graph, measure="closeness")  # all that is prepared once
 def test_interrupt(measure, engine):
     if not _ops.has_kernel("distance_sums", torch.device("cpu")):
         pytest.skip("the bits engine is not there")
-    call = "getattr(torchcent, measure)(graph, engine=engine, progress=False)"
+    call = "getattr(torchcent, measure)(graph, run=torchcent.Run(engine=engine, progress=False))"
     assert_stops(GRAPH, call, measure, engine)
 
 
@@ -54,10 +58,11 @@ def status(field):
 measure, engine, n = sys.argv[1], sys.argv[2], 100_000
 torch.set_num_threads(2)
 star = torch.tensor([[0, 0], [1, 2]])
-getattr(torchcent, measure)(star, engine=engine)
+getattr(torchcent, measure)(star, run=torchcent.Run(engine=engine))
 arcs = torch.randint(0, n, (2, 3 * n), generator=torch.Generator().manual_seed(0))
 graph = torchcent.Graph.from_edge_index(arcs, directed=False)
-options = {"engine": engine, "sources": torch.arange(1100 if engine == "bits" else 3)}
+sources = torch.arange(1100 if engine == "bits" else 3)
+options = {"run": torchcent.Run(engine=engine), "sources": sources}
 plan = torchcent.explain(graph, measure=measure, **options)
 open("/proc/self/clear_refs", "w").write("5")  # the high-water mark starts anew
 before = status("VmRSS")
@@ -83,4 +88,6 @@ def test_memory_stays_within_the_forecast(measure, engine):
     taken, forecast = map(int, run.stdout.split())
     assert forecast / 8 < taken < forecast
     small = Graph.from_edge_index(torch.tensor([[0], [1]]))
-    assert torchcent.explain(small, measure=measure, engine=engine).memory < 2**20
+    assert (
+        torchcent.explain(small, measure=measure, run=torchcent.Run(engine=engine)).memory < 2**20
+    )

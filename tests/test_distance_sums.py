@@ -6,6 +6,7 @@ import torch
 from graphs import arc_lists, edge_index, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from surface import spread
 from torch import Tensor
 
 import torchcent
@@ -96,9 +97,11 @@ def test_lanes_follow_the_memory():
     n = 2000
     graph = Graph.from_edge_index(edge_index(random_graph(n, 6000, seed=2)), n, directed=False)
     memory = graph.nbytes * 2 + 100 * n + 3 * _tensor.memory_needed(n, graph.num_slots, 1)
-    plan = torchcent.explain(graph, measure="distance_profile", engine="tensor", memory=memory)
+    plan = torchcent.explain(
+        graph, measure="distance_profile", run=torchcent.Run(engine="tensor", memory=memory)
+    )
     assert 1 <= plan.lanes <= 4 and plan.memory <= memory
     options = {"engine": "tensor", "dtype": F64, "sources": torch.arange(20)}
-    few = torchcent.distance_profile(graph, memory=memory, **options)
-    many = torchcent.distance_profile(graph, **options)
+    few = torchcent.distance_profile(graph, **spread(options, memory=memory))
+    many = torchcent.distance_profile(graph, **spread(options))
     assert torch.equal(few.farness, many.farness)

@@ -30,6 +30,7 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from surface import spread
 from torch import Tensor
 
 import torchcent
@@ -46,7 +47,9 @@ def scored(measure: str, arcs: oracles.Arcs, n: int, engine: str, **options) -> 
             options[name] = torch.tensor(options[name])
     skip_if_too_large(engine, n)
     function = getattr(torchcent, measure)
-    return function(edge_index(arcs), num_nodes=n, dtype=F64, engine=engine, **options).cpu()
+    return function(
+        edge_index(arcs), num_nodes=n, dtype=F64, **spread(options, engine=engine)
+    ).cpu()
 
 
 def profiled(arcs: oracles.Arcs, n: int, engine: str, **options) -> torchcent.DistanceProfile:
@@ -54,7 +57,7 @@ def profiled(arcs: oracles.Arcs, n: int, engine: str, **options) -> torchcent.Di
         options["sources"] = torch.tensor(options["sources"])
     skip_if_too_large(engine, n)
     columns = torchcent.distance_profile(
-        edge_index(arcs), num_nodes=n, engine=engine, dtype=F64, **options
+        edge_index(arcs), num_nodes=n, dtype=F64, **spread(options, engine=engine)
     )
     return torchcent.DistanceProfile(*(column.cpu() for column in columns))
 
@@ -76,14 +79,14 @@ def test_definition(distance_engine, data):
     options = {"directed": directed}
     if n and data.draw(st.booleans()):
         options["sources"] = data.draw(subsets(n), label="sources")
-    expected = oracles.closeness(n, arcs, wf_improved=flag, **options)
+    expected = oracles.closeness(n, arcs, wf_improved=flag, **spread(options))
     assert_close(
         scored("closeness", arcs, n, distance_engine, wf_improved=flag, **options), expected
     )
-    expected = oracles.harmonic(n, arcs, normalized=flag, **options)
+    expected = oracles.harmonic(n, arcs, normalized=flag, **spread(options))
     assert_close(scored("harmonic", arcs, n, distance_engine, normalized=flag, **options), expected)
     options = {"directed": directed, "disconnected": "inf" if flag else "component"}
-    expected = oracles.eccentricity(n, arcs, **options)
+    expected = oracles.eccentricity(n, arcs, **spread(options))
     assert_close(scored("eccentricity", arcs, n, distance_engine, **options), expected)
 
 
@@ -108,8 +111,8 @@ def test_profile(distance_engine, data):
         options["sources"] = data.draw(subsets(n), label="sources")
     profile = profiled(arcs, n, distance_engine, **options)
     assert all(column.dtype == F64 and column.shape == (n,) for column in profile)
-    assert_close(profile.closeness, oracles.closeness(n, arcs, **options))
-    assert_close(profile.harmonic, oracles.harmonic(n, arcs, **options))
+    assert_close(profile.closeness, oracles.closeness(n, arcs, **spread(options)))
+    assert_close(profile.harmonic, oracles.harmonic(n, arcs, **spread(options)))
     finite = [oracles.incoming(n, arcs, v, **options) for v in range(n)]
     assert_close(profile.reach, [weight * len(found) for found, weight in finite])
     assert_close(profile.farness, [weight * sum(found) for found, weight in finite])
@@ -164,7 +167,7 @@ def test_networkx_outgoing(distance_engine):
     n, arcs = ASSORTED["sparse"]
     reference = nx.closeness_centrality(networkx_graph(n, arcs, True).reverse())
     graph = Graph.from_edge_index(edge_index(arcs), n).reversed()
-    actual = torchcent.closeness(graph, engine=distance_engine, dtype=F64).cpu()
+    actual = torchcent.closeness(graph, run=torchcent.Run(engine=distance_engine), dtype=F64).cpu()
     assert_close(actual, [reference[v] for v in range(n)])
 
 
@@ -176,15 +179,15 @@ def test_scipy_on_more_than_one_batch(distance_engine, n, arcs, directed):
     distance = scipy.sparse.csgraph.shortest_path(graph.to_scipy(), unweighted=True)
     finite = np.isfinite(distance) & (distance > 0)
     options = {"engine": distance_engine, "dtype": F64}
-    profile = torchcent.distance_profile(graph, **options)
+    profile = torchcent.distance_profile(graph, **spread(options))
     assert_close(profile.reach.cpu(), finite.sum(0))
     assert_close(profile.farness.cpu(), np.where(finite, distance, 0).sum(0))
     reciprocal = np.divide(1, distance, where=finite, out=np.zeros_like(distance))
     assert_close(profile.harmonic.cpu(), reciprocal.sum(0))
-    farthest = torchcent.eccentricity(graph, disconnected="component", **options)
+    farthest = torchcent.eccentricity(graph, disconnected="component", **spread(options))
     assert_close(farthest.cpu(), np.where(finite, distance, 0).max(1))
     some = torch.randperm(n, generator=torch.Generator().manual_seed(0))[:600]
-    actual = torchcent.harmonic(graph, vertices=some.to(DEVICE), **options)
+    actual = torchcent.harmonic(graph, vertices=some.to(DEVICE), **spread(options))
     assert_close(actual.cpu(), reciprocal.sum(0)[some.numpy()])
 
 
@@ -194,14 +197,19 @@ def test_deep_graph_of_more_than_one_batch(distance_engine):
     arcs = [(shuffled[u], shuffled[v]) for u, v in arcs]
     graph = Graph.from_edge_index(edge_index(arcs), n, directed=False)
     distance = scipy.sparse.csgraph.shortest_path(graph.to_scipy(), unweighted=True)
-    profile = torchcent.distance_profile(graph, engine=distance_engine, dtype=F64)
+    profile = torchcent.distance_profile(
+        graph, run=torchcent.Run(engine=distance_engine), dtype=F64
+    )
     assert_close(profile.farness.cpu(), distance.sum(0))
     assert_close(profile.eccentricity.cpu(), distance.max(0))
     assert_close(
-        torchcent.eccentricity(graph, engine=distance_engine, dtype=F64).cpu(), distance.max(0)
+        torchcent.eccentricity(graph, run=torchcent.Run(engine=distance_engine), dtype=F64).cpu(),
+        distance.max(0),
     )
     some = torch.arange(0, n, 2, device=DEVICE)
-    actual = torchcent.closeness(graph, vertices=some, engine=distance_engine, dtype=F64)
+    actual = torchcent.closeness(
+        graph, vertices=some, run=torchcent.Run(engine=distance_engine), dtype=F64
+    )
     assert_close(actual.cpu(), (n - 1) / distance.sum(0)[::2])
 
 
@@ -264,7 +272,9 @@ def test_complete_and_empty(distance_engine):
 
 
 def test_large_star(distance_engine):
-    folds = torchcent.explain(edge_index(star(2)), measure="closeness", engine=distance_engine)
+    folds = torchcent.explain(
+        edge_index(star(2)), measure="closeness", run=torchcent.Run(engine=distance_engine)
+    )
     # tensor and tiny do not fold leaves
     leaves = 700 if folds.engine in ("tensor", "tiny") else 100_000
     profile = profiled(star(leaves), leaves + 1, distance_engine, directed=False)
@@ -323,4 +333,7 @@ def test_explain():
         assert plan.memory <= plan.memory_limit
         assert plan.engine in str(plan)
     assert torchcent.explain(columns, measure="closeness", sources=5).sources <= 5
-    assert torchcent.explain(columns, measure="closeness", engine="tensor").engine == "tensor"
+    assert (
+        torchcent.explain(columns, measure="closeness", run=torchcent.Run(engine="tensor")).engine
+        == "tensor"
+    )

@@ -5,6 +5,7 @@ import inspect
 import pytest
 import torch
 from engines import skip_if_too_large
+from surface import spread
 
 import torchcent
 from torchcent import Graph
@@ -107,12 +108,13 @@ def measure(request):
 
 
 def test_arguments(measure):
-    names = [name for name in inspect.signature(measure).parameters if name != "edge_index"]
+    own = set(inspect.signature(measure).parameters) - {"edge_index", "run"}
+    names = {*own, "engine", "memory", "progress", "checkpoint", "devices", "group"}
     assert set(names) <= set(BAD)
     for name in names:
         for bad, error, said in BAD[name]:
             with pytest.raises(error, match=f"(?s){said}"):
-                measure(ARCS, **{name: bad})
+                measure(ARCS, **spread({name: bad}))
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,7 @@ def test_exclusive_arguments():
         {"vertices": one, "top": 1},
     ):
         with pytest.raises(ValueError, match=" and ".join(options) + " exclude each other"):
-            torchcent.closeness(ARCS, **options)
+            torchcent.closeness(ARCS, **spread(options))
     with pytest.raises(ValueError, match="sources and vertices exclude each other"):
         torchcent.harmonic(ARCS, sources=2, vertices=one)
 
@@ -153,22 +155,22 @@ def test_run_that_cannot_fit(measure, distance_engine):
     skip_if_too_large(distance_engine, 5000)
     arcs = torch.randint(0, 5000, (2, 20000), generator=torch.Generator().manual_seed(0))
     with pytest.raises(MemoryError, match=r"needs .*bytes.*memory=100000 "):
-        measure(arcs, memory=100_000, engine=distance_engine, num_nodes=5000)
+        measure(arcs, run=torchcent.Run(engine=distance_engine, memory=100_000), num_nodes=5000)
 
 
 def test_explain():
     with pytest.raises(ValueError, match="measure.*closeness.*'pagerank'"):
         torchcent.explain(ARCS, measure="pagerank")
     with pytest.raises(ValueError, match="engine.*auto, bits, hierarchy, tensor.*'queue'"):
-        torchcent.explain(ARCS, measure="closeness", engine="queue")
+        torchcent.explain(ARCS, measure="closeness", run=torchcent.Run(engine="queue"))
     with pytest.raises(ValueError, match="engine.*auto, lanes, queue, hierarchy, tensor.*'bits'"):
-        torchcent.explain(ARCS, measure="betweenness", engine="bits")
+        torchcent.explain(ARCS, measure="betweenness", run=torchcent.Run(engine="bits"))
     with pytest.raises(MemoryError):
-        torchcent.explain(ARCS, measure="harmonic", memory=10)
+        torchcent.explain(ARCS, measure="harmonic", run=torchcent.Run(memory=10))
 
 
 def test_int32_and_strided_input_is_welcome(measure, distance_engine):
-    plain = torch.atleast_1d(measure(ARCS, engine=distance_engine))
+    plain = torch.atleast_1d(measure(ARCS, run=torchcent.Run(engine=distance_engine)))
     for columns in (ARCS.int(), ARCS.t().contiguous().t(), ARCS.repeat(1, 2)):
-        actual = torch.atleast_1d(measure(columns, engine=distance_engine))
+        actual = torch.atleast_1d(measure(columns, run=torchcent.Run(engine=distance_engine)))
         assert all(map(torch.equal, actual, plain))

@@ -7,6 +7,7 @@ import pytest
 import scipy.stats
 import torch
 from graphs import DEVICE, cycle, edge_index, grid, random_graph, star, union
+from surface import spread
 
 import torchcent
 from torchcent import edge_betweenness_approx
@@ -164,8 +165,7 @@ def test_the_generator_decides(threads, tmp_path):
         found = [
             edge_betweenness_approx(
                 edge_index(grid(6, 6)), 0.05, method="kadabra", directed=False,
-                generator=chance(3), checkpoint=folder,
-            ).scores
+                generator=chance(3), run=torchcent.Run(checkpoint=folder)).scores
             for folder in (None, tmp_path / "run", tmp_path / "run")
         ]  # fmt: skip
     finally:
@@ -189,7 +189,7 @@ def test_the_generator_decides(threads, tmp_path):
 )
 def test_errors(options, error, words):
     with pytest.raises(error, match=words):
-        edge_betweenness_approx(edge_index(grid(3, 3)), **options)
+        edge_betweenness_approx(edge_index(grid(3, 3)), **spread(options))
 
 
 def test_what_is_for_vertices():

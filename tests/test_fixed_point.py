@@ -74,7 +74,10 @@ def test_chains_and_leaves(way: str, edges: bool, seed: int) -> None:
         tuned(patch)(**WAYS[way])
         for reduce in (["chains"], ["fold", "chains"], ["fold", "blocks", "twins"], "none"):
             found = getattr(torchcent, measure)(
-                graph, engine="dijkstra", reduce=reduce, normalized=False, dtype=F64
+                graph,
+                run=torchcent.Run(engine="dijkstra", reduce=reduce),
+                normalized=False,
+                dtype=F64,
             )
             assert_scores(found.cpu(), expected, "dijkstra")
 
@@ -207,7 +210,7 @@ def test_whole_numbers_of_which_a_path_could_reach_2_to_53() -> None:
     star = [(0, v) for v in range(1, n)]
     graph = made(n, star, [float(2**43 + v) for v in range(1, n)])
     assert not graph.scale.exact and torchcent.explain(graph).weights == "float64, sums exact"
-    assert torchcent.explain(graph, reduce="fold").core_nodes == 0
+    assert torchcent.explain(graph, run=torchcent.Run(reduce="fold")).core_nodes == 0
 
 
 # --- batches, cutoffs, and what is not counted in fixed point
@@ -279,11 +282,15 @@ def test_distances_stay_sums_of_the_weights() -> None:
     names = ["degree", "betweenness", "closeness", "stress", "eccentricity"]
     for engine in ("auto", "tensor"):
         columns = torchcent.node_features(
-            graph, measures=names, engine=engine, normalized=False, dtype=F64
+            graph, measures=names, run=torchcent.Run(engine=engine), normalized=False, dtype=F64
         )
-        single = torchcent.node_features(graph, measures=names[2:3], engine=engine, dtype=F64)
+        single = torchcent.node_features(
+            graph, measures=names[2:3], run=torchcent.Run(engine=engine), dtype=F64
+        )
         assert torch.equal(columns[:, 2], single[:, 0])
-        counted = torchcent.betweenness(graph, engine=engine, normalized=False, dtype=F64)
+        counted = torchcent.betweenness(
+            graph, run=torchcent.Run(engine=engine), normalized=False, dtype=F64
+        )
         torch.testing.assert_close(columns[:, 1], counted, rtol=1e-12, atol=1e-12)
 
 
@@ -305,11 +312,11 @@ def test_sums_of_many_distances(measure: str, directed: bool, tuning: Tuning) ->
     plan = torchcent.explain(graph, measure=measure)
     assert plan.engine == "hierarchy" and "fixed point" in plan.weights
     compute = partial(getattr(torchcent, measure), graph)
-    expected = torch.as_tensor(compute(engine="dijkstra"), dtype=F64)
+    expected = torch.as_tensor(compute(run=torchcent.Run(engine="dijkstra")), dtype=F64)
     found = torch.as_tensor(compute(), dtype=F64)
     torch.testing.assert_close(found, expected, rtol=1e-6, atol=0)
     if measure in ("closeness", "harmonic"):
-        exact = compute(engine="dijkstra", dtype=F64)
+        exact = compute(run=torchcent.Run(engine="dijkstra"), dtype=F64)
         torch.testing.assert_close(compute(dtype=F64), exact, rtol=1e-11, atol=0)
         few = torchcent.explain(graph, measure=measure, sources=10)
         assert few.engine == "dijkstra" and "fixed point" not in few.weights
@@ -327,7 +334,10 @@ def test_a_hierarchy_that_is_asked_for_is_in_fixed_point(measure: str, directed:
     length = 0.01 + torch.rand(index.shape[1], dtype=F64, generator=chance)
     graph = Graph.from_edge_index(index, directed=directed, edge_weight=length)
     compute = partial(getattr(torchcent, measure), graph)
-    found, expected = compute(engine="hierarchy"), compute(engine="dijkstra")
+    found, expected = (
+        compute(run=torchcent.Run(engine="hierarchy")),
+        compute(run=torchcent.Run(engine="dijkstra")),
+    )
     if measure in ("center", "periphery"):  # float sums of both directions of a path may differ
         assert expected.numel() and bool(torch.isin(expected, found).all())
     else:
@@ -378,6 +388,6 @@ def test_a_folder_knows_how_sums_were_compared(tmp_path: object) -> None:
     n, edges = road()
     chance = random.Random(3)
     graph = undirected(n, [(u, v, chance.uniform(1, 100)) for u, v, _ in edges], 1.0)
-    torchcent.betweenness(graph, checkpoint=tmp_path)
+    torchcent.betweenness(graph, run=torchcent.Run(checkpoint=tmp_path))
     with pytest.raises(ValueError, match="ties is .*fixed point"):
-        torchcent.betweenness(graph, checkpoint=tmp_path, ties="float")
+        torchcent.betweenness(graph, run=torchcent.Run(checkpoint=tmp_path), ties="float")

@@ -10,6 +10,7 @@ import pytest
 import torch
 import torch._dynamo.testing
 from graphs import DEVICE, edge_index
+from surface import spread
 from torch import Tensor, nn
 
 import torchcent
@@ -148,14 +149,14 @@ def test_every_measure_is_one_operator(name: str) -> None:
     counter = torch._dynamo.testing.CompileCounter()
 
     def model(x: Tensor, index: Tensor) -> Tensor:
-        found = function(index, num_nodes=x.shape[0], **options)
+        found = function(index, num_nodes=x.shape[0], **spread(options))
         return x.sum() + (torch.stack(found, 1) if isinstance(found, tuple) else found)
 
     torch._dynamo.reset()
     run = torch.compile(model, fullgraph=True, backend=counter, dynamic=True)
     for arcs in (STAR, [(0, 1), (1, 2), (3, 4)]):
         index = edge_index(arcs)
-        wanted = getattr(torchcent, name)(index, num_nodes=5, **options)
+        wanted = getattr(torchcent, name)(index, num_nodes=5, **spread(options))
         wanted = torch.stack(wanted, 1) if isinstance(wanted, tuple) else wanted
         x = ones(5)[:, 0]
         torch.testing.assert_close(run(x, index), x.sum() + wanted, equal_nan=True)
@@ -239,7 +240,7 @@ def test_bad_input_of_measures(
 ) -> None:
     moved = {k: v.to(DEVICE) if isinstance(v, Tensor) else v for k, v in arguments.items()}
     with pytest.raises(error, match=message):
-        getattr(functional, name)(edge_index(PATH), **{"num_nodes": 4, **moved})
+        getattr(functional, name)(edge_index(PATH), **spread({"num_nodes": 4, **moved}))
 
 
 def test_other_functions_break_the_graph_once_and_quietly() -> None:
@@ -372,7 +373,7 @@ def test_backward_through_the_operators_is_refused(name: str) -> None:
 def test_bad_input(arguments: dict[str, object], error: type[Exception], message: str) -> None:
     moved = {k: v.to(DEVICE) if isinstance(v, Tensor) else v for k, v in arguments.items()}
     with pytest.raises(error, match=message):
-        functional.node_features(edge_index(PATH), **{"num_nodes": 4, **moved})
+        functional.node_features(edge_index(PATH), **spread({"num_nodes": 4, **moved}))
 
 
 def test_the_same_bits_from_many_threads() -> None:

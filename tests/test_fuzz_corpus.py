@@ -36,7 +36,7 @@ def test_input(tmp_path, source):
             elif kind == "graph":
                 assert torchcent.Graph.load(path).num_nodes == 4
             else:
-                edges = torchcent.read(path, format=kind, memory=1 << 24)
+                edges = torchcent.read(path, format=kind, run=torchcent.Run(memory=1 << 24))
                 assert edges.graph().num_nodes == edges.num_nodes
     except (ValueError, MemoryError) as error:
         assert str(path) in str(error)

@@ -20,6 +20,7 @@ from engines import ENGINES, assert_scores, skip_if_too_large
 from graphs import DEVICE, edge_index
 from pytest import MarkDecorator
 from references import Golden, Graphs
+from surface import spread
 from torch import Tensor
 
 import torchcent
@@ -79,11 +80,15 @@ def test_igraph(engine: str, name: str, load: Graphs, golden: Golden) -> None:
     matrix, info = load.load(name)
     reference = np.load(golden / f"igraph-1.0.0/{name}.npz")
     known = torchcent.Graph.from_edge_index(columns(matrix), matrix.shape[0], info["directed"])
-    actual = torchcent.betweenness(known, normalized=False, dtype=F64, engine=engine)
+    actual = torchcent.betweenness(
+        known, normalized=False, dtype=F64, run=torchcent.Run(engine=engine)
+    )
     assert_scores(actual, torch.from_numpy(reference["betweenness"]), engine)
     if "edge_betweenness" not in reference:
         return
-    actual = torchcent.edge_betweenness(known, normalized=False, dtype=F64, engine=engine)
+    actual = torchcent.edge_betweenness(
+        known, normalized=False, dtype=F64, run=torchcent.Run(engine=engine)
+    )
     column = {(u, v): e for e, (u, v) in enumerate(zip(*columns(matrix).tolist(), strict=True))}
     ends = zip(reference["edge_row"].tolist(), reference["edge_col"].tolist(), strict=True)
     at = [column[u, v] for u, v in ends]
@@ -100,7 +105,9 @@ def test_igraph_distances(distance_engine: str, name: str, load: Graphs, golden:
     skip_if_too_large(distance_engine, n)
     reference = np.load(golden / f"igraph-1.0.0/{name}.npz")
     known = torchcent.Graph.from_edge_index(columns(matrix), n, info["directed"])
-    profile = torchcent.distance_profile(known.reversed(), dtype=F64, engine=distance_engine)
+    profile = torchcent.distance_profile(
+        known.reversed(), dtype=F64, run=torchcent.Run(engine=distance_engine)
+    )
     farness, harmonic = profile.farness.cpu(), profile.harmonic.cpu()
     closeness = torch.where(farness > 0, 1 / farness, 0)
     expected = torch.from_numpy(reference["closeness"]).nan_to_num(0)
@@ -118,7 +125,7 @@ def test_bebeca(engine: str, name: str, load: Graphs, golden: Golden) -> None:
         torchcent.Graph.from_edge_index(columns(matrix), matrix.shape[0], False),
         normalized=False,
         dtype=F64,
-        engine=engine,
+        run=torchcent.Run(engine=engine),
     )
     assert len(scores) == len(actual)
     expected = torch.tensor([scores[v] for v in range(len(scores))], dtype=F64)
@@ -136,7 +143,9 @@ def test_networkx_files(engine: str, name: str, golden: Golden) -> None:
         drawn = nx.read_graphml(file)
     matrix = nx.to_scipy_sparse_array(drawn, weight=None)
     known = torchcent.Graph.from_edge_index(columns(matrix), matrix.shape[0], False)
-    actual = torchcent.betweenness(known, normalized=True, dtype=F64, engine=engine)
+    actual = torchcent.betweenness(
+        known, normalized=True, dtype=F64, run=torchcent.Run(engine=engine)
+    )
     reference = table(folder, name)
     assert_scores(actual, [reference[vertex] for vertex in drawn], engine)
 
@@ -145,7 +154,9 @@ def test_networkx_files(engine: str, name: str, golden: Golden) -> None:
 def test_networkx_facebook_pages(engine: str, name: str, load: Graphs, golden: Golden) -> None:
     matrix, _ = load.load(name)
     known = torchcent.Graph.from_edge_index(columns(matrix), matrix.shape[0], False)
-    actual = torchcent.betweenness(known, normalized=False, dtype=F64, engine=engine)
+    actual = torchcent.betweenness(
+        known, normalized=False, dtype=F64, run=torchcent.Run(engine=engine)
+    )
     reference = table(golden / "networkx-bc", "Musea")
     expected = [reference[str(vertex)] for vertex in range(matrix.shape[0])]
     assert_scores(actual, expected, engine)
@@ -175,7 +186,9 @@ def test_cugraph(engine: str, golden: Golden) -> None:
     for case, chosen in zip(cases[: len(options)], options, strict=True):
         arcs = edge_index(list(zip(case["src"], case["dst"], strict=True)))
         seeds = torch.tensor(case["seeds"]).long() if "seeds" in case else None
-        actual = torchcent.betweenness(arcs, sources=seeds, dtype=F64, engine=engine, **chosen)
+        actual = torchcent.betweenness(
+            arcs, sources=seeds, dtype=F64, **spread(chosen, engine=engine)
+        )
         # Written with six digits.
         torch.testing.assert_close(
             actual, torch.tensor(case["result"], dtype=F64), rtol=1e-5, atol=1e-6

@@ -22,6 +22,7 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from surface import spread
 
 import torchcent
 from torchcent.approx._sampler import Sampler
@@ -117,11 +118,11 @@ def test_betweenness_is_its_definition(shape, weights, directed):
         counted = [n if ends else n - len(group) for group in groups]
         normal = [float(x / max(c * (c - 1), 1)) for x, c in zip(raw, counted, strict=True)]
         found = torchcent.group_betweenness(
-            edge_index(arcs), groups, endpoints=ends, dtype=F64, **how
+            edge_index(arcs), groups, endpoints=ends, dtype=F64, **spread(how)
         )
         assert found.tolist() == pytest.approx(normal, abs=1e-12)
         found = torchcent.group_betweenness(
-            edge_index(arcs), groups, endpoints=ends, normalized=False, dtype=F64, **how
+            edge_index(arcs), groups, endpoints=ends, normalized=False, dtype=F64, **spread(how)
         )
         assert found.tolist() == pytest.approx(
             [float(x / (1 if directed else 2)) for x in raw], abs=1e-12
@@ -135,7 +136,7 @@ def test_tensors_alone_give_the_same(weights, monkeypatch):
     monkeypatch.setattr(_betweenness._dependency, "is_compiled", lambda graph: False)
     groups = some_groups(n, 1)
     found = torchcent.group_betweenness(
-        edge_index(arcs), groups, normalized=False, dtype=F64, **how
+        edge_index(arcs), groups, normalized=False, dtype=F64, **spread(how)
     )
     assert found.tolist() == pytest.approx(
         [float(blocked(n, length, g)) for g in groups], abs=1e-12
@@ -151,7 +152,7 @@ def test_both_ways_to_add_up(weights, searches, monkeypatch):
     monkeypatch.setattr(_betweenness._dependency, "searches_for_one", lambda *_: searches)
     groups = some_groups(n, 2)
     how |= {"normalized": False, "dtype": F64}
-    found = torchcent.group_betweenness(edge_index(arcs), groups, **how)
+    found = torchcent.group_betweenness(edge_index(arcs), groups, **spread(how))
     expected = [float(blocked(n, length, g)) for g in groups]
     assert found.tolist() == pytest.approx(expected, abs=1e-12)
 
@@ -172,7 +173,7 @@ def test_any_groups_of_any_graph(given_graph, directed, weights):
     n, arcs, groups = given_graph
     length, how = lengths(arcs, weights, directed), options(arcs, weights, directed, n)
     found = torchcent.group_betweenness(
-        edge_index(arcs), groups, normalized=False, dtype=F64, **how
+        edge_index(arcs), groups, normalized=False, dtype=F64, **spread(how)
     )
     of_pairs = 1 if directed else 2
     expected = [float(blocked(n, length, g) / of_pairs) for g in groups]
@@ -184,7 +185,7 @@ def test_any_groups_of_any_graph(given_graph, directed, weights):
         graph = (nx.DiGraph if directed else nx.Graph)()
         graph.add_nodes_from(range(n))
         graph.add_edges_from((u, v, {"w": w}) for (u, v), w in length.items())
-    near = torchcent.group_closeness(edge_index(arcs), groups, dtype=F64, **how)
+    near = torchcent.group_closeness(edge_index(arcs), groups, dtype=F64, **spread(how))
     assert near.tolist() == pytest.approx(
         [float(nx.group_closeness_centrality(graph, g, weight)) for g in groups], rel=1e-12
     )
@@ -273,7 +274,7 @@ def test_bad_groups(name):
 )
 def test_bad_options(measure, wrong, kind, message):
     with pytest.raises(kind, match=message):
-        getattr(torchcent, measure)(edge_index(path(4)), [1], **wrong)
+        getattr(torchcent, measure)(edge_index(path(4)), [1], **spread(wrong))
 
 
 def test_batches_are_refused():
@@ -302,7 +303,7 @@ def test_exact_greedy_choice(directed, weights, endpoints):
     length = lengths(arcs, WEIGHTS[weights], directed)
     how, pairs = options(arcs, WEIGHTS[weights], directed, n), n * (n - 1)
     found = torchcent.prominent_group(
-        edge_index(arcs), 3, method="exact", endpoints=endpoints, dtype=F64, **how
+        edge_index(arcs), 3, method="exact", endpoints=endpoints, dtype=F64, **spread(how)
     )
     group = found.vertices.tolist()
 
@@ -327,9 +328,15 @@ def test_samples_keep_the_guarantee(shape, weights, endpoints):
     kept = 0
     for seed in range(20):
         found = torchcent.prominent_group(
-            edge_index(arcs), 2, 0.1, 0.05, method="samples", endpoints=endpoints,
-            generator=torch.Generator().manual_seed(seed), **how,
-        )  # fmt: skip
+            edge_index(arcs),
+            2,
+            0.1,
+            0.05,
+            method="samples",
+            endpoints=endpoints,
+            generator=torch.Generator().manual_seed(seed),
+            **spread(how),
+        )
         group = found.vertices.tolist()
         true = float(blocked(n, length, group, endpoints, not endpoints)) / (n * (n - 1))
         assert found.reached and len(set(group)) == 2
@@ -359,7 +366,12 @@ def test_samples_are_reproducible_and_limited():
 def test_memory_for_prominent_groups(method):
     with pytest.raises(MemoryError, match="memory=50000"):
         torchcent.prominent_group(
-            edge_index(grid(12, 12)), 3, 0.001, method=method, directed=False, memory=50_000
+            edge_index(grid(12, 12)),
+            3,
+            0.001,
+            method=method,
+            directed=False,
+            run=torchcent.Run(memory=50_000),
         )
 
 
@@ -386,7 +398,7 @@ def test_groups_of_graphs_without_paths(method):
 )
 def test_bad_prominent_groups(wrong, kind, message):
     with pytest.raises(kind, match=message):
-        torchcent.prominent_group(edge_index(path(4)), **{"k": 1, **wrong})
+        torchcent.prominent_group(edge_index(path(4)), **spread({"k": 1, **wrong}))
 
 
 @pytest.mark.parametrize("compiled", [True, False])

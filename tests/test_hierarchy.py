@@ -14,6 +14,7 @@ from engines import assert_scores
 from graphs import DEVICE, diamonds, edge_index, some_or_all
 from hypothesis import given
 from hypothesis import strategies as st
+from surface import spread
 from tuning import Tuning, tuned
 
 import torchcent
@@ -120,7 +121,7 @@ def known(measure: str, graph: Graph, **options: Any) -> torch.Tensor:
     """The same by one search per source."""
     single = "dijkstra" if graph.is_weighted else "queue"
     options |= {"engine": single, "reduce": "none", "dtype": F64}
-    return getattr(torchcent, measure)(graph, **options)
+    return getattr(torchcent, measure)(graph, **spread(options))
 
 
 @pytest.mark.parametrize("measure", PATHS)
@@ -144,7 +145,7 @@ def test_scores(
     with pytest.MonkeyPatch.context() as patch:
         tuned(patch)(hierarchy_lanes=data.draw(st.sampled_from([1, 8, 20])))
         found = getattr(torchcent, measure)(
-            graph, engine="hierarchy", reduce=reduce, dtype=F64, **options
+            graph, dtype=F64, **spread(options, engine="hierarchy", reduce=reduce)
         )
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12, equal_nan=True)
     assert bool(((found == 0) == (expected == 0)).all())
@@ -159,7 +160,7 @@ def test_against_enumeration(measure: str, net: Network) -> None:
         measure, net.n, arcs, weights, directed=net.directed, normalized=False
     )
     compute = getattr(torchcent, measure)
-    found = compute(net.graph(), engine="hierarchy", normalized=False, dtype=F64)
+    found = compute(net.graph(), run=torchcent.Run(engine="hierarchy"), normalized=False, dtype=F64)
     assert_scores(found, expected, "relax")
 
 
@@ -169,7 +170,9 @@ def test_networkx(net: Network, endpoints: bool) -> None:
     by.add_nodes_from(range(net.n))
     by.add_weighted_edges_from(net.edges)
     expected = nx.betweenness_centrality(by, weight="weight", endpoints=endpoints)
-    found = torchcent.betweenness(net.graph(), engine="hierarchy", endpoints=endpoints, dtype=F64)
+    found = torchcent.betweenness(
+        net.graph(), run=torchcent.Run(engine="hierarchy"), endpoints=endpoints, dtype=F64
+    )
     assert_scores(found, [expected[v] for v in range(net.n)], "relax")
 
 
@@ -180,7 +183,9 @@ def test_float_lengths(net: Network, reduce: str) -> None:
     edges = [(u, v, w) for (u, v, _), w in zip(net.edges, lengths, strict=True)]
     graph = net._replace(edges=edges).graph()
     expected = known("betweenness", graph)
-    found = torchcent.betweenness(graph, engine="hierarchy", reduce=reduce, dtype=F64)
+    found = torchcent.betweenness(
+        graph, run=torchcent.Run(engine="hierarchy", reduce=reduce), dtype=F64
+    )
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)
 
 
@@ -195,7 +200,7 @@ def test_number_types(
     expected = known(measure, graph)
     first = ["float32", "float64", "wide"].index(rung)
     monkeypatch.setattr(_driver, "_first_rung", lambda *_: first)
-    found = getattr(torchcent, measure)(graph, engine="hierarchy", dtype=F64)
+    found = getattr(torchcent, measure)(graph, run=torchcent.Run(engine="hierarchy"), dtype=F64)
     torch.testing.assert_close(found, expected, rtol=1e-5 if first == 0 else 1e-12, atol=0)
 
 
@@ -209,7 +214,7 @@ def test_path_counts_climb_the_ladder(directed: bool, count: int) -> None:
     for measure in ("betweenness", "edge_betweenness"):
         expected = known(measure, graph, sources=sources)
         compute = getattr(torchcent, measure)
-        found = compute(graph, engine="hierarchy", sources=sources, dtype=F64)
+        found = compute(graph, run=torchcent.Run(engine="hierarchy"), sources=sources, dtype=F64)
         torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)
 
 
@@ -219,7 +224,9 @@ def test_long_lengths(directed: bool) -> None:
     longer = road(20, unit=2.0**30 + 1, directed=directed)
     for measure in ("betweenness", "edge_betweenness"):
         expected = known(measure, longer)
-        found = getattr(torchcent, measure)(longer, engine="hierarchy", dtype=F64)
+        found = getattr(torchcent, measure)(
+            longer, run=torchcent.Run(engine="hierarchy"), dtype=F64
+        )
         torch.testing.assert_close(found, expected, rtol=1e-12, atol=0)
 
 
@@ -232,7 +239,7 @@ def test_bits_do_not_depend_on_threads(directed: bool, tuning: Tuning) -> None:
         for number in (1, 2, 3):
             torch.set_num_threads(number)
             graph, run = road(40, directed=directed), {"engine": "hierarchy", "dtype": F64}
-            found.append(torchcent.betweenness(graph, endpoints=endpoints, **run))
+            found.append(torchcent.betweenness(graph, endpoints=endpoints, **spread(run)))
         assert torch.equal(found[0], found[1]) and torch.equal(found[0], found[2])
 
 
@@ -240,11 +247,11 @@ def test_bits_do_not_depend_on_threads(directed: bool, tuning: Tuning) -> None:
 def test_a_ledger_continues(directed: bool, tuning: Tuning, tmp_path: Any) -> None:
     tuning(hierarchy_lanes=64, units_work={"hierarchy": 1e5}, units_batches=1)
     graph, options = road(30, directed=directed), {"engine": "hierarchy", "dtype": F64}
-    whole = torchcent.betweenness(graph, endpoints=True, **options)
+    whole = torchcent.betweenness(graph, endpoints=True, **spread(options))
     options["checkpoint"] = tmp_path / "run"
     for _ in range(2):
         again = road(30, directed=directed)
-        assert torch.equal(torchcent.betweenness(again, endpoints=True, **options), whole)
+        assert torch.equal(torchcent.betweenness(again, endpoints=True, **spread(options)), whole)
 
 
 def test_a_directed_graph_that_is_symmetric() -> None:
@@ -253,8 +260,8 @@ def test_a_directed_graph_that_is_symmetric() -> None:
     index, weight = streets.to_edge_index(), streets.weight
     graph = Graph.from_edge_index(index, streets.num_nodes, True, weight)
     run: dict[str, Any] = {"engine": "hierarchy", "normalized": False, "dtype": F64}
-    found = torchcent.betweenness(graph, **run)
-    assert torch.equal(found, 2 * torchcent.betweenness(streets, **run))
+    found = torchcent.betweenness(graph, **spread(run))
+    assert torch.equal(found, 2 * torchcent.betweenness(streets, **spread(run)))
 
 
 @DIRECTED
@@ -267,7 +274,10 @@ def test_where_it_is_taken(directed: bool, tuning: Tuning) -> None:
     assert torchcent.explain(graph, measure="stress").engine == "hierarchy"
     assert torchcent.explain(graph, tie_tolerance=1e-6).engine == "dijkstra"
     assert torchcent.explain(graph, cutoff=10).engine != "hierarchy"
-    assert torchcent.explain(graph.unweighted(), engine="hierarchy").engine == "hierarchy"
+    assert (
+        torchcent.explain(graph.unweighted(), run=torchcent.Run(engine="hierarchy")).engine
+        == "hierarchy"
+    )
 
 
 def test_dense_graphs_are_declined() -> None:
@@ -279,8 +289,8 @@ def test_dense_graphs_are_declined() -> None:
     core = _reduce.core(graph, "degree", "all")
     assert Hierarchy.of(core, 4) is None and "_hierarchy" not in vars(core)
     small = generate.ws(300, 10, 0.3).to(DEVICE)
-    expected = torchcent.betweenness(small, engine="queue", dtype=F64)
-    found = torchcent.betweenness(small, engine="hierarchy", dtype=F64)
+    expected = torchcent.betweenness(small, run=torchcent.Run(engine="queue"), dtype=F64)
+    found = torchcent.betweenness(small, run=torchcent.Run(engine="hierarchy"), dtype=F64)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)
 
 
@@ -293,9 +303,11 @@ def test_dense_graphs_are_declined() -> None:
 )
 def test_what_it_does_not_compute(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        torchcent.betweenness(road(6), engine="hierarchy", **options)
+        torchcent.betweenness(road(6), **spread(options, engine="hierarchy"))
 
 
 def test_other_refusals() -> None:
     with pytest.raises(ValueError, match="does not compute distance|engine"):
-        torchcent.betweenness_variant(road(6), variant="distance", engine="hierarchy")
+        torchcent.betweenness_variant(
+            road(6), variant="distance", run=torchcent.Run(engine="hierarchy")
+        )

@@ -7,6 +7,7 @@ from itertools import combinations
 import pytest
 import torch
 from graphs import DEVICE
+from surface import spread
 
 import torchcent
 from torchcent import Graph, generate
@@ -44,8 +45,8 @@ def test_few_long_chains_take_a_sweep_for_each_end(weighted: bool) -> None:
 def test_chains_that_are_asked_for() -> None:
     graph = by_lengths(generate.road(50, 50)).to(DEVICE)
     assert torchcent.explain(graph).engine == "hierarchy"
-    assert torchcent.explain(graph, reduce="chains").engine == "chains"
-    assert torchcent.explain(graph, reduce="fold").engine == "hierarchy"
+    assert torchcent.explain(graph, run=torchcent.Run(reduce="chains")).engine == "chains"
+    assert torchcent.explain(graph, run=torchcent.Run(reduce="fold")).engine == "hierarchy"
 
 
 @pytest.mark.parametrize("measure", ["betweenness", "closeness", "percolation"])
@@ -53,25 +54,28 @@ def test_another_engine_if_rows_do_not_fit(measure: str) -> None:
     graph, memory = by_lengths(generate.road(50, 50)).to(DEVICE), 12_000_000
     options = {"states": torch.rand(graph.num_nodes)} if measure == "percolation" else {}
     assert torchcent.explain(graph, measure=measure).engine == "hierarchy"
-    assert torchcent.explain(graph, measure=measure, memory=memory).engine != "hierarchy"
+    assert (
+        torchcent.explain(graph, measure=measure, run=torchcent.Run(memory=memory)).engine
+        != "hierarchy"
+    )
     compute = getattr(torchcent, measure)
-    found = compute(graph, memory=memory, **options)
-    torch.testing.assert_close(found, compute(graph, **options), rtol=1e-5, atol=1e-12)
+    found = compute(graph, **spread(options, memory=memory))
+    torch.testing.assert_close(found, compute(graph, **spread(options)), rtol=1e-5, atol=1e-12)
     with pytest.raises(MemoryError, match="engine='hierarchy'"):
-        compute(graph, memory=memory, engine="hierarchy", **options)
+        compute(graph, **spread(options, engine="hierarchy", memory=memory))
 
 
 def test_no_contraction_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = by_lengths(generate.road(50, 50)).to(DEVICE)
     monkeypatch.setattr(Hierarchy, "of", lambda *_: pytest.fail("contracted"))
-    plan = torchcent.explain(graph, measure="closeness", memory=1_050_000)
+    plan = torchcent.explain(graph, measure="closeness", run=torchcent.Run(memory=1_050_000))
     assert plan.engine == "dijkstra"
 
 
 def test_no_contraction_for_paths_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, sources = by_lengths(generate.road(50, 50)).to(DEVICE), torch.arange(300)
     monkeypatch.setattr(Hierarchy, "of", lambda *_: pytest.fail("contracted"))
-    found = torchcent.shortest_path(graph, sources, 0, memory=2_000_000)
+    found = torchcent.shortest_path(graph, sources, 0, run=torchcent.Run(memory=2_000_000))
     monkeypatch.undo()
     expected = torchcent.shortest_path(graph, sources, 0)
     assert Hierarchy.kept(_reduce.core(graph, "degree", "all")) is not None
@@ -116,7 +120,7 @@ def test_many_strong_components_are_searched_one_by_one(
     def engine(kept: torch.Tensor) -> str:
         length = 1 + torch.arange(both.shape[1])[kept] % 7 if weighted else None
         graph = Graph.from_edge_index(both[:, kept], edge_weight=length).to(DEVICE)
-        return torchcent.explain(graph, measure=measure, reduce="none").engine
+        return torchcent.explain(graph, measure=measure, run=torchcent.Run(reduce="none")).engine
 
     ahead = both[0] < both[1]
     assert engine(ahead | (torch.arange(both.shape[1]) % 9 > 0)) == "hierarchy"

@@ -7,6 +7,7 @@ import torch
 from graphs import cycle, edge_index, grid, path, random_graph, random_tree, union
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
+from surface import spread
 
 import torchcent
 from torchcent import Graph, generate
@@ -71,7 +72,7 @@ def rows(graph):
 
 def by_hierarchy(graph, measure, **arguments):
     compute = getattr(torchcent, measure)
-    return compute(graph, engine="hierarchy", dtype=F64, progress=False, **arguments)
+    return compute(graph, dtype=F64, **spread(arguments, engine="hierarchy", progress=False))
 
 
 def assert_close(actual, expected):
@@ -128,7 +129,9 @@ def test_rows(ways, shape, lengths):
     chosen = torch.randperm(graph.num_nodes)[: max(1, graph.num_nodes // 2)]
     for sources in (None, chosen):
         part = slice(None) if sources is None else sources.numpy()
-        found = torchcent.shortest_path_lengths(graph, sources=sources, engine="hierarchy")
+        found = torchcent.shortest_path_lengths(
+            graph, sources=sources, run=torchcent.Run(engine="hierarchy")
+        )
         expected = distance[part]
         if not found.is_floating_point():
             expected = np.where(np.isfinite(expected), expected, -1)
@@ -145,13 +148,17 @@ def test_pivots_and_cutoffs(ways, shape):
     assert_close(profile.eccentricity, expected_sums(distance.T, pivots.numpy())[3])
     for arguments in ({"sources": pivots}, {"cutoff": [2.0, 5.0]}):
         for measure in ("closeness", "harmonic"):
-            other = getattr(torchcent, measure)(graph, engine="dijkstra", dtype=F64, **arguments)
+            other = getattr(torchcent, measure)(
+                graph, dtype=F64, **spread(arguments, engine="dijkstra")
+            )
             torch.testing.assert_close(
                 by_hierarchy(graph, measure, **arguments), other, rtol=1e-13, atol=0
             )
     for measure in ("distance_distribution", "effective_diameter"):
         compute = getattr(torchcent, measure)
-        found, other = (compute(graph, engine=each) for each in ("hierarchy", "dijkstra"))
+        found, other = (
+            compute(graph, run=torchcent.Run(engine=each)) for each in ("hierarchy", "dijkstra")
+        )
         torch.testing.assert_close(found, other, rtol=0, atol=0)
 
 
@@ -165,7 +172,7 @@ def test_sums_over_pivots(ways, lengths):
     for measure in ("closeness", "harmonic", "distance_profile"):
         compute = getattr(torchcent, measure)
         found = by_hierarchy(graph, measure, sources=pivots)
-        other = compute(graph, engine=single, dtype=F64, sources=pivots)
+        other = compute(graph, run=torchcent.Run(engine=single), dtype=F64, sources=pivots)
         torch.testing.assert_close(found, other, rtol=1e-13, atol=0)
 
 
@@ -228,18 +235,20 @@ def test_auto(ways):
     few = torch.arange(50)
 
     def engine(**arguments):
-        return torchcent.explain(graph, **arguments).engine
+        return torchcent.explain(graph, **spread(arguments)).engine
 
     assert engine(measure="closeness", sources=few) == "dijkstra"
     for measure in ("closeness", "harmonic", "eccentricity", "distance_profile"):
         assert engine(measure=measure) == "hierarchy"
-        other = getattr(torchcent, measure)(graph, engine="dijkstra", dtype=F64)
+        other = getattr(torchcent, measure)(graph, run=torchcent.Run(engine="dijkstra"), dtype=F64)
         torch.testing.assert_close(
             getattr(torchcent, measure)(graph, dtype=F64), other, rtol=1e-13, atol=0
         )
     assert engine(measure="closeness", sources=few[1:]) == "hierarchy"
     found = torchcent.shortest_path_lengths(graph)
-    assert torch.equal(found, torchcent.shortest_path_lengths(graph, engine="dijkstra"))
+    assert torch.equal(
+        found, torchcent.shortest_path_lengths(graph, run=torchcent.Run(engine="dijkstra"))
+    )
 
 
 def test_auto_by_hops():
@@ -251,7 +260,7 @@ def test_auto_by_hops():
         assert torchcent.explain(road, measure=measure).engine == "hierarchy"
         assert torchcent.explain(shallow, measure=measure).engine == "bits"
         assert torchcent.explain(road, measure=measure, sources=100).engine == "bits"
-        other = compute(road, engine="bits", dtype=F64)
+        other = compute(road, run=torchcent.Run(engine="bits"), dtype=F64)
         torch.testing.assert_close(compute(road, dtype=F64), other, rtol=1e-13, atol=0)
         some = torch.randperm(road.num_nodes)[:2100]
         if measure != "average_shortest_path_length":
@@ -261,7 +270,7 @@ def test_auto_by_hops():
     assert torchcent.explain(road, measure="closeness", cutoff=5).engine == "bits"
     assert torchcent.explain(road, measure="distance_distribution").engine == "bits"
     values, vertices = torchcent.closeness(road, top=5, dtype=F64)
-    every = torchcent.closeness(road, engine="bits", dtype=F64)
+    every = torchcent.closeness(road, run=torchcent.Run(engine="bits"), dtype=F64)
     torch.testing.assert_close(values, every.sort(descending=True).values[:5], rtol=1e-13, atol=0)
     torch.testing.assert_close(every[vertices], values, rtol=1e-13, atol=0)
 
@@ -270,7 +279,7 @@ def test_what_it_does_not_take():
     weight = torch.rand(40, dtype=F64) / 3
     rounded = Graph.from_edge_index(edge_index(grid(5, 5)), 25, False, weight)
     with pytest.raises(ValueError, match="exact sums"):
-        torchcent.shortest_path_lengths(rounded, engine="hierarchy")
+        torchcent.shortest_path_lengths(rounded, run=torchcent.Run(engine="hierarchy"))
 
 
 def test_what_it_does_not_take_by_hops():
@@ -278,9 +287,9 @@ def test_what_it_does_not_take_by_hops():
     with pytest.raises(ValueError, match="no cutoff by hops"):
         by_hierarchy(graph, "closeness", cutoff=3)
     with pytest.raises(ValueError, match="distance_distribution by hops"):
-        torchcent.distance_distribution(graph, engine="hierarchy")
+        torchcent.distance_distribution(graph, run=torchcent.Run(engine="hierarchy"))
     with pytest.raises(ValueError, match="engine must be one of"):
-        torchcent.shortest_path_lengths(graph, engine="hierarchy")
+        torchcent.shortest_path_lengths(graph, run=torchcent.Run(engine="hierarchy"))
 
 
 @pytest.mark.parametrize("least", [0.5, 2.0**-20])
@@ -291,10 +300,10 @@ def test_fractions_that_int32_has_no_units_for(least):
     graph = Graph.from_edge_index(edge_index(grid(12, 12)), 144, False, weight)
     assert graph.scale.exact and graph.scale.dtype == F64 and not graph.scale.whole
     for measure in ("betweenness", "closeness", "harmonic", "eccentricity"):
-        other = getattr(torchcent, measure)(graph, engine="dijkstra", dtype=F64)
+        other = getattr(torchcent, measure)(graph, run=torchcent.Run(engine="dijkstra"), dtype=F64)
         found = by_hierarchy(graph, measure)
         torch.testing.assert_close(found, other, rtol=1e-12, atol=0)
-    found = torchcent.shortest_path_lengths(graph, engine="hierarchy")
+    found = torchcent.shortest_path_lengths(graph, run=torchcent.Run(engine="hierarchy"))
     np.testing.assert_array_equal(found.numpy(), rows(graph))
 
 
@@ -359,5 +368,5 @@ def test_no_arcs(n):
         graph = Graph.from_edge_index(torch.zeros(2, 0, dtype=torch.int64), n, False, weight)
         for measure in ("closeness", "harmonic"):
             assert torch.equal(by_hierarchy(graph, measure), torch.zeros(n, dtype=F64))
-    found = torchcent.shortest_path_lengths(graph, engine="hierarchy")
+    found = torchcent.shortest_path_lengths(graph, run=torchcent.Run(engine="hierarchy"))
     assert torch.equal(found, torch.eye(n, dtype=torch.int32) - 1)

@@ -77,7 +77,9 @@ def test_other_graphs_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("on_cuda")
 def test_sources_and_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = road(40)
-    expected = torchcent.betweenness(graph, engine="dijkstra", sources=torch.arange(900))
+    expected = torchcent.betweenness(
+        graph, run=torchcent.Run(engine="dijkstra"), sources=torch.arange(900)
+    )
     monkeypatch.setattr(_on_host, "_is_faster", lambda *_: True)
     found = torchcent.betweenness(graph, sources=torch.arange(900))
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)

@@ -46,8 +46,8 @@ def test_a_named_engine_or_devices_stay(copies):
     index = generate.ba(50, 2, seed=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        torchcent.betweenness(index, directed=False, engine="tensor")
-        torchcent.betweenness(index, directed=False, devices=["cpu"])
+        torchcent.betweenness(index, directed=False, run=torchcent.Run(engine="tensor"))
+        torchcent.betweenness(index, directed=False, run=torchcent.Run(devices=["cpu"]))
         torchcent.pagerank(index, directed=False)  # plain PyTorch on every device
     assert not copies
 

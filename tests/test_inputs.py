@@ -12,6 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from standins import Dgl, DglOfTypes, GraphTool, SparseTensor
+from surface import spread
 
 import torchcent
 from torchcent import Graph
@@ -277,7 +278,7 @@ def test_tables(kind: str) -> None:
         ({"weight": "length"}, "weight='length'.*no such column"),
     ):
         with pytest.raises((TypeError, ValueError), match=said):
-            Graph.from_table(first, **bad)
+            Graph.from_table(first, **spread(bad))
     with pytest.raises(ValueError, match="must have two columns"):
         Graph.from_table(table(kind, a=[1]))
 
@@ -402,8 +403,8 @@ NEEDED: dict[str, dict[str, Any]] = {
     "betweenness_variant": {"variant": "linear"},
     "clustering_quality": {"clustering": torch.tensor([0, 0, 0, 1, 1, 1, 2])},
     "effective_resistance": {"pairs": torch.tensor([[0, 1], [3, 2]])},
-    "explain": {"memory": 10**9},  # else that which is free, which changes
-    "explain_mcl": {"memory": 10**9},
+    "explain": {"run": torchcent.Run(memory=10**9)},  # else that which is free, which changes
+    "explain_mcl": {"run": torchcent.Run(memory=10**9)},
     "group_betweenness": {"group": [1, 3]},
     "group_closeness": {"group": [1, 3]},
     "group_degree": {"group": [1, 3]},

@@ -105,7 +105,7 @@ def test_no_more_than_asked_for(tmp_path, monkeypatch, kind, n):
     print(kind, n, path.stat().st_size, peak, max(asked))
     assert peak <= max(asked) + SLACK
     with pytest.raises(MemoryError, match=f"memory={max(asked) - 1} "):
-        torchcent.read(path, memory=max(asked) - 1)
+        torchcent.read(path, run=torchcent.Run(memory=max(asked) - 1))
 
 
 def digits(ids, end):
@@ -152,4 +152,4 @@ def test_rows_take_little_more_than_the_arrays(tmp_path, monkeypatch, n, weights
     assert peak <= 2.5 * arrays + SLACK
     assert peak <= max(asked) + SLACK
     with pytest.raises(MemoryError, match=f"memory={max(asked) - 1} "):
-        torchcent.read(path, memory=max(asked) - 1)
+        torchcent.read(path, run=torchcent.Run(memory=max(asked) - 1))

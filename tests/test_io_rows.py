@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from files import PACK, rows, save
+from surface import spread
 
 import torchcent
 from torchcent.cli import main
@@ -273,9 +274,9 @@ def test_chosen_columns(tmp_path, text, chosen, expected):
     path = save(tmp_path, "g.csv", text)
     if isinstance(expected, str):
         with pytest.raises(ValueError, match="g.csv:" + expected):
-            read(path, **chosen)
+            read(path, **spread(chosen))
     else:
-        assert rows(read(path, **chosen)) == expected
+        assert rows(read(path, **spread(chosen))) == expected
 
 
 @pytest.mark.parametrize(
@@ -297,7 +298,7 @@ def test_chosen_columns(tmp_path, text, chosen, expected):
 )
 def test_columns_that_are_not_there(tmp_path, chosen, error, message):
     with pytest.raises(error, match=message):
-        read(save(tmp_path, "g.csv", TABLE), **chosen)
+        read(save(tmp_path, "g.csv", TABLE), **spread(chosen))
 
 
 def test_columns_are_those_of_edge_lists(tmp_path):

@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse
 import torch
 from files import rows, save
+from surface import spread
 
 import torchcent
 from torchcent import Graph, read
@@ -192,19 +193,19 @@ MTX = "%%MatrixMarket matrix "
 def test_claims_of_text(tmp_path, name, text):
     path = save(tmp_path, name, text)
     with pytest.raises(MemoryError, match=rf"{name}: num_nodes=2147483647.*memory=1048576"):
-        read(path, memory=MEMORY)
+        read(path, run=torchcent.Run(memory=MEMORY))
 
 
 def test_claims_of_binary(tmp_path):
     with pytest.raises(MemoryError, match="num_nodes=2147483647"):
         read(npz(tmp_path, format=np.array(b"coo"), shape=[HUGE] * 2, row=[0], col=[1], data=[1]),
-             memory=MEMORY)  # fmt: skip
+             run=torchcent.Run(memory=MEMORY))  # fmt: skip
     torch.save({"edge_index": torch.tensor([[0], [1]]), "num_nodes": HUGE}, tmp_path / "g.pt")
     with pytest.raises(MemoryError, match="num_nodes=2147483647"):
-        read(tmp_path / "g.pt", memory=MEMORY)
+        read(tmp_path / "g.pt", run=torchcent.Run(memory=MEMORY))
     torch.save(torch.tensor([0]).expand(2, 10**9), tmp_path / "g.pt")  # 8 bytes that claim 16 GB
     with pytest.raises(MemoryError, match=r"shape \[2, 1000000000\]"):
-        read(tmp_path / "g.pt", memory=MEMORY)
+        read(tmp_path / "g.pt", run=torchcent.Run(memory=MEMORY))
     file = io.BytesIO()
     np.save(file, np.array([[0], [1]]))
     path = save(
@@ -217,9 +218,9 @@ def test_claims_of_binary(tmp_path):
 def test_claims_of_the_caller(tmp_path):
     path = save(tmp_path, "g.txt", "0 1\n")
     with pytest.raises(MemoryError, match="num_nodes=2147483647.*memory=1048576"):
-        read(path, num_nodes=HUGE, memory=MEMORY)
+        read(path, num_nodes=HUGE, run=torchcent.Run(memory=MEMORY))
     with pytest.raises(MemoryError, match=r"what the file holds.*: 1 rows: .*memory=50 "):
-        read(path, memory=50)
+        read(path, run=torchcent.Run(memory=50))
 
 
 def test_parquet_rows_are_counted_first(tmp_path):
@@ -228,7 +229,7 @@ def test_parquet_rows_are_counted_first(tmp_path):
     parquet.write_table(pa.table({"u": zeros, "v": zeros}), tmp_path / "g.parquet")
     assert (tmp_path / "g.parquet").stat().st_size < 10**4
     with pytest.raises(MemoryError, match="1000000 rows: 64000000 bytes"):
-        read(tmp_path / "g.parquet", memory=MEMORY)
+        read(tmp_path / "g.parquet", run=torchcent.Run(memory=MEMORY))
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
@@ -237,7 +238,7 @@ def test_expansion_is_bounded(tmp_path, pack):
     path = tmp_path / f"g.txt{suffix}"
     path.write_bytes(pack(b"0 1\n" * 3 * 10**6))
     with pytest.raises(MemoryError, match="what the file holds"):
-        read(path, memory=10 * MEMORY if suffix == ".xz" else MEMORY)
+        read(path, run=torchcent.Run(memory=10 * MEMORY if suffix == ".xz" else MEMORY))
     assert read(path).num_edges == 3 * 10**6
 
 
@@ -246,7 +247,7 @@ def test_an_xz_dictionary_is_bounded(tmp_path):
     path = tmp_path / "g.txt.xz"
     path.write_bytes(packed)
     with pytest.raises(MemoryError, match="g.txt.xz: the dictionary .*memory=1048576"):
-        read(path, memory=MEMORY)
+        read(path, run=torchcent.Run(memory=MEMORY))
 
 
 def test_an_archive_is_bounded(tmp_path):
@@ -257,12 +258,12 @@ def test_an_archive_is_bounded(tmp_path):
     path = save(tmp_path, "g.npz", file.getvalue())
     assert path.stat().st_size < 2 * 10**5
     with pytest.raises(MemoryError, match="what the zip archive expands to: 1000"):
-        read(path, memory=MEMORY)
+        read(path, run=torchcent.Run(memory=MEMORY))
     torch.save(torch.tensor([[0], [1]]), tmp_path / "g.pt")
     with zipfile.ZipFile(tmp_path / "g.pt", "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("archive/data/1", bytes(10**8))
     with pytest.raises(MemoryError, match="what the zip archive expands to: 1000"):
-        read(tmp_path / "g.pt", memory=MEMORY)
+        read(tmp_path / "g.pt", run=torchcent.Run(memory=MEMORY))
 
 
 @pytest.mark.parametrize(
@@ -497,14 +498,14 @@ def test_numbers_too_long_for_python(tmp_path):
 def test_arguments_of_read(tmp_path, argument, value, error):
     path = save(tmp_path, "g.txt", "0 1\n")
     with pytest.raises(error, match=f"{argument}[= ]"):
-        read(**{"path": path, argument: value})
+        read(**spread({"path": path, argument: value}))
 
 
 def test_arguments_for_edge_lists_only(tmp_path):
     path = save(tmp_path, "g.gr", "p sp 2 1\na 1 2 1\n")
     for given in ({"skip": 1}, {"text_labels": True}):
         with pytest.raises(ValueError, match="is for edge lists in text, not for gr"):
-            read(path, **given)
+            read(path, **spread(given))
 
 
 @pytest.mark.parametrize(

@@ -296,7 +296,7 @@ def test_another_request_is_refused(stopped, more, differs):
 def test_another_measure_is_refused(stopped):
     case, folder = stopped
     with pytest.raises(ValueError, match="measure is 'betweenness' there and 'stress' here"):
-        torchcent.stress(case.graph(), checkpoint=folder)
+        torchcent.stress(case.graph(), run=torchcent.Run(checkpoint=folder))
 
 
 def test_other_sources_are_refused(tuning, tmp_path):

@@ -20,6 +20,7 @@ from graphs import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from surface import spread
 
 from torchcent import Graph, betweenness_approx
 from torchcent.approx._pivots import Pivots, dependency_sums
@@ -201,4 +202,4 @@ def test_both_ways_of_a_directed_graph():
 )
 def test_errors(options, message):
     with pytest.raises(ValueError, match=message):
-        betweenness_approx(edge_index(path(4)), **options)
+        betweenness_approx(edge_index(path(4)), **spread(options))

@@ -60,7 +60,7 @@ def groups(found: Clustering) -> list[list[int]]:
 def test_karate_club(engine: str) -> None:
     """The clusters of mcl 22-282 at its default inflation (shared/golden)."""
     index = torch.tensor(list(nx.karate_club_graph().edges())).T.to(DEVICE)
-    found = torchcent.mcl(index, directed=False, engine=engine)
+    found = torchcent.mcl(index, directed=False, run=torchcent.Run(engine=engine))
     first = [2, 8, 9, 14, 15, 18, 20, *range(22, 34)]
     assert groups(found) == [first, [v for v in range(34) if v not in first]]
     assert found.converged and found.iterations == len(found.chaos_history) == 11
@@ -89,7 +89,7 @@ def test_oracle(engine: str, prune: str, inflation: float, expansion: int) -> No
             warnings.simplefilter("ignore")
             found = torchcent.mcl(
                 index, weight, inflation=inflation, expansion=expansion, prune=rules,
-                engine=engine, return_flow=True, max_iter=last,
+                run=torchcent.Run(engine=engine), return_flow=True, max_iter=last,
             )  # fmt: skip
         if found.iterations < last:
             break
@@ -107,7 +107,7 @@ def test_limit(engine: str) -> None:
     """A whole run against the oracle's."""
     index, weight = planted(4, 11, 7)
     flow, chaos = oracle.run(similarity_matrix(index, weight, 44))
-    found = torchcent.mcl(index, weight, engine=engine, return_flow=True)
+    found = torchcent.mcl(index, weight, run=torchcent.Run(engine=engine), return_flow=True)
     assert found.flow is not None and found.iterations == len(chaos)
     np.testing.assert_allclose(found.flow.to_dense().cpu().numpy(), flow, atol=1e-4)
     np.testing.assert_allclose(found.chaos_history, chaos, rtol=1e-3, atol=1e-5)
@@ -131,7 +131,7 @@ def test_engines_agree(
             warnings.simplefilter("ignore")
             found = torchcent.mcl(
                 edge_index(arcs), weight.to(DEVICE), num_nodes=n, inflation=inflation, loops=loops,
-                max_iter=5, directed=directed, engine=engine, return_flow=True,
+                max_iter=5, directed=directed, run=torchcent.Run(engine=engine), return_flow=True,
             )  # fmt: skip
         assert found.flow is not None
         flows.append(found.flow.to_dense().cpu())
@@ -169,8 +169,8 @@ def test_directed_false_takes_the_larger_of_both_directions(engine: str) -> None
     index, weight = planted(3, 8, 3)
     both = torch.cat([index, index.flip(0)], 1)
     halves = torch.cat([weight * (index[0] < index[1]), weight * 0.5])
-    one = torchcent.mcl(index, weight, engine=engine)
-    other = torchcent.mcl(both, halves, directed=False, engine=engine)
+    one = torchcent.mcl(index, weight, run=torchcent.Run(engine=engine))
+    other = torchcent.mcl(both, halves, directed=False, run=torchcent.Run(engine=engine))
     assert torch.equal(one.labels, other.labels)
 
 
@@ -190,21 +190,24 @@ def test_weights_of_any_size() -> None:
 @pytest.mark.parametrize("n", [0, 1, 3])
 def test_no_arcs(engine: str, n: int) -> None:
     nothing = torch.empty(2, 0, dtype=torch.int64, device=DEVICE)
-    found = torchcent.mcl(nothing, num_nodes=n, engine=engine)
+    found = torchcent.mcl(nothing, num_nodes=n, run=torchcent.Run(engine=engine))
     assert groups(found) == [[v] for v in range(n)]
     assert found.converged and found.labels.tolist() == list(range(n))
-    assert len(torchcent.mcl_sweep(nothing, num_nodes=n, engine=engine).clusterings) == 4
+    assert (
+        len(torchcent.mcl_sweep(nothing, num_nodes=n, run=torchcent.Run(engine=engine)).clusterings)
+        == 4
+    )
 
 
 def test_all_weights_zero_is_no_arc(engine: str) -> None:
     pair = torch.tensor([[0, 1], [1, 0]], device=DEVICE)
-    found = torchcent.mcl(pair, torch.zeros(2, device=DEVICE), engine=engine)
+    found = torchcent.mcl(pair, torch.zeros(2, device=DEVICE), run=torchcent.Run(engine=engine))
     assert groups(found) == [[0], [1]]
 
 
 def test_isolated_vertices_are_singletons(engine: str) -> None:
     triangle = torch.tensor([[0, 1, 4], [1, 4, 0]], device=DEVICE)
-    found = torchcent.mcl(triangle, num_nodes=6, directed=False, engine=engine)
+    found = torchcent.mcl(triangle, num_nodes=6, directed=False, run=torchcent.Run(engine=engine))
     assert groups(found) == [[0, 1, 4], [2], [3], [5]]
     assert "4 clusters of 6 vertices: 3, 1, 1, 1; 3 singletons" in repr(found)
 
@@ -213,7 +216,9 @@ def test_isolated_vertices_are_singletons(engine: str) -> None:
 def test_overlap(engine: str, overlap: str) -> None:
     """The middle of a path of five flows to both ends alike."""
     path = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]], device=DEVICE)
-    found = torchcent.mcl(path, directed=False, overlap=overlap, engine=engine, inflation=2)
+    found = torchcent.mcl(
+        path, directed=False, overlap=overlap, run=torchcent.Run(engine=engine), inflation=2
+    )
     expected = {
         "cut": [[0, 1, 2], [3, 4]],
         "keep": [[0, 1, 2], [2, 3, 4]],
@@ -230,9 +235,11 @@ def test_flip_flop_stops_with_a_warning(engine: str) -> None:
     pair = torch.tensor([[0, 1], [1, 0]], device=DEVICE)
     star = torch.tensor([[0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0]], device=DEVICE)
     with pytest.warns(UserWarning, match="not converged in 2 iterations"):
-        found = torchcent.mcl(star, loops=0.01, max_iter=2, engine=engine, chaos=1e-9)
+        found = torchcent.mcl(
+            star, loops=0.01, max_iter=2, run=torchcent.Run(engine=engine), chaos=1e-9
+        )
     assert not found.converged and found.iterations == 2 and "NOT converged" in repr(found)
-    assert torchcent.mcl(pair, loops=None, engine=engine).num_clusters == 2
+    assert torchcent.mcl(pair, loops=None, run=torchcent.Run(engine=engine)).num_clusters == 2
 
 
 @pytest.mark.filterwarnings("ignore:mcl has not converged")
@@ -241,7 +248,9 @@ def test_deterministic_whatever_the_threads(engine: str, threads: None) -> None:
     flows = []
     for count in (1, 2, 3):
         torch.set_num_threads(count)
-        found = torchcent.mcl(index, weight, engine=engine, return_flow=True, max_iter=6)
+        found = torchcent.mcl(
+            index, weight, run=torchcent.Run(engine=engine), return_flow=True, max_iter=6
+        )
         assert found.flow is not None
         flows.append(found.flow)
     if engine == "dense" or engine == "auto":  # sums of a matrix product may be split by threads
@@ -256,7 +265,7 @@ def test_engines_take_over(tuning) -> None:
     """auto goes from dense to sparse columns, and back, as the flow gets sparse or dense."""
     index, weight = planted(12, 12, 2)
     tuning(mcl_small=0)
-    plain = torchcent.mcl(index, weight, engine="tensor")
+    plain = torchcent.mcl(index, weight, run=torchcent.Run(engine="tensor"))
     sparse = "fused" if _plan.compiled(DEVICE) else "tensor"
     for gain in (1.5, 12, 1000):
         tuning(mcl_dense_gain=gain)
@@ -271,10 +280,10 @@ def test_engines_take_over(tuning) -> None:
 def test_sweep_is_mcl_at_each_inflation(engine: str) -> None:
     index, weight = planted(6, 10, 9)
     rates = [1.3, 2.0, 4.0]
-    sweep = torchcent.mcl_sweep(index, weight, rates, engine=engine)
+    sweep = torchcent.mcl_sweep(index, weight, rates, run=torchcent.Run(engine=engine))
     assert len(sweep) == 3 and sweep[1] is sweep.clusterings[1]
     for rate, found, row in zip(rates, sweep.clusterings, sweep.table, strict=True):
-        alone = torchcent.mcl(index, weight, inflation=rate, engine=engine)
+        alone = torchcent.mcl(index, weight, inflation=rate, run=torchcent.Run(engine=engine))
         assert torch.equal(found.labels, alone.labels)
         assert found.iterations == alone.iterations and found.inflation == rate
         np.testing.assert_allclose(found.chaos_history, alone.chaos_history, rtol=1e-3, atol=1e-6)
@@ -291,8 +300,8 @@ def test_sweep_is_mcl_at_each_inflation(engine: str) -> None:
 def test_graph_in_place_of_an_edge_index(engine: str) -> None:
     index, _ = planted(4, 8, 1)
     graph = torchcent.Graph.from_edge_index(index, directed=False)
-    found = torchcent.mcl(graph, engine=engine)
-    assert torch.equal(found.labels, torchcent.mcl(index, engine=engine).labels)
+    found = torchcent.mcl(graph, run=torchcent.Run(engine=engine))
+    assert torch.equal(found.labels, torchcent.mcl(index, run=torchcent.Run(engine=engine)).labels)
 
 
 def test_explain() -> None:
@@ -306,7 +315,10 @@ def test_explain() -> None:
     assert plan.memory < plan.memory_limit and f"{plan.products:,} products" in str(plan)
     full = torch.ones(50, 50, device=DEVICE).nonzero().T
     assert torchcent.explain_mcl(full).engine == "dense"
-    assert torchcent.explain_mcl(index, weight, engine="tensor").reason == "asked for"
+    assert (
+        torchcent.explain_mcl(index, weight, run=torchcent.Run(engine="tensor")).reason
+        == "asked for"
+    )
 
 
 @pytest.mark.parametrize("how", ["fused", "tensor", "dense"])
@@ -314,25 +326,29 @@ def test_memory_is_refused_before_and_during_a_run(how: str) -> None:
     if how == "fused" and not _plan.compiled(DEVICE):
         pytest.skip("there is no compiled operator")
     index, weight = planted(10, 30, 4)
-    need = torchcent.explain_mcl(index, weight, engine=how).memory
-    assert torchcent.mcl(index, weight, engine=how, memory=need).num_clusters == 10
+    need = torchcent.explain_mcl(index, weight, run=torchcent.Run(engine=how)).memory
+    assert (
+        torchcent.mcl(index, weight, run=torchcent.Run(engine=how, memory=need)).num_clusters == 10
+    )
     refused = rf"mcl with engine='{how}'.*needs .*memory=\d+"
     if how == "fused":  # in pieces
         graph = torchcent.Graph.from_edge_index(index)
         weight = None
         with pytest.raises(MemoryError, match=refused) as error:
-            torchcent.mcl(graph, engine=how, memory=1000)
+            torchcent.mcl(graph, run=torchcent.Run(engine=how, memory=1000))
         need = int(re.search(r"\((\d+) bytes\)", str(error.value))[1])
-        assert torchcent.explain_mcl(graph, engine=how, memory=need).memory == need
+        assert (
+            torchcent.explain_mcl(graph, run=torchcent.Run(engine=how, memory=need)).memory == need
+        )
         index = graph
     with pytest.raises(MemoryError, match=refused):
-        torchcent.mcl(index, weight, engine=how, memory=need - 1)
+        torchcent.mcl(index, weight, run=torchcent.Run(engine=how, memory=need - 1))
 
 
 def test_memory_is_obeyed_during_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     index, weight = planted(10, 30, 4)
     for how in ("tensor", *(["fused"] if _plan.compiled(DEVICE) else [])):
-        plan = torchcent.explain_mcl(index, weight, engine=how)
+        plan = torchcent.explain_mcl(index, weight, run=torchcent.Run(engine=how))
         flow = _flow.build(torchcent.Graph.from_edge_index(index), weight, "max", None)
         small = _plan.MclPlan(**{**vars(plan), "memory_limit": plan.overhead + flow.nbytes + 1000})
         rules = Rules(2, Prune())
@@ -355,7 +371,7 @@ def test_interrupt_leaves_nothing_running(tuning) -> None:
         with pytest.raises(KeyboardInterrupt), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for _ in range(500):
-                torchcent.mcl(index, weight, engine="tensor", inflation=1.2)
+                torchcent.mcl(index, weight, run=torchcent.Run(engine="tensor"), inflation=1.2)
         timer.join()
     finally:
         signal.signal(signal.SIGINT, usual)
@@ -365,11 +381,11 @@ def test_interrupt_leaves_nothing_running(tuning) -> None:
 def test_progress(capsys: pytest.CaptureFixture[str], tuning) -> None:
     index, weight = planted(10, 30, 4)
     tuning(mcl_inline=0)
-    torchcent.mcl(index, weight, progress=True, engine="tensor", inflation=1.3)
+    torchcent.mcl(index, weight, run=torchcent.Run(engine="tensor", progress=True), inflation=1.3)
     shown = capsys.readouterr().err
     assert "mcl -I 1.3" in shown and "iteration" in shown
     assert "chaos" in shown and "entries" in shown
-    torchcent.mcl(index, weight, progress=False)
+    torchcent.mcl(index, weight, run=torchcent.Run(progress=False))
     assert capsys.readouterr().err == ""
 
 
@@ -398,12 +414,12 @@ def test_dense_takes_a_batch() -> None:
 
 def test_tensor_engine_in_blocks(tuning) -> None:
     index, weight = planted(6, 10, 9)
-    whole = torchcent.mcl(index, weight, engine="tensor", return_flow=True)
+    whole = torchcent.mcl(index, weight, run=torchcent.Run(engine="tensor"), return_flow=True)
     tuning(
         mcl_products=500,
         mcl_products_on_accelerator=500,
     )
-    parts = torchcent.mcl(index, weight, engine="tensor", return_flow=True)
+    parts = torchcent.mcl(index, weight, run=torchcent.Run(engine="tensor"), return_flow=True)
     assert whole.flow is not None and parts.flow is not None
     torch.testing.assert_close(parts.flow.to_dense(), whole.flow.to_dense())
     assert parts.chaos_history == pytest.approx(whole.chaos_history)

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from surface import spread
 
 import torchcent
 from torchcent import Prune
@@ -78,7 +79,7 @@ def test_negative_similarities_are_no_arcs(directed: bool | None) -> None:
 )
 def test_options(options: dict, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        torchcent.mcl(ARCS, **options)
+        torchcent.mcl(ARCS, **spread(options))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import torch
 from graphs import DEVICE
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from surface import spread
 from torch import Tensor
 
 import torchcent
@@ -42,13 +43,13 @@ def union(parts: list[Part]) -> tuple[Tensor, Tensor, Tensor]:
 
 def assert_as_alone(parts: list[Part], **options: object) -> torchcent.Clustering:
     edges, weight, ptr = union(parts)
-    found = torchcent.mcl(edges, weight, ptr=ptr, directed=False, **options)  # type: ignore[arg-type]
+    found = torchcent.mcl(edges, weight, ptr=ptr, directed=False, **spread(options))  # type: ignore[arg-type]
     assert found.cluster_ptr is not None
     first = found.cluster_ptr.tolist()
     clusters = found.clusters()
     overlaps = found.overlaps.tolist()
     for number, (own, similarity, n) in enumerate(parts):
-        alone = torchcent.mcl(own, similarity, num_nodes=n, directed=False, **options)  # type: ignore[arg-type]
+        alone = torchcent.mcl(own, similarity, num_nodes=n, directed=False, **spread(options))  # type: ignore[arg-type]
         begin = int(ptr[number])
         labels = found.labels[begin : begin + n] - first[number]
         assert labels.tolist() == alone.labels.tolist()

@@ -65,13 +65,13 @@ def test_alternating_flow(engine: str) -> None:
     if engine == "fused" and not _plan.compiled(DEVICE):
         pytest.skip("there is no compiled operator")
     with pytest.warns(UserWarning, match="every 2 iterations.*some arcs have no reverse"):
-        found = torchcent.mcl(TRIANGLE, engine=engine, return_flow=True)
+        found = torchcent.mcl(TRIANGLE, run=torchcent.Run(engine=engine), return_flow=True)
     assert not found.converged and found.iterations < 50 and "NOT converged" in repr(found)
     assert found.flow is not None
     assert_alternates(found.flow)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert torchcent.mcl(TRIANGLE, directed=False, engine=engine).converged
+        assert torchcent.mcl(TRIANGLE, directed=False, run=torchcent.Run(engine=engine)).converged
 
 
 @pytest.mark.parametrize("one_way", [False, True])
@@ -79,7 +79,7 @@ def test_advice_only_for_one_way_arcs(one_way: bool) -> None:
     graph = torchcent.Graph.from_edge_index(TRIANGLE)
     flow = _flow.build(graph, _flow.similarities(graph, None), "max", None)
     with pytest.warns(UserWarning, match="every 7 iterations") as told:
-        _run.warn_if_stuck(_run.Run(flow, period=7), _run.Limits(1e-4, 200), one_way)
+        _run.warn_if_stuck(_run.Outcome(flow, period=7), _run.Limits(1e-4, 200), one_way)
     assert ("directed=False" in str(told[0].message)) == one_way
 
 
@@ -105,7 +105,9 @@ def test_batch(engine: str) -> None:
     path = torch.tensor([[0, 1, 1, 2, 3, 4], [1, 0, 2, 1, 4, 3]], device=DEVICE)
     edges = torch.cat([TRIANGLE, path + 3, TRIANGLE + 8], 1)
     with pytest.warns(UserWarning, match="every 2 iterations"):
-        found = torchcent.mcl(edges, ptr=torch.tensor([0, 3, 8, 11], device=DEVICE), engine=engine)
+        found = torchcent.mcl(
+            edges, ptr=torch.tensor([0, 3, 8, 11], device=DEVICE), run=torchcent.Run(engine=engine)
+        )
     alone = torchcent.mcl(path, num_nodes=5)
     assert not found.converged and found.iterations < 100 and math.isfinite(found.chaos_history[-1])
     assert found.cluster_ptr is not None

@@ -61,7 +61,12 @@ def compare(load: Graphs, golden: Golden, name: str, engine: str, exact: bool = 
             continue
         prune = None if exact else torchcent.Prune()
         found = torchcent.mcl(
-            index, weight, num_nodes=n, inflation=inflation, prune=prune, engine=engine
+            index,
+            weight,
+            num_nodes=n,
+            inflation=inflation,
+            prune=prune,
+            run=torchcent.Run(engine=engine),
         )
         reference = labels_of(file)
         tied = TIES.get((name, inflation), [])
@@ -96,7 +101,9 @@ def test_mcl_on_large_networks(name: str, load: Graphs, golden: Golden) -> None:
 @pytest.mark.parametrize(("name", "inflation"), [("ca-GrQc-lcc", 2.0)])
 def test_ties_are_ties(name: str, inflation: float, load: Graphs, golden: Golden) -> None:
     index, weight, n = symmetric(load, name)
-    found = torchcent.mcl(index, weight, num_nodes=n, inflation=inflation, engine="tensor")
+    found = torchcent.mcl(
+        index, weight, num_nodes=n, inflation=inflation, run=torchcent.Run(engine="tensor")
+    )
     assert found.overlaps.tolist() == TIES[name, inflation]
     reference = labels_of(golden / f"mcl-22-282/{name}.I{10 * inflation:.0f}.txt.gz")
     assert clustering_distance(found, reference).distance == 0
@@ -111,8 +118,12 @@ def test_ties_are_the_only_differences(load: Graphs, golden: Golden) -> None:
     for inflation in (1.4, 2.0, 4.0):
         file = golden / f"mcl-22-282/{TIED}.I{10 * inflation:.0f}.txt.gz"
         reference = labels_of(file)
-        found = torchcent.mcl(index, weight, num_nodes=n, inflation=inflation, engine="fused")
-        exact = torchcent.mcl(index, weight, num_nodes=n, inflation=inflation, engine="tensor")
+        found = torchcent.mcl(
+            index, weight, num_nodes=n, inflation=inflation, run=torchcent.Run(engine="fused")
+        )
+        exact = torchcent.mcl(
+            index, weight, num_nodes=n, inflation=inflation, run=torchcent.Run(engine="tensor")
+        )
         tied = exact.overlaps.tolist()
         assert distance_without(tied, found.labels, reference) == 0
         assert clustering_distance(found, reference).distance <= 2 * exact.overlaps.numel()
@@ -152,6 +163,5 @@ def test_live(tmp_path: Path, inflation: float, limits: str) -> None:
     for engine in ("tensor", "dense", *(["fused"] if _plan.compiled(DEVICE) else [])):
         found = torchcent.mcl(
             edges.edge_index, edges.edge_weight, num_nodes=edges.num_nodes, directed=False,
-            inflation=inflation, prune=prune, engine=engine,
-        )  # fmt: skip
+            inflation=inflation, prune=prune, run=torchcent.Run(engine=engine))  # fmt: skip
         assert clustering_distance(found, expected).distance == 0

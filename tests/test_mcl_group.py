@@ -15,6 +15,7 @@ import pytest
 import torch
 import torch.distributed as dist
 import torch.multiprocessing
+from surface import spread
 from torch import Tensor
 
 import torchcent
@@ -74,7 +75,7 @@ def cases() -> dict[str, tuple[tuple[Any, ...], dict[str, Any]]]:
 def cluster(arguments: tuple[Any, ...], options: dict[str, Any], **others: Any) -> Clustering:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # not converged
-        return torchcent.mcl(*arguments, **options, return_flow=True, **others)
+        return torchcent.mcl(*arguments, return_flow=True, **spread({**options, **others}))
 
 
 def record(found: Clustering) -> dict[str, Any]:
@@ -109,7 +110,9 @@ def failing(rank: int, error: Callable[[_engines.Sparse], None]) -> Callable[[],
 
         _engines.Tensors.compute = compute  # type: ignore[method-assign]
         try:
-            return torchcent.mcl(ring(30, 3), directed=False, engine="tensor", group="world")
+            return torchcent.mcl(
+                ring(30, 3), directed=False, run=torchcent.Run(engine="tensor", group="world")
+            )
         finally:
             _engines.Tensors.compute = usual  # type: ignore[method-assign]
 
@@ -134,15 +137,25 @@ def errors() -> dict[str, Callable[[], object]]:
         "memory": failing(1, no_memory),
         "first rank": failing(0, no_memory),
         "Ctrl-C": failing(2, ctrl_c),
-        "too small": lambda: torchcent.mcl(index, group="world", engine="tensor", memory=4000),
-        "bad value": lambda: torchcent.mcl(index, group="world", inflation=1),
-        "bad on one": lambda: torchcent.mcl(index, group="world", inflation=2 - (rank == 1)),
-        "not alike": lambda: torchcent.mcl(index, group="world", inflation=2 + (rank == 1)),
-        "other graph": lambda: torchcent.mcl(ring(30 + rank, 3), group="world"),
-        "other limit": lambda: torchcent.mcl(index, group="world", memory=10**8 + rank),
-        "batch": lambda: torchcent.mcl(index, group="world", ptr=torch.tensor([0, 30])),
-        "no group": lambda: torchcent.mcl(index, group="some"),
-        "a number": lambda: torchcent.mcl(index, group=3),  # type: ignore[arg-type]
+        "too small": lambda: torchcent.mcl(
+            index, run=torchcent.Run(engine="tensor", memory=4000, group="world")
+        ),
+        "bad value": lambda: torchcent.mcl(index, run=torchcent.Run(group="world"), inflation=1),
+        "bad on one": lambda: torchcent.mcl(
+            index, run=torchcent.Run(group="world"), inflation=2 - (rank == 1)
+        ),
+        "not alike": lambda: torchcent.mcl(
+            index, run=torchcent.Run(group="world"), inflation=2 + (rank == 1)
+        ),
+        "other graph": lambda: torchcent.mcl(ring(30 + rank, 3), run=torchcent.Run(group="world")),
+        "other limit": lambda: torchcent.mcl(
+            index, run=torchcent.Run(memory=10**8 + rank, group="world")
+        ),
+        "batch": lambda: torchcent.mcl(
+            index, run=torchcent.Run(group="world"), ptr=torch.tensor([0, 30])
+        ),
+        "no group": lambda: torchcent.mcl(index, run=torchcent.Run(group="some")),
+        "a number": lambda: torchcent.mcl(index, run=torchcent.Run(group=3)),  # type: ignore[arg-type]
     }
 
 
@@ -163,7 +176,7 @@ def work(rank: int, folder: str) -> None:
             told["pair"][name] = record(cluster(*cases()[name], group=pair))
     if rank == 1:
         try:
-            torchcent.mcl(ring(5, 1), group=pair)
+            torchcent.mcl(ring(5, 1), run=torchcent.Run(group=pair))
         except (TypeError, ValueError) as error:
             told["outside"] = str(error)
     for name, call in errors().items():
@@ -171,7 +184,7 @@ def work(rank: int, folder: str) -> None:
             call()
         except BaseException as error:
             told["failed"][name] = type(error).__name__, str(error)
-    sweep = torchcent.mcl_sweep(ring(40, 2), directed=False, group="world")
+    sweep = torchcent.mcl_sweep(ring(40, 2), directed=False, run=torchcent.Run(group="world"))
     told["sweep"] = [found.labels for found in sweep.clusterings], sweep.table
     group = _group.group_of("world")
     assert group is not None
@@ -238,7 +251,7 @@ def test_groups(ranks: list[dict[str, Any]]) -> None:
             want = [torch.arange(2 * r).reshape(r, 2).to(kind) for r in range(RANKS)]
             assert all(map(torch.equal, parts, want))
     with pytest.raises(ValueError, match="group='world', but there are no ranks"):
-        torchcent.mcl(ring(5, 1), group="world")
+        torchcent.mcl(ring(5, 1), run=torchcent.Run(group="world"))
 
 
 def test_the_command_under_torchrun(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import sys
 import pytest
 import torch
 from graphs import DEVICE
+from surface import spread
 from torch import Tensor
 
 import torchcent
@@ -76,9 +77,13 @@ def clustered(
     graph: Edges, engine: str, inflation: float = 2, **rest: bool
 ) -> torchcent.Clustering:
     return torchcent.mcl(
-        graph[0].to(DEVICE), num_nodes=graph[1], directed=False, engine=engine,
-        inflation=inflation, max_iter=70, **rest,
-    )  # fmt: skip
+        graph[0].to(DEVICE),
+        num_nodes=graph[1],
+        directed=False,
+        inflation=inflation,
+        max_iter=70,
+        **spread(rest, engine=engine),
+    )
 
 
 def flow(found: torchcent.Clustering) -> Tensor:

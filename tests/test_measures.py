@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 import torch
+from surface import spread
 
 import torchcent
 from torchcent.engines import _measures, _tensor, _tiny
@@ -22,11 +23,17 @@ def test_rows_say_what_the_functions_do(measure):
     if measure.family == "paths":
         # A result per column of edge_index, or per vertex.
         needed = {measure.weighted_by: torch.ones(4)} if measure.weighted_by else {}
-        found = function(PATH, directed=False, **needed)
+        found = function(PATH, directed=False, **spread(needed))
         assert found.numel() == (3 if measure.per_slot else 4)
-        assert measure.visitor is not None and "strategy" in options
+        assert measure.visitor is not None
     else:
-        assert measure.visitor is None and "strategy" not in options
+        assert measure.visitor is None
+    reduced = torchcent.Run(reduce="none")
+    if measure.family == "paths":
+        function(PATH, directed=False, run=reduced, **needed)
+    else:
+        with pytest.raises(ValueError, match=f"{measure.name} does not use reduce='none'"):
+            function(PATH, directed=False, run=reduced)
     assert torchcent.explain(PATH, measure=measure.name, directed=False).engine == "tiny"
 
 

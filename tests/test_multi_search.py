@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from interrupt import assert_stops
 
-from torchcent import Graph, Visitor, multi_search
+from torchcent import Graph, Run, Visitor, multi_search
 
 
 def built(n: int, arcs: oracles.Arcs, directed: bool = True) -> Graph:
@@ -87,7 +87,9 @@ def test_what_the_hooks_are_told(data, lanes):
     sources = data.draw(subsets(n))
     graph = built(n, arcs)
     visitor = Record()
-    result = multi_search(graph, torch.tensor(sources), visitor, memory=bytes_for(graph, lanes))
+    result = multi_search(
+        graph, torch.tensor(sources), visitor, run=Run(memory=bytes_for(graph, lanes))
+    )
     assert result is None
     slots = list(zip(*graph.to_edge_index().tolist(), strict=True))
     assert visitor.batches == [
@@ -142,7 +144,7 @@ def test_sums_of_batches():
     graph = built(9, path(9))
     for lanes in (1, 2, 9):
         visitor = Plain(lambda depth: depth.clamp(min=0).sum(0), "sum")
-        sums = multi_search(graph, visitor=visitor, memory=bytes_for(graph, lanes))
+        sums = multi_search(graph, visitor=visitor, run=Run(memory=bytes_for(graph, lanes)))
         assert sums.tolist() == [v * (v + 1) // 2 for v in range(9)]
 
 
@@ -150,7 +152,7 @@ def test_rows_follow_the_order_of_the_sources():
     graph = built(6, path(6))
     sources = torch.tensor([4, 0, 5, 2])
     for lanes in (1, 3, 4):
-        rows = multi_search(graph, sources, Plain(), memory=bytes_for(graph, lanes))
+        rows = multi_search(graph, sources, Plain(), run=Run(memory=bytes_for(graph, lanes)))
         assert rows[:, 5].tolist() == [1, 5, 0, 3]
 
 
@@ -208,9 +210,9 @@ def test_other_arguments():
     with pytest.raises(TypeError, match="directed.*'no'"):
         multi_search(arcs, None, Plain(), directed="no")
     with pytest.raises(ValueError, match="memory.*-1"):
-        multi_search(arcs, None, Plain(), memory=-1)
+        multi_search(arcs, None, Plain(), run=Run(memory=-1))
     with pytest.raises(TypeError, match="progress.*1"):
-        multi_search(arcs, None, Plain(), progress=1)
+        multi_search(arcs, None, Plain(), run=Run(progress=1))
 
 
 @pytest.mark.parametrize(
@@ -237,10 +239,10 @@ def test_types_of_results():
 
 
 def test_progress(capsys):
-    multi_search(edge_index(path(5)), None, Plain(), progress=True)
+    multi_search(edge_index(path(5)), None, Plain(), run=Run(progress=True))
     said = capsys.readouterr().err
     assert "Plain" in said and "5/5" in said
-    multi_search(edge_index(path(5)), None, Plain(), progress=False)
+    multi_search(edge_index(path(5)), None, Plain(), run=Run(progress=False))
     assert capsys.readouterr().err == ""
 
 
@@ -261,11 +263,11 @@ def test_batches_follow_the_memory():
     for size, lanes in ((0, 4), (bytes_for(graph, 1) - graph.nbytes, 2), (10**6, 0)):
         visitor = Hungry(size)
         if lanes:
-            multi_search(graph, visitor=visitor, memory=bytes_for(graph, 4) + 1)
+            multi_search(graph, visitor=visitor, run=Run(memory=bytes_for(graph, 4) + 1))
             assert [len(batch[0][1]) for batch in visitor.batches] == [lanes] * (8 // lanes)
         else:
             with pytest.raises(MemoryError, match=f"multi_search.*memory={bytes_for(graph, 4)}"):
-                multi_search(graph, visitor=visitor, memory=bytes_for(graph, 4))
+                multi_search(graph, visitor=visitor, run=Run(memory=bytes_for(graph, 4)))
     for bad in (-1, 0.5, None):
         with pytest.raises(ValueError, match="visitor.bytes_per_source.*got"):
             multi_search(graph, visitor=Hungry(bad))
@@ -281,4 +283,7 @@ graph = torchcent.Graph.from_edge_index(torchcent.generate.rmat(16, 8))
 
 
 def test_interrupt():
-    assert_stops(COUNTING, "torchcent.multi_search(graph, None, Counting(), progress=False)")
+    assert_stops(
+        COUNTING,
+        "torchcent.multi_search(graph, None, Counting(), run=torchcent.Run(progress=False))",
+    )

@@ -51,7 +51,9 @@ def test_hop_counts(graph, directed, k, lanes):
     n, arcs = graph
     expected = [[row.count(h) for h in range(k + 1)] for row in distances(n, arcs, directed)]
     ours = built(n, arcs, directed)
-    counts = multi_search(ours, visitor=HopCounts(k), memory=bytes_for(ours, lanes))
+    counts = multi_search(
+        ours, visitor=HopCounts(k), run=torchcent.Run(memory=bytes_for(ours, lanes))
+    )
     assert counts.tolist() == expected
     assert counts.shape == (n, k + 1)
 
@@ -74,7 +76,10 @@ def test_reachability(data, directed, lanes):
     sources = data.draw(subsets(n))
     ours = built(n, arcs, directed)
     rows = multi_search(
-        ours, torch.tensor(sources), Reachability(), memory=bytes_for(ours, lanes)
+        ours,
+        torch.tensor(sources),
+        Reachability(),
+        run=torchcent.Run(memory=bytes_for(ours, lanes)),
     ).tolist()
     theirs = networkx_graph(n, arcs, directed)
     for source, row in zip(sources, rows, strict=True):
@@ -90,7 +95,9 @@ def test_betweenness(data, lanes):
         n, arcs, directed=True, normalized=False, sources=sources, targets=range(n)
     )
     ours = built(n, arcs)
-    sums = multi_search(ours, torch.tensor(sources), Betweenness(), memory=bytes_for(ours, lanes))
+    sums = multi_search(
+        ours, torch.tensor(sources), Betweenness(), run=torchcent.Run(memory=bytes_for(ours, lanes))
+    )
     assert sums.tolist() == pytest.approx([float(score) for score in expected], rel=1e-12)
 
 
@@ -99,7 +106,9 @@ def test_betweenness_is_the_built_in_one(name):
     n, arcs = ASSORTED[name]
     ours = built(n, arcs, directed=False)
     sums = multi_search(ours, visitor=Betweenness())
-    built_in = torchcent.betweenness(ours, normalized=False, dtype=torch.float64, engine="tensor")
+    built_in = torchcent.betweenness(
+        ours, normalized=False, dtype=torch.float64, run=torchcent.Run(engine="tensor")
+    )
     torch.testing.assert_close(sums / 2, built_in, rtol=1e-12, atol=1e-12)
 
 
@@ -116,7 +125,9 @@ def test_bits_do_not_depend_on_the_threads(threads):
     scores = []
     for count in (1, 2, 3):
         torch.set_num_threads(count)
-        scores.append(multi_search(graph, visitor=Betweenness(), memory=200_000_000))
+        scores.append(
+            multi_search(graph, visitor=Betweenness(), run=torchcent.Run(memory=200_000_000))
+        )
     assert torch.equal(scores[0], scores[1]) and torch.equal(scores[0], scores[2])
 
 

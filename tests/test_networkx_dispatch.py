@@ -269,7 +269,7 @@ def test_configuration(monkeypatch):
 
     def seen(graph, **options):
         threads.append(torch.get_num_threads())
-        engines.append(options["engine"])
+        engines.append(options["run"].engine.name)
         return measure(graph, **options)
 
     monkeypatch.setattr("torchcent.nx._betweenness.betweenness", seen)

@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
+from surface import spread
 from test_networkx_backend import KINDS, collected, compare
 
 import _torchcent_networkx
@@ -214,7 +215,7 @@ ROUGH = {  # those that solve systems, or are iterated
 
 def run(function, graph, arguments, name):
     try:
-        found = collected(function(graph, **arguments, backend=name))
+        found = collected(function(graph, backend=name, **spread(arguments)))
         return {v: set(found[v]) for v in found} if isinstance(found, nx.Graph) else found
     except (nx.NetworkXException, KeyError, ValueError, ZeroDivisionError) as error:
         return [type(error), str(error)]

@@ -551,13 +551,17 @@ if engine == "queue":  # long paths
 else:
     arcs = torch.randint(0, n, (2, 10 * n), generator=generator)
 graph = torchcent.Graph.from_edge_index(arcs, directed=False)
-torchcent.betweenness(graph, sources=2, engine=engine)  # all that is prepared once
+torchcent.betweenness(graph, sources=2, run=torchcent.Run(engine=engine))  # all that is prepared once
 """
 
 
 @pytest.mark.parametrize("engine", ["lanes", "queue", "tensor"])
 def test_interrupt(engine):
-    assert_stops(GRAPH, "torchcent.betweenness(graph, engine=engine, progress=False)", engine)
+    assert_stops(
+        GRAPH,
+        "torchcent.betweenness(graph, run=torchcent.Run(engine=engine, progress=False))",
+        engine,
+    )
 
 
 def test_interrupt_of_a_division():

@@ -13,6 +13,7 @@ import torch
 from engines import ENGINES, assert_scores, skip_if_too_large
 from graphs import diamonds, edge_index, grid, tower, union
 from scipy.special import gammaln
+from surface import spread
 
 import torchcent
 
@@ -35,8 +36,7 @@ def undirected(measure: str, arcs: oracles.Arcs, n: int, engine: str, **options)
         directed=False,
         normalized=False,
         dtype=F64,
-        engine=engine,
-        **options,
+        **spread(options, engine=engine),
     )
 
 
@@ -92,7 +92,7 @@ DIAMONDS = {
 def test_closed_forms_of_diamonds(measure, count):
     n, arcs = 3 * count + 1, diamonds(count)
     options = {"directed": False, "normalized": False}
-    expected = getattr(oracles, measure)(n, arcs, **options)
+    expected = getattr(oracles, measure)(n, arcs, **spread(options))
     assert DIAMONDS[measure](count) == expected
 
 
@@ -149,7 +149,7 @@ def tower_betweenness(layers: int, width: int) -> list[float]:
 @pytest.mark.parametrize("layers, width", [(2, 3), (3, 2), (5, 3)])
 def test_closed_form_of_towers(layers, width):
     options = {"directed": False, "normalized": False}
-    expected = oracles.betweenness(layers * width, tower(layers, width), **options)
+    expected = oracles.betweenness(layers * width, tower(layers, width), **spread(options))
     assert tower_betweenness(layers, width) == pytest.approx([float(x) for x in expected])
 
 
@@ -213,7 +213,7 @@ def test_grid(engine, side):
         sources=torch.tensor(at),
         targets=torch.arange(n),
         dtype=F64,
-        engine=engine,
+        run=torchcent.Run(engine=engine),
     )
     assert bool(scores.isfinite().all())
     last, middle = side - 1, side // 2

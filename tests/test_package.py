@@ -99,7 +99,7 @@ def test_installed_without_the_extension_needs_no_variable(unbuilt: Path) -> Non
 
 @pytest.mark.parametrize("engine", ["lanes", "queue"])
 def test_compiled_engines_without_the_library_are_refused(unbuilt: Path, engine: str) -> None:
-    code = STAR.replace("(star)", f"(star, engine='{engine}')")
+    code = STAR.replace("(star)", f"(star, run=torchcent.Run(engine='{engine}'))")
     run = python(code, unbuilt, TORCHCENT_NO_EXTENSION="1")
     assert run.returncode != 0
     message = run.stderr.splitlines()[-1]

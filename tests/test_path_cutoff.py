@@ -23,6 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Arcs
 from runs import SMALL
+from surface import spread
 from test_batch import together
 
 import torchcent
@@ -131,11 +132,11 @@ def test_against_all_pairs(shape, weighted, directed):
         measure = getattr(torchcent, name)
         options = {"num_nodes": n, "directed": directed, "dtype": F64, "engine": engine}
         options["normalized"] = False
-        found = measure(edge_index(arcs), weight, cutoff=cutoffs, **options)
+        found = measure(edge_index(arcs), weight, cutoff=cutoffs, **spread(options))
         assert found.shape[1] == len(cutoffs)
         for column, sums in zip(found.unbind(1), wanted, strict=True):
             check(column, expected(sums[name], directed))
-        check(measure(edge_index(arcs), weight, cutoff=2.5, **options), found[:, 2].cpu())
+        check(measure(edge_index(arcs), weight, cutoff=2.5, **spread(options)), found[:, 2].cpu())
 
 
 def hub_and_rim(spokes: int) -> Arcs:
@@ -164,19 +165,19 @@ def test_both_directions_of_a_pair(shape, tuning):
         wanted = [within[cutoff] for cutoff in cutoffs]
         options = {"cutoff": cutoffs, "normalized": False, "dtype": F64, "engine": "lanes"}
         graph = Graph.from_edge_index(edge_index(arcs), n, directed=False)
-        found = getattr(torchcent, name)(graph, **options)
+        found = getattr(torchcent, name)(graph, **spread(options))
         for column, sums in zip(found.unbind(1), wanted, strict=True):
             check(column, expected(sums[name], False))
         with counts_in_float64():
-            exact = getattr(torchcent, name)(graph, **options)
+            exact = getattr(torchcent, name)(graph, **spread(options))
         for column, sums in zip(exact.unbind(1), wanted, strict=True):
             torch.testing.assert_close(
                 column.cpu(), expected(sums[name], False), rtol=1e-12, atol=1e-9
             )
         tuning(**SMALL)
-        check(getattr(torchcent, name)(graph, **options), found.cpu())
+        check(getattr(torchcent, name)(graph, **spread(options)), found.cpu())
         every = torch.arange(n, device=DEVICE)  # is searched from both ends
-        check(getattr(torchcent, name)(graph, sources=every, **options), found.cpu())
+        check(getattr(torchcent, name)(graph, sources=every, **spread(options)), found.cpu())
 
 
 @st.composite
@@ -210,7 +211,7 @@ def test_any_graph(case):
         found = torchcent.betweenness(
             edge_index(arcs), weight, num_nodes=case["n"], directed=directed, normalized=False,
             endpoints=case["endpoints"], sources=torch.tensor(starts), targets=torch.tensor(ends),
-            cutoff=cutoffs, engine=engine, dtype=F64,
+            cutoff=cutoffs, run=torchcent.Run(engine=engine), dtype=F64,
         )  # fmt: skip
         for column, sums in zip(found.unbind(1), wanted, strict=True):
             check(column, expected(sums["betweenness"], directed))
@@ -227,8 +228,8 @@ def test_igraph(weighted, directed):
     weight = torch.tensor(lengths, device=DEVICE) if weighted else None
     options = {"num_nodes": n, "directed": directed, "normalized": False, "dtype": F64}
     cutoffs = [1, 2, 3, 4, 6, 8]
-    found = torchcent.betweenness(edge_index(arcs), weight, cutoff=cutoffs, **options)
-    edges = torchcent.edge_betweenness(edge_index(arcs), weight, cutoff=cutoffs, **options)
+    found = torchcent.betweenness(edge_index(arcs), weight, cutoff=cutoffs, **spread(options))
+    edges = torchcent.edge_betweenness(edge_index(arcs), weight, cutoff=cutoffs, **spread(options))
     for place, cutoff in enumerate(cutoffs):
         of_vertices = theirs.betweenness(directed=directed, cutoff=cutoff, weights=lengths)
         check(found[:, place], torch.tensor(of_vertices, dtype=F64))
@@ -264,10 +265,10 @@ def test_batch(name, weighted):
     joined = torch.cat(weights) if weighted else None
     for engine in ("auto", "dijkstra" if weighted else "queue"):
         skip_without(engine, weighted)
-        scores = measure(index, joined, ptr=ptr, engine=engine, **options)
+        scores = measure(index, joined, ptr=ptr, **spread(options, engine=engine))
         alone = torch.cat(
             [
-                measure(edge_index(arcs), weight, num_nodes=n, engine=engine, **options)
+                measure(edge_index(arcs), weight, num_nodes=n, **spread(options, engine=engine))
                 for (n, arcs), weight in zip(parts, weights, strict=True)
             ]
         )
@@ -288,9 +289,17 @@ def test_many_paths(engine, count):
     some = torch.tensor([0])
     lengths = torch.ones(len(arcs), device=DEVICE) if weighted else None
     found = torchcent.betweenness(
-        edge_index(arcs), lengths, num_nodes=n, directed=True, normalized=False, sources=some,
-        targets=torch.arange(n), cutoff=[2, 4, 2 * count], engine=engine, dtype=F64,
-    )  # fmt: skip
+        edge_index(arcs),
+        lengths,
+        num_nodes=n,
+        directed=True,
+        normalized=False,
+        sources=some,
+        targets=torch.arange(n),
+        cutoff=[2, 4, 2 * count],
+        run=torchcent.Run(engine=engine),
+        dtype=F64,
+    )
     whole = torchcent.betweenness(
         edge_index(arcs), num_nodes=n, directed=True, normalized=False, sources=some,
         targets=torch.arange(n), dtype=F64,
@@ -306,10 +315,10 @@ def test_many_paths(engine, count):
 def test_ledger(tmp_path):
     graph = torchcent.generate.ba(300, 3)
     options = {"cutoff": [2, 3], "dtype": F64, "checkpoint": tmp_path}
-    first = torchcent.betweenness(graph, **options)
-    assert torch.equal(torchcent.betweenness(graph, **options), first)
+    first = torchcent.betweenness(graph, **spread(options))
+    assert torch.equal(torchcent.betweenness(graph, **spread(options)), first)
     with pytest.raises(ValueError, match="cutoff"):
-        torchcent.betweenness(graph, **(options | {"cutoff": [2, 4]}))
+        torchcent.betweenness(graph, **spread(options | {"cutoff": [2, 4]}))
 
 
 def test_float32_cutoffs_are_decimals():
@@ -323,7 +332,7 @@ def test_float32_cutoffs_are_decimals():
 
 def test_plan():
     graph = torchcent.generate.ba(3000, 3)
-    plan = torchcent.explain(graph, cutoff=[1, 2], reduce="fold")
+    plan = torchcent.explain(graph, cutoff=[1, 2], run=torchcent.Run(reduce="fold"))
     assert plan.cutoffs == (1, 2) and "1, 2 from one search per source" in str(plan)
     assert plan.core_nodes == 3000 and plan.engine in ("queue", "tensor")
     for cutoffs in (9, [2, 3]):
@@ -354,7 +363,7 @@ def test_plan():
 def test_malformed(options, kind, said):
     for name in MEASURES:
         with pytest.raises(kind, match=said):
-            getattr(torchcent, name)(edge_index(path(4)), **options)
+            getattr(torchcent, name)(edge_index(path(4)), **spread(options))
 
 
 def test_command_line(tmp_path, capsys):

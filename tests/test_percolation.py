@@ -12,6 +12,7 @@ from engines import ENGINES, WEIGHTED, assert_scores
 from graphs import DEVICE, complete, edge_index, grid, networkx_graph, path, random_graph, star
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from surface import spread
 
 import torchcent
 from torchcent import Graph, cli
@@ -65,8 +66,7 @@ def test_against_the_definition_and_networkx(shape, engine, directed):
     states = drawn(n)
     scores = torchcent.percolation(
         edge_index(arcs), length, states=torch.tensor(states), num_nodes=n, directed=directed,
-        dtype=F64, engine=engine,
-    ).cpu()  # fmt: skip
+        dtype=F64, run=torchcent.Run(engine=engine)).cpu()  # fmt: skip
     exact = definition(n, path_oracles.lengths(n, arcs, weights, directed), states)
     assert_scores(scores, exact, engine)
     graph = networkx_graph(n, arcs, directed)
@@ -134,7 +134,7 @@ def test_features(n):
     )
     for name, column in zip(names, found.unbind(1), strict=True):
         given = {"states": states} if name == "percolation" else {}
-        expected = getattr(torchcent, name)(arcs, num_nodes=n, directed=False, **given)
+        expected = getattr(torchcent, name)(arcs, num_nodes=n, directed=False, **spread(given))
         torch.testing.assert_close(column, expected, rtol=1e-5, atol=1e-7)
     only = torchcent.node_features(
         arcs, measures=["percolation"], states=states, num_nodes=n, directed=False
@@ -245,8 +245,8 @@ def test_only_ratios_of_states_matter(engine, factor):
     n, arcs = SHAPES["40"]
     states = torch.tensor(drawn(n), dtype=F64)
     options = {"num_nodes": n, "directed": False, "dtype": F64, "engine": engine}
-    plain = torchcent.percolation(edge_index(arcs), states=states, **options)
-    scaled = torchcent.percolation(edge_index(arcs), states=states * factor, **options)
+    plain = torchcent.percolation(edge_index(arcs), states=states, **spread(options))
+    scaled = torchcent.percolation(edge_index(arcs), states=states * factor, **spread(options))
     assert plain.max() > 0
     torch.testing.assert_close(scaled, plain, rtol=1e-5, atol=1e-12)
 
@@ -279,7 +279,12 @@ def test_scores_that_are_zero_are_zero(seed, extra, rounded):
     for reduce in ("auto", "none", "fold"):
         scores, again = (
             torchcent.percolation(
-                index, states=states, num_nodes=n, directed=False, dtype=F64, reduce=reduce
+                index,
+                states=states,
+                num_nodes=n,
+                directed=False,
+                dtype=F64,
+                run=torchcent.Run(reduce=reduce),
             )
             for _ in range(2)
         )

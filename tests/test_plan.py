@@ -1,10 +1,9 @@
 """What is decided before anything runs: engine, order of sources, lanes."""
 
-from pathlib import Path
-
 import pytest
 import torch
 from graphs import DEVICE, edge_index, grid, path
+from surface import spread
 
 import torchcent
 from torchcent import Graph, generate
@@ -42,7 +41,7 @@ GRID = undirected(edge_index(grid(40, 40)))
     ],
 )
 def test_choice(graph, options, engine):
-    plan = torchcent.explain(graph, **options)
+    plan = torchcent.explain(graph, **spread(options))
     assert plan.engine == engine
     assert plan.reason in str(plan)
 
@@ -54,9 +53,9 @@ def test_what_the_measure_would_refuse():
         ({"engine": "lanes", "strategy": "edge_parallel"}, "strategy='edge_parallel' is for"),
     ):
         with pytest.raises(ValueError, match=said):
-            torchcent.explain(GRID, **options)
+            torchcent.explain(GRID, **spread(options))
         with pytest.raises(ValueError, match=said):
-            torchcent.betweenness(GRID, **options)
+            torchcent.betweenness(GRID, **spread(options))
 
 
 @on_cpu
@@ -64,12 +63,12 @@ def test_what_the_measure_would_refuse():
 @pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress"])
 def test_lanes_in_balls(graph, measure):
     ask = getattr(torchcent, measure)
-    expected = ask(graph, engine="queue", dtype=torch.float64)
-    actual = ask(graph, engine="lanes", dtype=torch.float64)
+    expected = ask(graph, run=torchcent.Run(engine="queue"), dtype=torch.float64)
+    actual = ask(graph, run=torchcent.Run(engine="lanes"), dtype=torch.float64)
     torch.testing.assert_close(actual, expected, rtol=1e-5, atol=0)
     some = torch.arange(0, graph.num_nodes, 3)
-    expected = ask(graph, sources=some, engine="queue", dtype=torch.float64)
-    actual = ask(graph, sources=some, engine="lanes", dtype=torch.float64)
+    expected = ask(graph, sources=some, run=torchcent.Run(engine="queue"), dtype=torch.float64)
+    actual = ask(graph, sources=some, run=torchcent.Run(engine="lanes"), dtype=torch.float64)
     torch.testing.assert_close(actual, expected, rtol=1e-5, atol=0)
 
 
@@ -146,7 +145,7 @@ def test_explain_and_run_agree_about_memory(measure, weighted, monkeypatch):
     for size in range(17, 28):
         for free["all"] in (2**size, 3 * 2 ** (size - 1)):
             graph = fresh()
-            alone = refusal(lambda graph=graph: run(graph, engine="auto"))
+            alone = refusal(lambda graph=graph: run(graph, run=torchcent.Run(engine="auto")))
             graph = fresh()
             told = refusal(lambda graph=graph: torchcent.explain(graph, measure=measure))
             again = refusal(lambda graph=graph: torchcent.explain(graph, measure=measure))
@@ -169,7 +168,9 @@ def test_a_plan_that_is_kept_is_what_a_new_one_would_be(engine, measure, weighte
 
     def told(sources) -> str:
         try:
-            plan = torchcent.explain(graph, measure=measure, engine=engine, sources=sources)
+            plan = torchcent.explain(
+                graph, measure=measure, run=torchcent.Run(engine=engine), sources=sources
+            )
         except MemoryError as error:
             return str(error)
         return repr(plan)
@@ -186,7 +187,9 @@ def test_a_plan_that_is_kept_is_what_a_new_one_would_be(engine, measure, weighte
             anew.setattr(_plan, "MOST_KEPT", 0)
             free["all"] = 2**34
             for sources in (None, 1, 300):
-                getattr(torchcent, measure)(graph, engine=engine, sources=sources)
+                getattr(torchcent, measure)(
+                    graph, run=torchcent.Run(engine=engine), sources=sources
+                )
             for case in 2 * cases:  # the first round prepares what the limits depend on
                 free["all"], sources, count = case
                 torch.set_num_threads(count)
@@ -209,19 +212,15 @@ def test_a_plan_that_is_kept_is_not_that_of_other_twins():
         for _ in range(2):
             scores = [
                 torchcent.edge_betweenness(
-                    graph, sources=sources, targets=sources, engine="queue", reduce=how,
+                    graph,
+                    sources=sources,
+                    targets=sources,
+                    run=torchcent.Run(engine="queue", reduce=how),
                     dtype=torch.float64,
                 )
                 for how in ("twins", "none")
-            ]  # fmt: skip
+            ]
             torch.testing.assert_close(*scores, rtol=1e-12, atol=0)
-
-
-def test_measure_as_second_argument_is_deprecated():
-    graph = torchcent.Graph.from_edge_index(torchcent.generate.grid(60, 60))
-    with pytest.warns(DeprecationWarning, match="measure='stress'") as found:
-        plan = torchcent.explain(graph, "stress")
-    assert plan.measure == "stress" and Path(found[0].filename) == Path(__file__)
 
 
 def test_weights_come_second():

@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from surface import spread
 
 import torchcent
 from torchcent import EdgeList, read
@@ -134,7 +135,7 @@ def test_bad_tables(tmp_path, name, text, said):
 )
 def test_bad_arguments(tmp_path, given, error, said):
     with pytest.raises(error, match=said):
-        read(saved(tmp_path, "g.txt", "0 1\n"), **given)
+        read(saved(tmp_path, "g.txt", "0 1\n"), **spread(given))
 
 
 @pytest.mark.parametrize(

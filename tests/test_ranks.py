@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 from runs import CASES, PAIRS, SMALL, network
+from surface import spread
 from tuning import tuned
 
 import torchcent
@@ -235,7 +236,10 @@ def test_devices_do_not_choose_the_method(three_devices, monkeypatch):
         monkeypatch.setattr(_cost, "measured", lambda *_, s=exact: _cost.Measured(s, math.inf))
         for devices in (None, ["cpu"]):
             found = torchcent.betweenness_approx(
-                graph, 0.02, devices=devices, generator=torch.Generator().manual_seed(4)
+                graph,
+                0.02,
+                run=torchcent.Run(devices=devices),
+                generator=torch.Generator().manual_seed(4),
             )
             methods.append(found.method)
             scores.append(found.scores)
@@ -273,12 +277,12 @@ def test_a_worker_that_fails_ends_the_others(tuning, three_devices, monkeypatch)
 )
 def test_bad_devices(devices, error, match):
     with pytest.raises(error, match=match):
-        torchcent.betweenness(network(), devices=devices)
+        torchcent.betweenness(network(), run=torchcent.Run(devices=devices))
 
 
 def test_all_devices_of_a_cpu_are_one():
     arcs = torch.tensor([[0, 1, 2], [1, 2, 3]])
-    assert torchcent.betweenness(arcs, devices="all").tolist() == (
+    assert torchcent.betweenness(arcs, run=torchcent.Run(devices="all")).tolist() == (
         torchcent.betweenness(arcs).tolist()
     )
 
@@ -287,13 +291,13 @@ def test_iterators_have_no_devices():
     for given in ({"devices": "all"}, {"checkpoint": "x"}, {"out": "x.npy"}):
         (name,) = given
         with pytest.raises(ValueError, match=f"blocks=True returns an iterator .* {name}=None"):
-            torchcent.shortest_path_lengths(network(), blocks=True, **given)
+            torchcent.shortest_path_lengths(network(), blocks=True, **spread(given))
 
 
 def test_bad_groups(monkeypatch):
     monkeypatch.delenv("TORCHELASTIC_RUN_ID", raising=False)
     with pytest.raises(TypeError, match=r"group must be a torch.distributed.ProcessGroup, 'world'"):
-        torchcent.closeness(network(), group=3)
+        torchcent.closeness(network(), run=torchcent.Run(group=3))
     with pytest.raises(ValueError, match="group='world', but there are no ranks: start the"):
-        torchcent.closeness(network(), group="world")
+        torchcent.closeness(network(), run=torchcent.Run(group="world"))
     assert _group.group_of(None) is None

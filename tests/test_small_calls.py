@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from surface import spread
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import torchcent
@@ -39,7 +40,7 @@ class Operators(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, arguments=(), options=None):
         self.names.append(function.__name__)
-        return function(*arguments, **(options or {}))
+        return function(*arguments, **spread(options or {}))
 
 
 @pytest.mark.parametrize("name", MOST)
@@ -59,13 +60,13 @@ def test_no_thread_and_no_query(name, weight, monkeypatch):
     monkeypatch.setattr(_watch, "start_new_thread", refused)
     monkeypatch.setattr(_memory, "_free", refused)
     options = {"states": STATES} if name == "percolation" else {}
-    getattr(torchcent, name)(PATH, weight, directed=False, **options)
+    getattr(torchcent, name)(PATH, weight, directed=False, **spread(options))
 
 
 @pytest.mark.parametrize("memory", [1, 5000])
 def test_a_limit_that_is_given_counts(memory):
     with pytest.raises(MemoryError, match=f"memory={memory}"):
-        torchcent.betweenness(PATH, directed=False, memory=memory)
+        torchcent.betweenness(PATH, directed=False, run=torchcent.Run(memory=memory))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_no_operator_that_wakes_threads(name, graphs):
     if "states" in options:
         options["states"] = options["states"][: 20 * graphs]
     with Operators() as seen:
-        getattr(torchcent, name)(arcs.flatten(1), directed=False, **options)
+        getattr(torchcent, name)(arcs.flatten(1), directed=False, **spread(options))
     assert not [x for x in seen.names if x.startswith(WAKING)]
 
 

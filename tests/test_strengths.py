@@ -16,6 +16,7 @@ import torch
 from graphs import DEVICE
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from surface import spread
 
 import torchcent
 from torchcent import Graph, cli
@@ -101,38 +102,44 @@ def katz(a, alpha=0.02):
 
 #: name -> the dense definition and the call, for directed graphs and others
 DIRECTED = {
-    "out": (lambda a: a.sum(1), lambda *g, **o: torchcent.degree(*g, **o)),
-    "in": (lambda a: a.sum(0), lambda *g, **o: torchcent.degree(*g, direction="in", **o)),
+    "out": (lambda a: a.sum(1), lambda *g, **o: torchcent.degree(*g, **spread(o))),
+    "in": (lambda a: a.sum(0), lambda *g, **o: torchcent.degree(*g, direction="in", **spread(o))),
     "both": (
-        lambda a: a.sum(0) + a.sum(1), lambda *g, **o: torchcent.degree(*g, direction="both", **o)
+        lambda a: a.sum(0) + a.sum(1),
+        lambda *g, **o: torchcent.degree(*g, direction="both", **spread(o)),
     ),
-    "pagerank": (pagerank, lambda *g, **o: torchcent.pagerank(*g, **o)),
-    "katz": (katz, lambda *g, **o: torchcent.katz(*g, alpha=0.02, normalized=False, **o)),
-    "eigenvector": (eigenvector, lambda *g, **o: torchcent.eigenvector(*g, **o)),
-    "hubs": (hubs, lambda *g, **o: torchcent.hits(*g, **o).hubs),
-    "authorities": (lambda a: hubs(a.T), lambda *g, **o: torchcent.hits(*g, **o).authorities),
-    "walks": (walks, lambda *g, **o: torchcent.random_walk_encoding(*g, walk_length=6, **o)),
-}  # fmt: skip
+    "pagerank": (pagerank, lambda *g, **o: torchcent.pagerank(*g, **spread(o))),
+    "katz": (katz, lambda *g, **o: torchcent.katz(*g, alpha=0.02, normalized=False, **spread(o))),
+    "eigenvector": (eigenvector, lambda *g, **o: torchcent.eigenvector(*g, **spread(o))),
+    "hubs": (hubs, lambda *g, **o: torchcent.hits(*g, **spread(o)).hubs),
+    "authorities": (
+        lambda a: hubs(a.T),
+        lambda *g, **o: torchcent.hits(*g, **spread(o)).authorities,
+    ),
+    "walks": (
+        walks,
+        lambda *g, **o: torchcent.random_walk_encoding(*g, walk_length=6, **spread(o)),
+    ),
+}
 UNDIRECTED = {
     **{name: DIRECTED[name] for name in DIRECTED if name not in ("out", "in", "both")},
     # A loop has two ends.
-    "degree": (lambda a: a.sum(1) + a.diagonal(), lambda *g, **o: torchcent.degree(*g, **o)),
+    "degree": (lambda a: a.sum(1) + a.diagonal(), lambda *g, **o: torchcent.degree(*g, **spread(o))),
     "closed walks": (
         lambda a: scipy.linalg.expm(a).diagonal(),
-        lambda *g, **o: torchcent.subgraph_centrality(*g, **o),
+        lambda *g, **o: torchcent.subgraph_centrality(*g, **spread(o)),
     ),
     "current flow": (
-        flow_betweenness, lambda *g, **o: torchcent.current_flow_betweenness(*g, **o)
+        flow_betweenness, lambda *g, **o: torchcent.current_flow_betweenness(*g, **spread(o))
     ),
     "closeness": (
         lambda a: 1 / resistances(a).sum(1),
-        lambda *g, **o: torchcent.current_flow_closeness(*g, **o),
+        lambda *g, **o: torchcent.current_flow_closeness(*g, **spread(o)),
     ),
     "approximation": (
         flow_betweenness,
         lambda *g, **o: torchcent.current_flow_betweenness_approx(
-            g[0], edge_weight=g[1] if len(g) > 1 else None, method="exact", **o
-        ).scores,
+            g[0], edge_weight=g[1] if len(g) > 1 else None, method="exact", **spread(o)).scores,
     ),
 }  # fmt: skip
 CASES = [(True, name) for name in DIRECTED] + [(False, name) for name in UNDIRECTED]
@@ -148,7 +155,7 @@ def test_values_are_those_of_the_adjacency_matrix(kind, weighted, directed, name
     index = torch.from_numpy(columns).to(DEVICE)
     values = (torch.from_numpy(weight).to(DEVICE),) if weighted else ()
     options = {"directed": directed, "dtype": F64}
-    found = measure(index, *values, **options)
+    found = measure(index, *values, **spread(options))
     np.testing.assert_allclose(found.cpu().numpy(), expected, rtol=1e-6, atol=1e-9)
     if kind != "zeros":
         graph = Graph.from_edge_index(index, n, directed, *values)
@@ -160,7 +167,7 @@ def test_values_are_those_of_the_adjacency_matrix(kind, weighted, directed, name
     if weighted:
         values = (torch.cat([values[0], torch.from_numpy(more).to(DEVICE)]),)
     batch = torch.tensor([0] * n + [1] * size, device=DEVICE)
-    found = measure(together, *values, batch=batch, **options).cpu().numpy()
+    found = measure(together, *values, batch=batch, **spread(options)).cpu().numpy()
     np.testing.assert_allclose(found[:n], expected, rtol=1e-6, atol=1e-9)
     expected = definition(dense(other, more, size, directed))
     np.testing.assert_allclose(found[n:], expected, rtol=1e-6, atol=1e-9)
@@ -266,8 +273,8 @@ def test_the_backend_has_the_values_of_networkx(name, options, suits, kind, what
     if not runs:
         return
     precise = {"tol": 1e-13, "max_iter": 10**5} if name in ITERATED else {}
-    expected = getattr(nx, name)(graph, **signature, **precise, backend="networkx")
-    found = getattr(nx, name)(graph, **signature, backend="torchcent")
+    expected = getattr(nx, name)(graph, backend="networkx", **spread({**signature, **precise}))
+    found = getattr(nx, name)(graph, backend="torchcent", **spread(signature))
     close = 1e-6
     if name == "resistance_distance":
         for node, row in expected.items():
@@ -660,10 +667,10 @@ def test_room_for_sums_is_part_of_the_estimate():
     weight = torch.ones(arcs.shape[1])
     room = _memory.Building(arcs.shape[1], True, True, arcs.device, None)
     needed = room.needed(3000)
-    Graph.from_edge_index(arcs, 3000, False, weight, memory=needed)
+    Graph.from_edge_index(arcs, 3000, False, weight, run=torchcent.Run(memory=needed))
     again = torch.cat([arcs[:, :1], arcs[:, :-1]], 1)
     with pytest.raises(MemoryError, match="building a Graph"):
-        Graph.from_edge_index(again, 3000, False, weight, memory=needed)
+        Graph.from_edge_index(again, 3000, False, weight, run=torchcent.Run(memory=needed))
 
 
 @pytest.mark.parametrize("name", ["pagerank", "katz", "degree", "current_flow_closeness"])
@@ -675,4 +682,4 @@ def test_subnormal_strengths_are_refused(name):
     for arguments in ((graph,), (index, weight)):
         directed = {} if arguments[0] is graph else {"directed": False}
         with pytest.raises(ValueError, match="from 2.3e-308 on"):
-            getattr(torchcent, name)(*arguments, **directed)
+            getattr(torchcent, name)(*arguments, **spread(directed))

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+from surface import spread
 from tuning import Tuning
 
 import torchcent
@@ -58,7 +59,10 @@ def at_once(tuning: Tuning) -> Iterator[None]:
 def scores(measure: str, graph: Graph, threads: int, **options: Any) -> torch.Tensor:
     torch.set_num_threads(threads)
     found: torch.Tensor = getattr(torchcent, measure)(
-        graph, engine="queue", normalized=False, dtype=torch.float64, progress=False, **options
+        graph,
+        normalized=False,
+        dtype=torch.float64,
+        **spread(options, engine="queue", progress=False),
     )
     return found.nan_to_num(-1)  # a single source has no score of its own
 
@@ -82,7 +86,7 @@ def test_endpoints_and_targets(options: dict[str, Any], at_once: None) -> None:
     known = scores("betweenness", graph, 1, **options)
     assert torch.equal(scores("betweenness", graph, 5, **options), known)
     other = torchcent.betweenness(
-        graph, engine="tensor", normalized=False, dtype=torch.float64, **options
+        graph, normalized=False, dtype=torch.float64, **spread(options, engine="tensor")
     )
     torch.testing.assert_close(known, other, rtol=1e-9, atol=1e-9)
 
@@ -103,9 +107,12 @@ def test_linear_pivots(at_once: None) -> None:
 def test_the_plan_gives_all_threads_to_few_searches(at_once: None, tuning: Tuning) -> None:
     torch.set_num_threads(6)
     graph = Graph.from_edge_index(GRAPHS["social"]())
-    one, two = (torchcent.explain(graph, sources=count, engine="queue") for count in (1, 2))
+    one, two = (
+        torchcent.explain(graph, sources=count, run=torchcent.Run(engine="queue"))
+        for count in (1, 2)
+    )
     assert (one.threads, two.threads) == (6, 6)
     assert one.memory < two.memory  # of the searches, not of the threads
-    assert torchcent.explain(graph, sources=9, engine="queue").threads == 6
+    assert torchcent.explain(graph, sources=9, run=torchcent.Run(engine="queue")).threads == 6
     tuning(shared_slots=graph.num_slots + 1)
-    assert torchcent.explain(graph, sources=2, engine="queue").threads == 2
+    assert torchcent.explain(graph, sources=2, run=torchcent.Run(engine="queue")).threads == 2

@@ -27,6 +27,7 @@ from graphs import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interrupt import assert_stops
+from surface import spread
 from test_batch import together
 
 import torchcent
@@ -57,7 +58,9 @@ SIZES: dict[str, tuple[int, oracles.Arcs]] = {
 
 def ask(measure: str, n: int, arcs: oracles.Arcs, **options) -> torch.Tensor:
     function = getattr(torchcent, measure)
-    return function(edge_index(arcs), num_nodes=n, engine="tiny", dtype=F64, **options).cpu()
+    return function(
+        edge_index(arcs), num_nodes=n, dtype=F64, **spread(options, engine="tiny")
+    ).cpu()
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
@@ -87,7 +90,9 @@ def test_against_other_engines(name):
     graph = Graph.from_edge_index(edge_index(arcs), n)
     for measure in ("stress", "eccentricity", "distance_distribution", "effective_diameter"):
         function = getattr(torchcent, measure)
-        expected, actual = (function(graph, engine=engine) for engine in ("tensor", "tiny"))
+        expected, actual = (
+            function(graph, run=torchcent.Run(engine=engine)) for engine in ("tensor", "tiny")
+        )
         torch.testing.assert_close(actual, expected)
 
 
@@ -172,12 +177,14 @@ def test_alone_and_in_a_batch(weighted):
     measures = ["betweenness", "stress", "closeness", "harmonic", "eccentricity", "diameter"]
     for measure in [*measures, "average_shortest_path_length", "edge_betweenness"]:
         function = getattr(torchcent, measure)
-        found = function(arcs, joined, ptr=ptr, engine="tiny", dtype=F64)
+        found = function(arcs, joined, ptr=ptr, run=torchcent.Run(engine="tiny"), dtype=F64)
         pieces, begin = [], 0
         for n, own in parts:
             length = weight[begin : begin + len(own)] if weighted else None
             begin += len(own)
-            one = function(edge_index(own), length, num_nodes=n, engine="tiny", dtype=F64)
+            one = function(
+                edge_index(own), length, num_nodes=n, run=torchcent.Run(engine="tiny"), dtype=F64
+            )
             pieces.append(one.reshape(-1))
         assert torch.equal(found, torch.cat(pieces))
 
@@ -200,14 +207,20 @@ def test_counts_beyond_float64(parts):
     graph = Graph.from_edge_index(arcs, ptr=ptr, directed=False)
     numbers, _ = _tiny.split(graph, "tiny")
     assert _tiny.run(graph, numbers, ["betweenness"], "").overflowed == [0]
-    found = torchcent.betweenness(graph, engine="tiny", dtype=F64)
-    alone = torchcent.betweenness(edge_index(deep[1]), engine="queue", directed=False, dtype=F64)
+    found = torchcent.betweenness(graph, run=torchcent.Run(engine="tiny"), dtype=F64)
+    alone = torchcent.betweenness(
+        edge_index(deep[1]), run=torchcent.Run(engine="queue"), directed=False, dtype=F64
+    )
     assert torch.equal(found[:2000], alone) and torch.isfinite(found).all()
     if parts == 2:
-        last = torchcent.betweenness(edge_index(grid(3, 3)), engine="tiny", directed=False)
+        last = torchcent.betweenness(
+            edge_index(grid(3, 3)), run=torchcent.Run(engine="tiny"), directed=False
+        )
         assert torch.equal(found[2000:].float(), last)
-    far = torchcent.closeness(graph, engine="tiny", dtype=F64)
-    expected = torchcent.closeness(edge_index(deep[1]), directed=False, engine="bits", dtype=F64)
+    far = torchcent.closeness(graph, run=torchcent.Run(engine="tiny"), dtype=F64)
+    expected = torchcent.closeness(
+        edge_index(deep[1]), directed=False, run=torchcent.Run(engine="bits"), dtype=F64
+    )
     torch.testing.assert_close(far[:2000], expected)
     features = torchcent.node_features(graph, dtype=F64)
     torch.testing.assert_close(features[:, 0], found)
@@ -218,23 +231,27 @@ def test_long_chains():
     chain = diamonds(300)
     n = 3 * 300 + 1
     found = ask("betweenness", n, chain, directed=False)
-    expected = torchcent.betweenness(edge_index(chain), directed=False, engine="queue", dtype=F64)
+    expected = torchcent.betweenness(
+        edge_index(chain), directed=False, run=torchcent.Run(engine="queue"), dtype=F64
+    )
     assert_scores(found, expected.cpu(), "tiny")
 
 
 def test_too_large():
     large = edge_index(path(_tiny.MOST_NODES + 1))
     with pytest.raises(ValueError, match="up to 2048 vertices, but this has 2049"):
-        torchcent.betweenness(large, engine="tiny")
+        torchcent.betweenness(large, run=torchcent.Run(engine="tiny"))
     arcs, ptr = together([(3, path(3)), (_tiny.MOST_NODES + 1, path(_tiny.MOST_NODES + 1))])
     with pytest.raises(ValueError, match="graph 1 of the batch has 2049; take engine='auto'"):
-        torchcent.closeness(arcs, ptr=ptr, engine="tiny")
-    assert torchcent.diameter(edge_index(path(_tiny.MOST_NODES)), engine="tiny") == float("inf")
+        torchcent.closeness(arcs, ptr=ptr, run=torchcent.Run(engine="tiny"))
+    assert torchcent.diameter(
+        edge_index(path(_tiny.MOST_NODES)), run=torchcent.Run(engine="tiny")
+    ) == float("inf")
     with pytest.raises(ValueError, match="engine must be one of auto, bits, tensor; got 'tiny'"):
-        torchcent.shortest_path_lengths(edge_index(path(3)), engine="tiny")
+        torchcent.shortest_path_lengths(edge_index(path(3)), run=torchcent.Run(engine="tiny"))
     graph = Graph.from_edge_index(edge_index(path(300)))
     with pytest.raises(MemoryError, match="engine='tiny' needs .* but memory=1000"):
-        torchcent.betweenness(graph, engine="tiny", memory=1000)
+        torchcent.betweenness(graph, run=torchcent.Run(engine="tiny", memory=1000))
 
 
 def mixed() -> tuple[Graph, torch.Tensor, torch.Tensor]:
@@ -276,7 +293,7 @@ def test_explain():
     assert plan.engine == "mixed" and plan.graphs == f"2 by tiny, 1 by {large}"
     assert "3 graphs of 16 to 3,000 vertices" in str(plan) and "one of 3,000" in plan.reason
     plan = torchcent.explain(
-        edge_index(path(20)), "closeness", ptr=torch.tensor([0, 20]).to(DEVICE)
+        edge_index(path(20)), measure="closeness", ptr=torch.tensor([0, 20]).to(DEVICE)
     )
     assert (plan.engine, plan.graphs, plan.batches) == ("tiny", "1 by tiny", 1)
     plan = torchcent.explain(edge_index(path(20)))
@@ -298,7 +315,7 @@ def test_lost_in_rounding():
 
 def test_progress(capsys):
     arcs, ptr = together([(9, grid(3, 3))] * 4)
-    torchcent.betweenness(arcs, ptr=ptr, engine="tiny", progress=True)
+    torchcent.betweenness(arcs, ptr=ptr, run=torchcent.Run(engine="tiny", progress=True))
     said = capsys.readouterr().err
     assert "betweenness" in said and "100%" in said
 
@@ -312,4 +329,4 @@ graph = torchcent.Graph.from_edge_index(many, ptr=torch.arange(2001) * 2000)
 
 @pytest.mark.skipif(bool(os.environ.get("TORCHCENT_TEST_DEVICE")), reason="of the CPU's threads")
 def test_interrupt():
-    assert_stops(MANY, 'torchcent.stress(graph, engine="tiny", progress=False)')
+    assert_stops(MANY, 'torchcent.stress(graph, run=torchcent.Run(engine="tiny", progress=False))')

@@ -40,7 +40,7 @@ def assert_top(graph: Graph, ks: Iterable[int], engine: str, wf_improved: bool =
     for k in ks:
         expected = np.argsort(-score, kind="stable")[:k]
         values, indices = torchcent.closeness(
-            graph, top=k, engine=engine, wf_improved=wf_improved, dtype=F64
+            graph, top=k, run=torchcent.Run(engine=engine), wf_improved=wf_improved, dtype=F64
         )
         assert indices.tolist() == expected.tolist()
         assert values.tolist() == score[expected].tolist()

@@ -403,13 +403,15 @@ def test_quiet_in_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 
     real = transforms.node_features
     monkeypatch.setattr(
-        transforms, "node_features", lambda *a, **k: asked.append(k["progress"]) or real(*a, **k)
+        transforms,
+        "node_features",
+        lambda *a, **k: asked.append(k["run"].progress) or real(*a, **k),
     )
     data = data_of(nx.path_graph(3))
     AddCentrality()(data)
     monkeypatch.setattr(torch.utils.data, "get_worker_info", lambda: object())
     AddCentrality()(data)
-    AddCentrality(progress=True)(data)
+    AddCentrality(run=torchcent.Run(progress=True))(data)
     assert asked == [None, False, True]
 
 

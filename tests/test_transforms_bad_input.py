@@ -8,6 +8,7 @@ pytest.importorskip("torch_geometric")
 from torch_geometric.data import Batch, Data, HeteroData
 from torch_geometric.transforms import ToSparseTensor
 
+from torchcent import Run
 from torchcent.transforms import AddCentrality, AddClusters, AddEdgeCentrality
 
 
@@ -64,7 +65,7 @@ def test_names_of_edges() -> None:
         (lambda: AddCentrality(log="yes"), TypeError, "log"),
         (lambda: AddCentrality(weight=torch.ones(3)), TypeError, "weight must be the name"),
         (lambda: AddCentrality(directed="no"), TypeError, "directed"),
-        (lambda: AddCentrality(progress=1), TypeError, "progress"),
+        (lambda: AddCentrality(run=Run(progress=1)), TypeError, "progress"),
         (lambda: AddCentrality(edge_types=("a", "to", "b")), TypeError, "edge_types"),
         (lambda: AddCentrality(edge_types=[]), TypeError, "edge_types"),
         (lambda: AddCentrality(edge_types=[("a", "b")]), TypeError, "edge_types"),
@@ -94,7 +95,7 @@ def links() -> HeteroData:
         (AddCentrality(), [two()], TypeError, "Data, Batch or HeteroData, got list"),
         (AddCentrality(), HeteroData(), ValueError, "no edge types"),
         (AddCentrality(weight="length"), two(), ValueError, "weight='length'.*edge_index"),
-        (AddCentrality(engine="fast"), two(), ValueError, "engine"),
+        (AddCentrality(run=Run(engine="bits")), two(), ValueError, "engine"),
         (AddCentrality(edge_types=[("a", "to", "b")]), two(), ValueError, "HeteroData, got a Data"),
         (AddCentrality(edge_types=[("a", "to", "b")]), links(), ValueError, "but data"),
     ],

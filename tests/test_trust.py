@@ -14,6 +14,7 @@ import pytest
 import torch
 import weighted_oracles
 from resident import GIVING_BACK
+from surface import spread
 
 import torchcent
 from torchcent import Graph
@@ -49,7 +50,7 @@ def run_apart(code: str, *, within: float = 120) -> str:
 )
 def test_differences_that_wrap(name, wrapping):
     with pytest.raises(ValueError, match=f"{name} must (ascend|be sorted).* after "):
-        torchcent.betweenness(ARCS, **{name: torch.tensor(wrapping)})
+        torchcent.betweenness(ARCS, **spread({name: torch.tensor(wrapping)}))
 
 
 @pytest.mark.parametrize("bad", [2**31 - 1, 2**31, 2**32, 2**32 + 1, 2**63 - 1])
@@ -210,14 +211,18 @@ def stillborn(function, arguments):
 def test_work_is_done_here_where_no_thread_starts(monkeypatch, tuning, start):
     graph = torchcent.generate.ba(3000, 5)
     names = ("closeness", "betweenness", "distance_distribution")
-    expected = [getattr(torchcent, name)(graph, progress=False) for name in names]
+    expected = [
+        getattr(torchcent, name)(graph, run=torchcent.Run(progress=False)) for name in names
+    ]
     monkeypatch.setattr(_watch, "start_new_thread", start)
     tuning(
         paths_inline=0,
         distances_inline=0,
     )
     for name, known in zip(names, expected, strict=True):
-        assert torch.equal(getattr(torchcent, name)(graph, progress=False), known)
+        assert torch.equal(
+            getattr(torchcent, name)(graph, run=torchcent.Run(progress=False)), known
+        )
 
 
 @pytest.mark.parametrize("start", [no_thread, stillborn, start_new_thread])
@@ -271,12 +276,13 @@ def test_at_the_edge_of_what_the_system_grants(kind):
         torch.set_num_threads(2)
         graph = torchcent.Graph.from_edge_index(torchcent.generate.ba(3000, 8))
         torch.ones(3 * 10**6).sum(), torch.ones(10**6).sort()
+        run = torchcent.Run(memory=10**9)
         calls = {{
-            "closeness": lambda: torchcent.closeness(graph, engine="bits", memory=10**9),
-            "mcl": lambda: torchcent.mcl(graph, memory=10**9),
-            "distribution": lambda: torchcent.distance_distribution(graph, memory=10**9),
-            "approx": lambda: torchcent.betweenness_approx(graph, epsilon=0.05, memory=10**9),
-            "betweenness": lambda: torchcent.betweenness(graph, memory=10**9),
+            "closeness": lambda: torchcent.closeness(graph, run=run | torchcent.Run(engine="bits")),
+            "mcl": lambda: torchcent.mcl(graph, run=run),
+            "distribution": lambda: torchcent.distance_distribution(graph, run=run),
+            "approx": lambda: torchcent.betweenness_approx(graph, epsilon=0.05, run=run),
+            "betweenness": lambda: torchcent.betweenness(graph, run=run),
         }}
         room_left = (2, 6, 8.2, 8.4, 8.6, 9, 12, 20, 40) if {kind!r} == "address space" else (0,)
         for name, call in calls.items():
@@ -321,13 +327,13 @@ def work(how, queue):
     if how == "fork":
         torch.set_num_threads(1)
     arcs = torchcent.generate.ba(3000, 5)
-    score = float(torchcent.closeness(arcs, progress=False).sum())
+    score = float(torchcent.closeness(arcs, run=torchcent.Run(progress=False)).sum())
     queue.put((score, float(torch.ones(10**6).sum())))
 
 if __name__ == "__main__":
     torch.set_num_threads(2)
     arcs = torchcent.generate.ba(3000, 5)
-    known = float(torchcent.closeness(arcs, progress=False).sum())
+    known = float(torchcent.closeness(arcs, run=torchcent.Run(progress=False)).sum())
     torch.ones(10**7).sum()
     for how in ("fork", "spawn"):
         context = multiprocessing.get_context(how)
@@ -368,10 +374,17 @@ def test_weights_at_the_edge_of_float64(engine, factor):
         "betweenness", n, weights, weights, range(n), ones, [0] * n, ones, [0] * n
     )
     found = torchcent.betweenness(
-        arcs, lengths, num_nodes=n, normalized=False, engine=engine, dtype=torch.float64
+        arcs,
+        lengths,
+        num_nodes=n,
+        normalized=False,
+        run=torchcent.Run(engine=engine),
+        dtype=torch.float64,
     )
     assert found.tolist() == pytest.approx([float(score) for score in expected], rel=1e-5)
-    rows = torchcent.shortest_path_lengths(arcs, lengths, num_nodes=n, engine=engine)
+    rows = torchcent.shortest_path_lengths(
+        arcs, lengths, num_nodes=n, run=torchcent.Run(engine=engine)
+    )
     for source in range(n):
         known = weighted_oracles.distances(n, weights, source)
         assert rows[source].tolist() == [float("inf") if d is None else d for d in known]

@@ -14,6 +14,7 @@ from graphs import DEVICE, Arcs, edge_index, random_graph, some_or_all
 from hypothesis import given
 from hypothesis import strategies as st
 from pieces import pieces
+from surface import spread
 from tuning import Tuning
 
 import torchcent
@@ -145,10 +146,12 @@ def test_definition(engine: str, directed: bool, seed: int) -> None:
                 name, n, arcs, weights, directed=directed, **options, **ends
             )
         else:
-            expected = getattr(oracles, name)(n, arcs, directed=directed, **options, **ends)
+            expected = getattr(oracles, name)(
+                n, arcs, directed=directed, **spread({**options, **ends})
+            )
         for reduce in REDUCE:
             found = getattr(torchcent, name)(
-                graph, engine=engine, reduce=reduce, dtype=F64, **options, **given_ends
+                graph, dtype=F64, **spread({**options, **given_ends}, engine=engine, reduce=reduce)
             )
             assert_scores(found.cpu(), expected, engine)
 
@@ -162,7 +165,9 @@ def test_percolation(engine: str, family: tuple[int, Arcs], seed: int) -> None:
     states = torch.tensor([chance.choice([0.0, 0.25, 1.0, 3.5]) for _ in range(n)], device=DEVICE)
     graph, known = undirected(n, arcs), None
     for reduce in ("none", *REDUCE):
-        found = torchcent.percolation(graph, states=states, engine=engine, reduce=reduce, dtype=F64)
+        found = torchcent.percolation(
+            graph, states=states, run=torchcent.Run(engine=engine, reduce=reduce), dtype=F64
+        )
         known = found if known is None else known
         near = {"rtol": 1e-5 if engine == "lanes" else 1e-9, "atol": 1e-12}
         torch.testing.assert_close(found, known, **near)
@@ -175,9 +180,13 @@ def test_a_copy_of_a_vertex_has_its_score(family: tuple[int, Arcs]) -> None:
     old = n // 2
     around = [u for arc in arcs for u in arc if old in arc and u != old]
     graph = undirected(n + 1, [*arcs, *((u, n) for u in around)])
-    known = torchcent.betweenness(graph, engine="tensor", reduce="none", dtype=F64)
+    known = torchcent.betweenness(
+        graph, run=torchcent.Run(engine="tensor", reduce="none"), dtype=F64
+    )
     torch.testing.assert_close(known[old], known[n])
-    found = torchcent.betweenness(graph, engine="queue", reduce="twins", dtype=F64)
+    found = torchcent.betweenness(
+        graph, run=torchcent.Run(engine="queue", reduce="twins"), dtype=F64
+    )
     torch.testing.assert_close(found, known, rtol=1e-9, atol=1e-12)
 
 
@@ -194,14 +203,20 @@ def large(seed: int = 1) -> Graph:
 @pytest.mark.parametrize("name", ["betweenness", "edge_betweenness"])
 def test_large(name: str, engine: str) -> None:
     graph, measure = large(), getattr(torchcent, name)
-    known = measure(graph, engine="tensor", reduce="none", dtype=F64)
+    known = measure(graph, run=torchcent.Run(engine="tensor", reduce="none"), dtype=F64)
     for reduce in REDUCE:
-        found = measure(graph, engine=engine, reduce=reduce, dtype=F64)
+        found = measure(graph, run=torchcent.Run(engine=engine, reduce=reduce), dtype=F64)
         torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-9 * float(known.max()))
-        assert torch.equal(found, measure(graph, engine=engine, reduce=reduce, dtype=F64))
+        assert torch.equal(
+            found, measure(graph, run=torchcent.Run(engine=engine, reduce=reduce), dtype=F64)
+        )
     pivots = torch.arange(0, graph.num_nodes, 7)
-    known = measure(graph, sources=pivots, engine="tensor", reduce="none", dtype=F64)
-    found = measure(graph, sources=pivots, engine=engine, reduce="twins", dtype=F64)
+    known = measure(
+        graph, sources=pivots, run=torchcent.Run(engine="tensor", reduce="none"), dtype=F64
+    )
+    found = measure(
+        graph, sources=pivots, run=torchcent.Run(engine=engine, reduce="twins"), dtype=F64
+    )
     torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-9 * float(known.max()))
 
 
@@ -213,22 +228,27 @@ def test_counts_grow_by_twins_alone(layers: int, engine: str) -> None:
         (3 * k + i, 3 * k + 3 + j) for k in range(layers - 1) for i in range(3) for j in range(3)
     ]
     graph = undirected(3 * layers, arcs)
-    assert torchcent.explain(graph, engine=engine, reduce="twins").core_nodes == layers
+    assert (
+        torchcent.explain(graph, run=torchcent.Run(engine=engine, reduce="twins")).core_nodes
+        == layers
+    )
     for measure in (torchcent.betweenness, torchcent.edge_betweenness):
-        known = measure(graph, engine="queue", reduce="none", dtype=F64)
-        found = measure(graph, engine=engine, reduce="twins", dtype=F64)
+        known = measure(graph, run=torchcent.Run(engine="queue", reduce="none"), dtype=F64)
+        found = measure(graph, run=torchcent.Run(engine=engine, reduce="twins"), dtype=F64)
         torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-9)
 
 
 def test_auto_takes_twins_that_pay(tuning: Tuning) -> None:
     graph = large()
-    assert torchcent.explain(graph, engine="lanes").merged == 0  # too few sources
+    assert (
+        torchcent.explain(graph, run=torchcent.Run(engine="lanes")).merged == 0
+    )  # too few sources
     tuning(twins_sources=0, twins_sources_on_cuda=0)
     plan = torchcent.explain(large())
     assert plan.engine == "lanes" and plan.merged > 50 and "merging" in str(plan)
     assert plan.core_nodes < graph.num_nodes - plan.merged and plan.num_nodes == graph.num_nodes
-    assert torchcent.explain(large(), reduce="fold").merged == 0
-    known = torchcent.betweenness(graph, reduce="none", dtype=F64)
+    assert torchcent.explain(large(), run=torchcent.Run(reduce="fold")).merged == 0
+    known = torchcent.betweenness(graph, run=torchcent.Run(reduce="none"), dtype=F64)
     torch.testing.assert_close(torchcent.betweenness(large(), dtype=F64), known, rtol=1e-5, atol=0)
     without = Graph.from_edge_index(generate.ba(3000, 4, seed=1).to(DEVICE), directed=False)
     assert torchcent.explain(without).merged == 0
@@ -236,12 +256,14 @@ def test_auto_takes_twins_that_pay(tuning: Tuning) -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_bits_do_not_depend_on_threads(threads: int) -> None:
-    known, before = torchcent.betweenness(large(), reduce="twins", dtype=F64), (
+    known, before = torchcent.betweenness(large(), run=torchcent.Run(reduce="twins"), dtype=F64), (
         torch.get_num_threads()
     )  # fmt: skip
     try:
         torch.set_num_threads(threads)
-        assert torch.equal(torchcent.betweenness(large(), reduce="twins", dtype=F64), known)
+        assert torch.equal(
+            torchcent.betweenness(large(), run=torchcent.Run(reduce="twins"), dtype=F64), known
+        )
     finally:
         torch.set_num_threads(before)
 
@@ -255,18 +277,20 @@ def test_where_they_are_not_defined_they_are_left_out() -> None:
     for weight, tolerance in ((third, 0.0), (torch.ones_like(third), 1e-9)):
         weighted = Graph.from_edge_index(arcs, graph.num_nodes, edge_weight=weight)
         options: dict[str, Any] = {"tie_tolerance": tolerance, "ties": "float"}
-        assert torchcent.explain(weighted, reduce="twins", **options).merged == 0
+        assert torchcent.explain(weighted, **spread(options, reduce="twins")).merged == 0
         options["sources"] = some
-        found = torchcent.betweenness(weighted, reduce="twins", **options)
-        assert torch.equal(found, torchcent.betweenness(weighted, reduce="none", **options))
+        found = torchcent.betweenness(weighted, **spread(options, reduce="twins"))
+        assert torch.equal(found, torchcent.betweenness(weighted, **spread(options, reduce="none")))
 
 
 def test_memory_is_that_of_the_plan() -> None:
     graph = large()
-    needed = torchcent.explain(graph, engine="lanes", reduce="twins").memory
-    torchcent.betweenness(graph, engine="lanes", reduce="twins", memory=needed)
+    needed = torchcent.explain(graph, run=torchcent.Run(engine="lanes", reduce="twins")).memory
+    torchcent.betweenness(graph, run=torchcent.Run(engine="lanes", reduce="twins", memory=needed))
     with pytest.raises(MemoryError, match="memory="):
-        torchcent.betweenness(graph, engine="lanes", reduce="twins", memory=graph.nbytes)
+        torchcent.betweenness(
+            graph, run=torchcent.Run(engine="lanes", reduce="twins", memory=graph.nbytes)
+        )
 
 
 @pytest.mark.skipif(DEVICE.type != "cpu", reason="the operator is for the host")

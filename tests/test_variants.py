@@ -10,6 +10,7 @@ from graphs import DEVICE, arc_lists, cycle, diamonds, edge_index, grid, path, r
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Arcs
+from surface import spread
 from test_batch import together
 
 import torchcent
@@ -72,7 +73,7 @@ def test_against_every_path(shape, variant, weighted, directed):
     for engine in engines(weighted):
         found = torchcent.betweenness_variant(
             edge_index(arcs), weight, variant=variant, num_nodes=n, directed=directed,
-            normalized=False, engine=engine, dtype=F64,
+            normalized=False, run=torchcent.Run(engine=engine), dtype=F64,
         ).cpu()  # fmt: skip
         torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-9)
 
@@ -114,11 +115,15 @@ def test_a_batch_and_parts_of_the_pairs(variant):
     every = torch.arange(n)
     sums = sum(
         torchcent.betweenness_variant(
-            edge_index(arcs), sources=every, targets=every[part::3], normalized=False, **options
+            edge_index(arcs),
+            sources=every,
+            targets=every[part::3],
+            normalized=False,
+            **spread(options),
         )
         for part in range(3)
     )
-    whole = torchcent.betweenness_variant(edge_index(arcs), normalized=False, **options)
+    whole = torchcent.betweenness_variant(edge_index(arcs), normalized=False, **spread(options))
     torch.testing.assert_close(sums, whole, rtol=1e-5, atol=1e-9)
 
 
@@ -156,4 +161,4 @@ def test_more_paths_than_float64_holds(variant):
 )
 def test_malformed(options, kind, said):
     with pytest.raises(kind, match=said):
-        torchcent.betweenness_variant(edge_index(path(4)), **options)
+        torchcent.betweenness_variant(edge_index(path(4)), **spread(options))

@@ -12,6 +12,7 @@ import torch
 from graphs import DEVICE
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from surface import spread
 
 import torchcent
 from torchcent import Graph, cli
@@ -332,7 +333,10 @@ def test_batches(name):
     )
     if name not in ("core_number", "triangles"):
         options["dtype"] = F64
-    found, alone = measure(batch, **options), [measure(graph, **options) for graph in graphs]
+    found, alone = (
+        measure(batch, **spread(options)),
+        [measure(graph, **spread(options)) for graph in graphs],
+    )
     if name == "hits":
         found, alone = found.hubs, [x.hubs for x in alone]
     torch.testing.assert_close(found, torch.cat(alone), rtol=1e-9, atol=1e-12)
@@ -342,7 +346,7 @@ def test_batches(name):
 def test_graphs_without_arcs(name):
     none = torch.empty(2, 0, dtype=torch.int64, device=DEVICE)
     for n in (0, 1, 3):
-        found = getattr(torchcent, name)(none, num_nodes=n, **OF_VERTICES[name])
+        found = getattr(torchcent, name)(none, num_nodes=n, **spread(OF_VERTICES[name]))
         found = found.hubs if name == "hits" else found
         value = {
             "pagerank": 1 / max(n, 1), "hits": 1 / max(n, 1), "subgraph_centrality": 1,
@@ -389,7 +393,7 @@ def test_threads_do_not_change_bits(name):
     try:
         for threads in (1, 2):
             torch.set_num_threads(threads)
-            found.append(measure(graph, **options))
+            found.append(measure(graph, **spread(options)))
     finally:
         torch.set_num_threads(before)
     pairs = zip(*found, strict=True) if name == "hits" else [found]
@@ -430,7 +434,7 @@ BAD = [
 @pytest.mark.parametrize(("name", "options", "error", "said"), BAD)
 def test_malformed_arguments(name, options, error, said):
     with pytest.raises(error, match=said):
-        getattr(torchcent, name)(ARCS, **options)
+        getattr(torchcent, name)(ARCS, **spread(options))
 
 
 def test_malformed_graphs():
@@ -519,8 +523,8 @@ def test_networkx(name, options, directed):
         pytest.skip("NetworkX has it for undirected graphs")
     graph = networkx_of(drawn(6, 30, 200, directed)[0], directed)
     graph = nx.relabel_nodes(graph, {v: f"v{v}" for v in graph})
-    found = getattr(nx, name)(graph, backend="torchcent", **options)
-    wanted = getattr(nx, name)(graph, backend="networkx", **options)
+    found = getattr(nx, name)(graph, backend="torchcent", **spread(options))
+    wanted = getattr(nx, name)(graph, backend="networkx", **spread(options))
     for one, other in zip(*((x if isinstance(x, tuple) else (x,)) for x in (found, wanted)),
                           strict=True):  # fmt: skip
         assert list(one) == list(other)

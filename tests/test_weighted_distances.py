@@ -29,6 +29,7 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from surface import spread
 from test_weighted import ENDS, EXACT, ROUNDED, listed, networkx_graph, seeded
 from torch import Tensor
 
@@ -80,14 +81,16 @@ def test_definition(weighted_engine, kind, data):
     some = None if sources is None else torch.tensor(sources)
 
     expected = oracles.closeness(rows, flag, sources)
-    assert_close(torchcent.closeness(graph, wf_improved=flag, sources=some, **run), expected)
+    assert_close(
+        torchcent.closeness(graph, wf_improved=flag, sources=some, **spread(run)), expected
+    )
     expected = oracles.harmonic(rows, flag, sources)
-    assert_close(torchcent.harmonic(graph, normalized=flag, sources=some, **run), expected)
+    assert_close(torchcent.harmonic(graph, normalized=flag, sources=some, **spread(run)), expected)
     away = "inf" if flag else "component"
     expected = oracles.eccentricity(rows, away)
-    assert_close(torchcent.eccentricity(graph, disconnected=away, **run), expected)
+    assert_close(torchcent.eccentricity(graph, disconnected=away, **spread(run)), expected)
 
-    profile = torchcent.distance_profile(graph, sources=some, **run)
+    profile = torchcent.distance_profile(graph, sources=some, **spread(run))
     found = [oracles.incoming(rows, v, sources) for v in range(n)]
     assert_close(profile.reach, [weight * len(finite) for finite, weight in found])
     assert_close(profile.farness, [float(weight) * float(sum(finite)) for finite, weight in found])
@@ -95,7 +98,7 @@ def test_definition(weighted_engine, kind, data):
     if n:
         chosen = data.draw(subsets(n), label="vertices")
         everything = oracles.closeness(rows)
-        some = torchcent.closeness(graph, vertices=torch.tensor(chosen), **run)
+        some = torchcent.closeness(graph, vertices=torch.tensor(chosen), **spread(run))
         assert_close(some, [everything[v] for v in chosen])
 
 
@@ -108,13 +111,13 @@ def test_networkx(weighted_engine, name, directed, kind):
     known, graph = networkx_graph(n, arcs, weights, directed), weighted(n, arcs, weights, directed)
     run = {"engine": weighted_engine, "dtype": F64}
     expected = nx.closeness_centrality(known, distance="weight")
-    assert_close(torchcent.closeness(graph, **run), [expected[v] for v in range(n)])
+    assert_close(torchcent.closeness(graph, **spread(run)), [expected[v] for v in range(n)])
     expected = nx.harmonic_centrality(known, distance="weight")
-    assert_close(torchcent.harmonic(graph, **run), [expected[v] for v in range(n)])
+    assert_close(torchcent.harmonic(graph, **spread(run)), [expected[v] for v in range(n)])
     connected = nx.is_strongly_connected if directed else nx.is_connected
     if connected(known):
         expected = nx.average_shortest_path_length(known, weight="weight")
-        actual = torchcent.average_shortest_path_length(graph, **run)
+        actual = torchcent.average_shortest_path_length(graph, **spread(run))
         assert_close(actual.reshape(1), [expected])
 
 
@@ -130,12 +133,12 @@ def test_decimals_are_added_as_they_are_written(weighted_engine, eager, data):
     check_extremes(rows, graph, weighted_engine, "inf")
     for disconnected in ("inf", "component"):
         found = torchcent.eccentricity(
-            graph, disconnected=disconnected, engine=weighted_engine, dtype=F64
+            graph, disconnected=disconnected, run=torchcent.Run(engine=weighted_engine), dtype=F64
         )
         expected = oracles.eccentricity(rows, disconnected)
         assert found.tolist() == [float(x) for x in expected]
     if weighted_engine != "tiny":  # which has no rows
-        found = shortest_path_lengths(graph, engine=weighted_engine, dtype=F64)
+        found = shortest_path_lengths(graph, run=torchcent.Run(engine=weighted_engine), dtype=F64)
         assert found.tolist() == [
             [math.inf if x is None else float(x) for x in row] for row in rows
         ]
@@ -149,8 +152,8 @@ def test_paths_as_long_as_a_type_holds(weighted_engine, n):
         graph = weighted(n, arcs, weights, directed=False)
         rows = oracles.distances(n, arcs, weights, directed=False)
         run = {"engine": weighted_engine, "dtype": F64}
-        assert_close(torchcent.closeness(graph, **run), oracles.closeness(rows))
-        assert_close(torchcent.eccentricity(graph, **run), oracles.eccentricity(rows))
+        assert_close(torchcent.closeness(graph, **spread(run)), oracles.closeness(rows))
+        assert_close(torchcent.eccentricity(graph, **spread(run)), oracles.eccentricity(rows))
         check_extremes(rows, graph, weighted_engine, "inf")
 
 
@@ -158,8 +161,8 @@ def test_top(weighted_engine):
     n, arcs = ASSORTED["dense"]
     graph = weighted(n, arcs, seeded(arcs, "uniform"), directed=False)
     run = {"engine": weighted_engine, "dtype": F64}
-    every = torchcent.closeness(graph, **run)
-    values, indices = torchcent.closeness(graph, top=7, **run)
+    every = torchcent.closeness(graph, **spread(run))
+    values, indices = torchcent.closeness(graph, top=7, **spread(run))
     order = torch.argsort(every, descending=True, stable=True)[:7]
     assert torch.equal(indices, order) and torch.equal(values, every[order])
 
@@ -183,9 +186,12 @@ def check_extremes(rows, graph, engine, disconnected):
     values = oracles.eccentricity(rows, disconnected)
     high, low = max(values, default=0), min(values, default=0)
     run = {"engine": engine, "disconnected": disconnected}
-    assert_close(torchcent.diameter(graph, dtype=F64, **run).reshape(1), [high])
-    assert_close(torchcent.radius(graph, dtype=F64, **run).reshape(1), [low])
-    center, periphery = torchcent.center(graph, **run), torchcent.periphery(graph, **run)
+    assert_close(torchcent.diameter(graph, dtype=F64, **spread(run)).reshape(1), [high])
+    assert_close(torchcent.radius(graph, dtype=F64, **spread(run)).reshape(1), [low])
+    center, periphery = (
+        torchcent.center(graph, **spread(run)),
+        torchcent.periphery(graph, **spread(run)),
+    )
     assert center.tolist() == [v for v, x in enumerate(values) if x == low]
     assert periphery.tolist() == [v for v, x in enumerate(values) if x == high]
 
@@ -246,9 +252,9 @@ def test_radius_of_a_graph_with_a_far_vertex(weighted_engine, eager, seeds):
         exact = oracles.distances(n, arcs, [Fraction(w) for w in weights], directed=True)
         truth = [float(x) for x in oracles.eccentricity(exact)]
         radius = min(truth)
-        found = float(torchcent.radius(graph, dtype=F64, **run))
+        found = float(torchcent.radius(graph, dtype=F64, **spread(run)))
         assert found == pytest.approx(radius, rel=1e-12)
-        center = torchcent.center(graph, **run).tolist()
+        center = torchcent.center(graph, **spread(run)).tolist()
         assert center and max(truth[v] for v in center) <= radius * (1 + 1e-12)
 
 
@@ -257,8 +263,8 @@ def test_a_long_arc_in_a_small_component(weighted_engine):
     n, arcs = union((20, path(20)), (2, path(2)))
     graph = weighted(n, arcs, [1] * 19 + [100], directed=False)
     run = {"disconnected": "component", "engine": weighted_engine}
-    assert float(torchcent.diameter(graph, **run)) == 100
-    assert torchcent.periphery(graph, **run).tolist() == [20, 21]
+    assert float(torchcent.diameter(graph, **spread(run))) == 100
+    assert torchcent.periphery(graph, **spread(run)).tolist() == [20, 21]
 
 
 # --- pairs by distance
@@ -274,11 +280,11 @@ def test_distribution_of_whole_distances(weighted_engine, data):
     rows = oracles.distances(n, arcs, weights, directed)
     finite = [d for row in rows for d in row if d is not None]
     expected = [finite.count(d) for d in range(max(finite, default=0) + 1)]
-    actual = torchcent.distance_distribution(graph, engine=weighted_engine)
+    actual = torchcent.distance_distribution(graph, run=torchcent.Run(engine=weighted_engine))
     assert actual.tolist() == expected and actual.dtype == torch.int64
     if n > 1:
         some = torchcent.distance_distribution(
-            graph, engine=weighted_engine, sources=torch.tensor([n - 1])
+            graph, run=torchcent.Run(engine=weighted_engine), sources=torch.tensor([n - 1])
         )
         finite = [d for d in rows[n - 1] if d is not None]
         assert some.tolist() == [n * finite.count(d) for d in range(max(finite) + 1)]
@@ -287,7 +293,11 @@ def test_distribution_of_whole_distances(weighted_engine, data):
 def test_effective_diameter(weighted_engine):
     graph = weighted(4, path(4), [2, 3, 4], directed=False)  # distances 2 3 4 5 7 9, each twice
     within = [
-        float(torchcent.effective_diameter(graph, q=q, engine=weighted_engine, dtype=F64))
+        float(
+            torchcent.effective_diameter(
+                graph, q=q, run=torchcent.Run(engine=weighted_engine), dtype=F64
+            )
+        )
         for q in (0.25, 0.5, 1.0)
     ]
     assert within == [2.5, 4.0, 9.0]
@@ -304,7 +314,7 @@ def test_other_distances_have_no_distribution(measure):
 def test_a_distribution_too_long_to_hold():
     graph = weighted(3, path(3), [10**9, 10**9])
     with pytest.raises(MemoryError, match="distance up to 2000000000"):
-        torchcent.distance_distribution(graph, memory=10**9)
+        torchcent.distance_distribution(graph, run=torchcent.Run(memory=10**9))
 
 
 # --- rows
@@ -324,17 +334,22 @@ def test_rows(row_engine, kind, data):
     directed = data.draw(st.booleans(), label="directed")
     rows = oracles.distances(n, arcs, weights, directed)
     graph = weighted(n, arcs, weights, directed)
-    found = shortest_path_lengths(graph, engine=row_engine)
+    found = shortest_path_lengths(graph, run=torchcent.Run(engine=row_engine))
     assert found.dtype == (torch.int32 if graph.scale.whole and graph.scale.dtype == torch.int32
                            else F64)  # fmt: skip
     assert as_rows(found) == rows
-    assert as_rows(shortest_path_lengths(graph, engine=row_engine, dtype=F64)) == rows
+    assert (
+        as_rows(shortest_path_lengths(graph, run=torchcent.Run(engine=row_engine), dtype=F64))
+        == rows
+    )
     if n:
         sources = data.draw(subsets(n))
         size = data.draw(st.integers(1, n))
         options = {"sources": torch.tensor(sources), "block_size": size, "engine": row_engine}
-        assert as_rows(shortest_path_lengths(graph, **options)) == [rows[s] for s in sources]
-        blocks = list(shortest_path_lengths(graph, blocks=True, **options))
+        assert as_rows(shortest_path_lengths(graph, **spread(options))) == [
+            rows[s] for s in sources
+        ]
+        blocks = list(shortest_path_lengths(graph, blocks=True, **spread(options)))
         assert torch.cat([ids for ids, _ in blocks]).tolist() == sources
         assert [row for _, block in blocks for row in as_rows(block)] == [rows[s] for s in sources]
 
@@ -345,7 +360,7 @@ def test_scipy(row_engine, name, kind):
     n, arcs = ASSORTED[name]
     graph = weighted(n, arcs, seeded(arcs, kind))
     expected = scipy.sparse.csgraph.dijkstra(graph.to_scipy())
-    found = shortest_path_lengths(graph, engine=row_engine, dtype=F64)
+    found = shortest_path_lengths(graph, run=torchcent.Run(engine=row_engine), dtype=F64)
     np.testing.assert_array_equal(found.cpu().numpy(), expected)
 
 
@@ -357,9 +372,9 @@ def test_dtypes(row_engine, whole):
     truth = oracles.distances(4, arcs[:2], weights, True)
     run = {"engine": row_engine}
     default = torch.int32 if whole else F64
-    assert shortest_path_lengths(graph, **run).dtype == default
+    assert shortest_path_lengths(graph, **spread(run)).dtype == default
     for dtype in (torch.float64, torch.float32):
-        found = shortest_path_lengths(graph, dtype=dtype, **run)
+        found = shortest_path_lengths(graph, dtype=dtype, **spread(run))
         assert found.dtype == dtype
         expected = torch.tensor([[math.inf if d is None else d for d in row] for row in truth])
         assert torch.equal(found.cpu(), expected.to(dtype) if whole else torch.tensor(
@@ -367,13 +382,13 @@ def test_dtypes(row_engine, whole):
         ).to(dtype))  # fmt: skip
     for dtype in (torch.int8, torch.int16, torch.int32):
         if whole:
-            found = shortest_path_lengths(graph, dtype=dtype, **run)
+            found = shortest_path_lengths(graph, dtype=dtype, **spread(run))
             assert found.dtype == dtype and as_rows(found) == truth
         else:
             with pytest.raises(ValueError, match=f"dtype={dtype}.*not whole.*float64"):
-                shortest_path_lengths(graph, dtype=dtype, **run)
+                shortest_path_lengths(graph, dtype=dtype, **spread(run))
     with pytest.raises(TypeError, match="dtype of weighted distances.*float16"):
-        shortest_path_lengths(graph, dtype=torch.float16, **run)
+        shortest_path_lengths(graph, dtype=torch.float16, **spread(run))
 
 
 @pytest.mark.parametrize("n", [2, 3, 7])
@@ -382,21 +397,21 @@ def test_rows_as_long_as_a_type_holds(row_engine, n):
         weights = [longest // (n - 1)] * (n - 1)
         graph = weighted(n, path(n), weights, directed=False)
         truth = oracles.distances(n, path(n), weights, directed=False)
-        assert shortest_path_lengths(graph, engine=row_engine).tolist() == truth
+        assert shortest_path_lengths(graph, run=torchcent.Run(engine=row_engine)).tolist() == truth
 
 
 def test_distances_that_do_not_fit(row_engine):
     run = {"engine": row_engine}
     graph = weighted(3, path(3), [100, 28])
     with pytest.raises(OverflowError, match=r"distance of 128 from vertex 0.*int8.*127"):
-        shortest_path_lengths(graph, dtype=torch.int8, **run)
+        shortest_path_lengths(graph, dtype=torch.int8, **spread(run))
     graph = weighted(3, path(3), [2**31, 5])
-    assert shortest_path_lengths(graph, **run).tolist()[0] == [0, 2**31, 2**31 + 5]
+    assert shortest_path_lengths(graph, **spread(run)).tolist()[0] == [0, 2**31, 2**31 + 5]
     with pytest.raises(OverflowError, match="int32"):
-        shortest_path_lengths(graph, dtype=torch.int32, **run)
+        shortest_path_lengths(graph, dtype=torch.int32, **spread(run))
     graph = weighted(3, path(3), [3e38, 3e38])
     with pytest.raises(OverflowError, match=r"6e\+38.*float32"):
-        shortest_path_lengths(graph, dtype=torch.float32, **run)
+        shortest_path_lengths(graph, dtype=torch.float32, **spread(run))
 
 
 @pytest.mark.parametrize("kind", ["to ten", "uniform"])
@@ -404,15 +419,15 @@ def test_files_and_tensors(row_engine, kind, tmp_path: Path):
     n, arcs = ASSORTED["disconnected"]
     graph = weighted(n, arcs, seeded(arcs, kind), directed=False)
     run = {"engine": row_engine}
-    truth = shortest_path_lengths(graph, **run)
+    truth = shortest_path_lengths(graph, **spread(run))
     for size in (None, 7):
-        file = shortest_path_lengths(graph, out=tmp_path / "d.npy", block_size=size, **run)
+        file = shortest_path_lengths(graph, out=tmp_path / "d.npy", block_size=size, **spread(run))
         assert isinstance(file, np.memmap)
         np.testing.assert_array_equal(file, truth.cpu().numpy())
     for dtype in (torch.float32, F64, torch.int32)[: 3 if kind == "to ten" else 2]:
         out = torch.empty(n, n, dtype=dtype, device=DEVICE)
-        assert shortest_path_lengths(graph, out=out, **run) is out
-        assert torch.equal(out, shortest_path_lengths(graph, dtype=dtype, **run))
+        assert shortest_path_lengths(graph, out=out, **spread(run)) is out
+        assert torch.equal(out, shortest_path_lengths(graph, dtype=dtype, **spread(run)))
 
 
 def test_out_of_another_dtype():
@@ -429,10 +444,10 @@ def test_memory_that_does_not_do(row_engine):
     arcs = random_graph(3000, 9000, seed=1)
     graph = weighted(3000, arcs, seeded(arcs, "uniform"))
     with pytest.raises(MemoryError, match=r"needs .*memory=1000000 "):
-        shortest_path_lengths(graph, memory=10**6, engine=row_engine)
+        shortest_path_lengths(graph, run=torchcent.Run(engine=row_engine, memory=10**6))
     for measure in ("closeness", "betweenness", "diameter"):
         with pytest.raises(MemoryError, match=r"needs .*memory=100000 "):
-            getattr(torchcent, measure)(graph, memory=10**5, engine=row_engine)
+            getattr(torchcent, measure)(graph, run=torchcent.Run(engine=row_engine, memory=10**5))
 
 
 # --- pivots, and what runs
@@ -444,8 +459,10 @@ def test_drawn_pivots(weighted_engine):
     ids = torch.randperm(n, generator=torch.Generator().manual_seed(3))[:9]
     for measure in (torchcent.closeness, torchcent.harmonic):
         drawn = measure(graph, sources=9, generator=torch.Generator().manual_seed(3),
-                        engine=weighted_engine)  # fmt: skip
-        assert torch.equal(drawn, measure(graph, sources=ids, engine=weighted_engine))
+                        run=torchcent.Run(engine=weighted_engine))  # fmt: skip
+        assert torch.equal(
+            drawn, measure(graph, sources=ids, run=torchcent.Run(engine=weighted_engine))
+        )
 
 
 def test_threads(weighted_engine, threads):
@@ -454,8 +471,12 @@ def test_threads(weighted_engine, threads):
     found = []
     for count in (1, 2, 3):
         torch.set_num_threads(count)
-        profile = torchcent.distance_profile(graph, engine=weighted_engine, dtype=F64)
-        pivots = torchcent.closeness(graph, sources=torch.arange(99), engine=weighted_engine)
+        profile = torchcent.distance_profile(
+            graph, run=torchcent.Run(engine=weighted_engine), dtype=F64
+        )
+        pivots = torchcent.closeness(
+            graph, sources=torch.arange(99), run=torchcent.Run(engine=weighted_engine)
+        )
         found.append((*profile, pivots))
     for other in found[1:]:
         assert all(torch.equal(x, y) for x, y in zip(found[0], other, strict=True))
@@ -465,10 +486,10 @@ def test_explain(weighted_engine):
     arcs = random_graph(200, 800, seed=8)
     graph = weighted(200, arcs, [0.25] * len(arcs))
     for measure in ("betweenness", "closeness", "eccentricity"):
-        plan = torchcent.explain(graph, measure=measure, engine=weighted_engine)
+        plan = torchcent.explain(graph, measure=measure, run=torchcent.Run(engine=weighted_engine))
         assert weighted_engine in ("auto", plan.engine)
         assert "weights   int32, in units of 1/4" in str(plan)
-    plan = torchcent.explain(graph, tie_tolerance=1e-9, engine=weighted_engine)
+    plan = torchcent.explain(graph, tie_tolerance=1e-9, run=torchcent.Run(engine=weighted_engine))
     assert "tie tolerance 1e-09" in str(plan)
     assert "weights" not in str(torchcent.explain(graph.unweighted()))
 
@@ -492,7 +513,9 @@ def test_plans_hold_to_the_memory_they_are_given(weighted_engine):
     arcs = random_graph(4000, 16000, seed=random.Random(1).randrange(9))
     graph = weighted(4000, arcs, seeded(arcs, "uniform"))
     for measure in ("closeness", "betweenness"):
-        plan = torchcent.explain(graph, measure=measure, memory=2**26, engine=weighted_engine)
+        plan = torchcent.explain(
+            graph, measure=measure, run=torchcent.Run(engine=weighted_engine, memory=2**26)
+        )
         assert plan.memory <= 2**26
     request = Request("closeness", weighted_engine, memory=2**26)
     assert _plan.plan(graph, request)[0].memory <= 2**26

@@ -14,6 +14,7 @@ import torch
 from engines import assert_scores, skip_if_too_large
 from graphs import DEVICE
 from references import Golden, Graphs
+from surface import spread
 
 import torchcent
 from torchcent import Graph
@@ -42,10 +43,10 @@ def test_igraph(weighted_engine: str, name: str, load: Graphs, golden: Golden) -
     skip_if_too_large(weighted_engine, graph.num_nodes)
     reference = np.load(golden / f"igraph-1.0.0/{name}.weighted.npz")
     run = {"engine": weighted_engine, "dtype": F64}
-    actual = torchcent.betweenness(graph, normalized=False, tie_tolerance=1e-10, **run)
+    actual = torchcent.betweenness(graph, normalized=False, tie_tolerance=1e-10, **spread(run))
     assert_scores(actual, torch.from_numpy(reference["betweenness"]), weighted_engine)
 
-    profile = torchcent.distance_profile(graph.reversed(), **run)
+    profile = torchcent.distance_profile(graph.reversed(), **spread(run))
     farness, harmonic = profile.farness.cpu(), profile.harmonic.cpu()
     closeness = torch.from_numpy(reference["closeness"]).nan_to_num(0)
     expected = torch.where(farness > 0, 1 / farness, 0)
@@ -60,7 +61,9 @@ def test_igraph(weighted_engine: str, name: str, load: Graphs, golden: Golden) -
     torch.testing.assert_close(harmonic, exact, rtol=1e-12, atol=0)
 
     if "edge_betweenness" in reference:
-        actual = torchcent.edge_betweenness(graph, normalized=False, tie_tolerance=1e-10, **run)
+        actual = torchcent.edge_betweenness(
+            graph, normalized=False, tie_tolerance=1e-10, **spread(run)
+        )
         place = {arc: e for e, arc in enumerate(zip(*graph.to_edge_index().tolist(), strict=True))}
         ends = zip(reference["edge_row"].tolist(), reference["edge_col"].tolist(), strict=True)
         at = [place[arc] for arc in ends]
@@ -74,9 +77,9 @@ def test_hierarchy_of_rome(load: Graphs, golden: Golden) -> None:
     """Its lengths are whole numbers, so that ties need no tolerance."""
     graph, run = known(load, "rome99"), {"engine": "hierarchy", "dtype": F64}
     reference = np.load(golden / "igraph-1.0.0/rome99.weighted.npz")
-    actual = torchcent.betweenness(graph, normalized=False, **run)
+    actual = torchcent.betweenness(graph, normalized=False, **spread(run))
     assert_scores(actual, torch.from_numpy(reference["betweenness"]), "relax")
-    farness = torchcent.distance_profile(graph.reversed(), **run).farness
+    farness = torchcent.distance_profile(graph.reversed(), **spread(run)).farness
     closeness = torch.from_numpy(reference["closeness"]).nan_to_num(0)
     torch.testing.assert_close(1 / farness, closeness, rtol=1e-9, atol=0)
 
@@ -96,7 +99,9 @@ def test_graphalytics(row_engine: str, kind: str, golden: Golden) -> None:
         pytest.skip("the file has edges of length 0")
     graph = Graph.from_edge_index(arcs, len(vertices), kind == "dir", lengths)
     source = torch.tensor([number[1]])
-    found = torchcent.shortest_path_lengths(graph, sources=source, dtype=F64, engine=row_engine)
+    found = torchcent.shortest_path_lengths(
+        graph, sources=source, dtype=F64, run=torchcent.Run(engine=row_engine)
+    )
     lines = (folder / f"sssp_{kind}-output").read_text().split("\n")
     expected = {int(v): float(d) for v, d in (line.split() for line in lines if line)}
     reached = {vertices[v]: d for v, d in enumerate(found[0].tolist())}
@@ -124,7 +129,9 @@ def test_streets(name: str, load: Graphs) -> None:
     if torchcent.explain(graph).engine == "tensor":
         pytest.skip("there are no compiled kernels to compare")
     for engine in ("relax", "dijkstra"):
-        other = torchcent.betweenness(graph, sources=pivots, dtype=F64, engine=engine)
+        other = torchcent.betweenness(
+            graph, sources=pivots, dtype=F64, run=torchcent.Run(engine=engine)
+        )
         assert_scores(other, auto, engine)
 
 
@@ -141,7 +148,7 @@ def test_hierarchies_of_streets(name: str, load: Graphs) -> None:
     def compare(measure: str, rtol: float, **options: Any) -> None:
         compute = getattr(torchcent, measure)
         found, expected = (
-            compute(graph, engine=engine, dtype=F64, **options)
+            compute(graph, dtype=F64, **spread(options, engine=engine))
             for engine in ("hierarchy", "dijkstra")
         )
         torch.testing.assert_close(found, expected, rtol=rtol, atol=0)
@@ -152,8 +159,12 @@ def test_hierarchies_of_streets(name: str, load: Graphs) -> None:
     for measure in ("closeness", "harmonic", "eccentricity"):
         compare(measure, 1e-12, vertices=pivots)
     compare("closeness", 1e-12, sources=pivots)
-    rows = torchcent.shortest_path_lengths(graph, sources=pivots, engine="hierarchy", dtype=F64)
-    other = torchcent.shortest_path_lengths(graph, sources=pivots, engine="dijkstra", dtype=F64)
+    rows = torchcent.shortest_path_lengths(
+        graph, sources=pivots, run=torchcent.Run(engine="hierarchy"), dtype=F64
+    )
+    other = torchcent.shortest_path_lengths(
+        graph, sources=pivots, run=torchcent.Run(engine="dijkstra"), dtype=F64
+    )
     assert torch.equal(rows, other)
     for each, length in zip(
         torchcent.shortest_path(graph, int(pivots[0]), pivots),

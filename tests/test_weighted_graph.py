@@ -15,6 +15,7 @@ from graphs import DEVICE, arc_lists, edge_index, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from path_oracles import lengths
+from surface import spread
 
 import torchcent
 from torchcent import Graph
@@ -333,10 +334,10 @@ def test_leaves_are_folded_where_sums_are_exact():
     if torchcent.explain(exact).engine == "tensor":
         pytest.skip("nothing is folded without compiled kernels")
     how = {"engine": "dijkstra"}  # the tiny engine, which auto takes here, folds nothing
-    assert torchcent.explain(exact, **how).core_nodes == 3
-    assert torchcent.explain(rounded, **how).core_nodes == 3
-    assert torchcent.explain(rounded, ties="float", **how).core_nodes == 6
-    assert torchcent.explain(exact, tie_tolerance=1e-9, **how).core_nodes == 6
+    assert torchcent.explain(exact, **spread(how)).core_nodes == 3
+    assert torchcent.explain(rounded, **spread(how)).core_nodes == 3
+    assert torchcent.explain(rounded, ties="float", **spread(how)).core_nodes == 6
+    assert torchcent.explain(exact, tie_tolerance=1e-9, **spread(how)).core_nodes == 6
 
 
 # --- what is no weight
@@ -409,20 +410,22 @@ def test_engines_for_the_other_kind(measure):
     graph = Graph.from_edge_index(ARCS, edge_weight=torch.tensor([1, 2, 3], device=DEVICE))
     for name in ("lanes", "queue", "bits"):
         with pytest.raises(ValueError, match=f"engine='{name}' counts hops.*relax.*unweighted"):
-            measure(graph, engine=name)
+            measure(graph, run=torchcent.Run(engine=name))
     with pytest.raises(ValueError, match="engine must be one of auto, relax, dijkstra, hierarchy"):
-        measure(graph, engine="gpu")
+        measure(graph, run=torchcent.Run(engine="dense"))
     for name in ("relax", "dijkstra"):
         with pytest.raises(ValueError, match=f"engine='{name}' is for weighted.*edge_weight"):
-            measure(graph.unweighted(), engine=name)
+            measure(graph.unweighted(), run=torchcent.Run(engine=name))
 
 
 def test_strategies_are_for_cuda():
     graph = Graph.from_edge_index(ARCS.cpu(), edge_weight=WEIGHTS.cpu())
     with pytest.raises(ValueError, match="strategy='locked' is for engine='dijkstra' on CUDA"):
-        torchcent.betweenness(graph, strategy="locked")
+        torchcent.betweenness(graph, run=torchcent.Run(engine=torchcent.Engine(strategy="locked")))
     with pytest.raises(ValueError, match="strategy must be one of auto, node_parallel, work.*loc"):
-        torchcent.betweenness(graph, strategy="edge_parallel")
+        torchcent.betweenness(
+            graph, run=torchcent.Run(engine=torchcent.Engine(strategy="edge_parallel"))
+        )
 
 
 def test_hooks_are_for_hops():

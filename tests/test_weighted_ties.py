@@ -13,6 +13,7 @@ from engines import assert_scores, scored
 from graphs import DEVICE, arc_lists, edge_index, grid, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from surface import spread
 from test_weighted import MEASURES, listed, networkx_graph
 
 import torchcent
@@ -60,9 +61,9 @@ def test_decimals_of_a_batch_tie_as_those_of_each_graph():
     ptr = torch.tensor([0, 4, 8], device=DEVICE)
     for ties in ("decimal", "float"):
         options = {"normalized": False, "ties": ties}
-        found = torchcent.betweenness(arcs, weights, ptr=ptr, **options)
+        found = torchcent.betweenness(arcs, weights, ptr=ptr, **spread(options))
         alone = [
-            torchcent.betweenness(arcs[:, :4], weights[part], **options)
+            torchcent.betweenness(arcs[:, :4], weights[part], **spread(options))
             for part in (slice(0, 4), slice(4, 8))
         ]
         assert found.tolist() == torch.cat(alone).tolist()
@@ -93,7 +94,7 @@ def test_a_tolerance_is_relative(weighted_engine):
 def test_distances_stay_the_smallest(row_engine):
     lengths = torch.tensor(TENTHS, dtype=F64, device=edge_index(TWO_WAYS).device)
     graph = Graph.from_edge_index(edge_index(TWO_WAYS), edge_weight=lengths)
-    rows = torchcent.shortest_path_lengths(graph, engine=row_engine)
+    rows = torchcent.shortest_path_lengths(graph, run=torchcent.Run(engine=row_engine))
     assert rows[0].tolist() == [0, 0.1, 0.15, 0.15 + 0.15]
 
 
@@ -210,7 +211,7 @@ def test_arcs_that_vanish_beside_others(weighted_engine):
         edge_index(arcs),
         torch.tensor(weights, dtype=F64, device=DEVICE),
         directed=False,
-        engine="dijkstra" if weighted_engine == "tiny" else weighted_engine,
+        run=torchcent.Run(engine="dijkstra" if weighted_engine == "tiny" else weighted_engine),
     )  # distances are right all the same
     assert rows[2].tolist() == [1.0, 1e-20, 0.0]
 
@@ -245,7 +246,7 @@ def test_figure_1b(weighted_engine):
         paths = scored(torchcent.stress, arcs, 4, weighted_engine, edge_weight=weights,
                        sources=[0], targets=[3], directed=directed)  # fmt: skip
         assert (paths if directed else 2 * paths).tolist() == [0, 1, 2, 0]
-        shares = betweenness(arcs, 4, weighted_engine, weights, **options)
+        shares = betweenness(arcs, 4, weighted_engine, weights, **spread(options))
         expected = oracles.scores("betweenness", 4, arcs, weights, **options)
         assert_scores(shares, expected, weighted_engine)
         edges = scored(torchcent.edge_betweenness, arcs, 4, weighted_engine, edge_weight=weights,

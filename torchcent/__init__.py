@@ -16,6 +16,7 @@ try:
     from torchcent.approx._current_flow import current_flow_betweenness_approx
     from torchcent.approx._edges import edge_betweenness_approx
     from torchcent.approx._result import AdaptiveBetweenness, Approximation, Top
+    from torchcent.check._run import Engine, Run
     from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
     from torchcent.clustering._mcl import (
         MclSweep,
@@ -83,6 +84,7 @@ __all__ = [
     "Communities",
     "DistanceProfile",
     "EdgeList",
+    "Engine",
     "Graph",
     "Hits",
     "MclPlan",
@@ -90,6 +92,7 @@ __all__ = [
     "Plan",
     "ProminentGroup",
     "Prune",
+    "Run",
     "ShortestPath",
     "ShortestPathEncoding",
     "ShortestPathPairs",

@@ -10,6 +10,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _visitor as check_visitor
 from torchcent.check import _weights as check_weights
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.engines import _tensor
 from torchcent.engines._tensor._search import Search
 from torchcent.graph import Graph
@@ -74,7 +75,7 @@ class Visitor:
         return 0
 
 
-@_memory.reported
+@computes()
 def multi_search(
     edge_index: GraphLike,
     sources: Tensor | None = None,
@@ -82,8 +83,7 @@ def multi_search(
     *,
     num_nodes: int | None = None,
     directed: bool | None = None,
-    memory: int | None = None,
-    progress: bool | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor | None:
     """Runs breadth-first searches from many sources and calls the hooks of a visitor.
 
@@ -94,10 +94,7 @@ def multi_search(
         visitor: an instance of a subclass of :class:`Visitor`.
         num_nodes: n; by default the largest id + 1.
         directed: False adds missing reverse arcs.
-        memory: bytes that may be used, which determines the number of sources per batch; None
-            allows half of the free memory. Results do not count.
-        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
-            False never does.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         The results of `finalize`, combined as specified by the visitor's `merge`; None if they are
@@ -128,18 +125,16 @@ def multi_search(
     Source:
         McLaughlin and Bader 2015. docs/multi_search.md has more examples and the hooks in C++.
     """
-    graph = as_graph(edge_index, num_nodes, directed, memory=memory)
+    graph = as_graph(edge_index, num_nodes, directed, memory=run.memory)
     check_weights.no_weight(graph, "multi_search")
     if sources is None:
         ids = torch.arange(graph.num_nodes, device=graph.device)
     else:
         ids = check.vertices(sources, "sources", graph)
     visitor = check_visitor.visitor(visitor, Visitor)
-    if progress is not None:
-        check.flag(progress, "progress")
-    lanes = _lanes(graph, visitor, ids.numel(), check.byte_budget(memory))
+    lanes = _lanes(graph, visitor, ids.numel(), run.memory)
     result: Tensor | None = None
-    with progress_bar(ids.numel(), type(visitor).__name__, progress, quick=False) as bar:
+    with progress_bar(ids.numel(), type(visitor).__name__, run.progress, quick=False) as bar:
         for begin in range(0, max(ids.numel(), 1), lanes):
             batch = ids[begin : begin + lanes]
             part = check_visitor.visitor_result(

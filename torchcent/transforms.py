@@ -12,6 +12,7 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _data as check_data
 from torchcent.check import _encodings as check_encodings
+from torchcent.check._run import DEFAULT, Run, checked, quiet
 from torchcent.check._values import number
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering._mcl import mcl
@@ -50,18 +51,17 @@ class _OfGraphs(BaseTransform):
         weight: str | None,
         directed: bool | None,
         edge_types: EdgeTypes | None,
-        progress: bool | None,
+        run: Run,
     ) -> None:
         self.weight = check_data.weight_attribute(weight)
         self.directed = directed if directed is None else check.flag(directed, "directed")
         self.edge_types = check_data.edge_types(edge_types)
-        self.progress = progress if progress is None else check.flag(progress, "progress")
+        self.run = checked(run)
 
     def _options(self) -> dict[str, Any]:
         """Arguments common to all functions. DataLoader workers show no bar unless asked to."""
         in_worker = torch.utils.data.get_worker_info() is not None
-        progress = False if self.progress is None and in_worker else self.progress
-        return {"directed": self.directed, "progress": progress}
+        return {"directed": self.directed, "run": quiet() | self.run if in_worker else self.run}
 
     def _shown(self, *names: str) -> str:
         """A repr of what determines the result; PyTorch Geometric compares it with data sets."""
@@ -75,12 +75,11 @@ class _Scores(_OfGraphs):
 
     def __init__(
         self, weight: str | None, directed: bool | None, edge_types: EdgeTypes | None,
-        progress: bool | None, normalized: bool, log: bool, engine: str,
+        run: Run, normalized: bool, log: bool,
     ) -> None:  # fmt: skip
-        super().__init__(weight, directed, edge_types, progress)
+        super().__init__(weight, directed, edge_types, run)
         self.normalized = check.flag(normalized, "normalized")
         self.log = check.flag(log, "log")
-        self.engine = engine
 
     def _of(self, graph: _stores.Graph, measure: Callable[..., Tensor], **options: Any) -> Tensor:
         scores = measure(
@@ -89,7 +88,6 @@ class _Scores(_OfGraphs):
             **options,
             normalized=self.normalized,
             dtype=torch.float64,
-            engine=self.engine,
         )
         return scores.log1p() if self.log else scores
 
@@ -114,9 +112,8 @@ class AddCentrality(_Scores):
         directed: None uses the arcs of edge_index, which in PyTorch Geometric holds both directions
             of an undirected edge; False adds missing reverse arcs.
         edge_types: the edge types of a HeteroData that form the graph; None for all.
-        engine: as in :func:`torchcent.betweenness`.
-        progress: None shows a progress bar on a terminal after two seconds, but not in a DataLoader
-            worker; True always shows it, False never does.
+        run: how it is computed, see :class:`torchcent.Run`. In a DataLoader worker there is no
+            progress bar by default.
 
     A HeteroData is one graph whose vertices are those of all node types (with `edge_types`, of the
     node types that these join), so paths may use any of its edge types. Each node type receives its
@@ -154,10 +151,9 @@ class AddCentrality(_Scores):
         *,
         directed: bool | None = None,
         edge_types: EdgeTypes | None = None,
-        engine: str = "auto",
-        progress: bool | None = None,
+        run: Run = DEFAULT,
     ) -> None:
-        super().__init__(weight, directed, edge_types, progress, normalized, log, engine)
+        super().__init__(weight, directed, edge_types, run, normalized, log)
         self.measures = check_batch.measures(measures, plain_features())
         self.attr_name = check_data.node_attribute(attr_name)
 
@@ -201,10 +197,9 @@ class AddEdgeCentrality(_Scores):
         *,
         directed: bool | None = None,
         edge_types: EdgeTypes | None = None,
-        engine: str = "auto",
-        progress: bool | None = None,
+        run: Run = DEFAULT,
     ) -> None:
-        super().__init__(weight, directed, edge_types, progress, normalized, log, engine)
+        super().__init__(weight, directed, edge_types, run, normalized, log)
         self.attr_name = check_data.edge_attribute(attr_name)
 
     def forward(self, data: Any) -> Any:
@@ -227,7 +222,7 @@ class AddClusters(_OfGraphs):
         weight: edge attribute that holds the *similarities* of edges, such as "edge_weight"; None
             uses 1 for all edges.
         directed: None uses the arcs of edge_index, False adds missing reverse arcs.
-        edge_types, progress: as for :class:`AddCentrality`, also for batches and HeteroData.
+        edge_types, run: as for :class:`AddCentrality`, also for batches and HeteroData.
 
     Example:
         >>> import torch
@@ -246,9 +241,9 @@ class AddClusters(_OfGraphs):
         *,
         directed: bool | None = None,
         edge_types: EdgeTypes | None = None,
-        progress: bool | None = None,
+        run: Run = DEFAULT,
     ) -> None:
-        super().__init__(weight, directed, edge_types, progress)
+        super().__init__(weight, directed, edge_types, run)
         self.attr_name = check_data.label_attribute(attr_name)
         self.inflation = check_mcl.inflation(inflation)
 
@@ -281,7 +276,7 @@ class AddShortestPathEncoding(_OfGraphs):
         directed: None uses the arcs of edge_index, False adds missing reverse arcs.
         dtype: of the distances: torch.int8, int16, int32, int64, float32 or float64. None uses
             int64, with weights torch.get_default_dtype(), so that all graphs have the same.
-        progress: as for :class:`AddCentrality`.
+        run: as for :class:`AddCentrality`.
 
     Pairs are those of :func:`torchcent.shortest_path_pairs`, each vertex with itself among them.
     When data objects are put into a Batch, PyTorch Geometric adds offsets to the pairs as it does
@@ -320,9 +315,9 @@ class AddShortestPathEncoding(_OfGraphs):
         padding: float = -1,
         directed: bool | None = None,
         dtype: torch.dtype | None = None,
-        progress: bool | None = None,
+        run: Run = DEFAULT,
     ) -> None:
-        super().__init__(weight, directed, None, progress)
+        super().__init__(weight, directed, None, run)
         self.attr_name = check_data.pair_attribute(attr_name)
         check_encodings.cutoff(cutoff)
         self.cutoff, self.dense = cutoff, check.flag(dense, "dense")
@@ -371,7 +366,7 @@ class AddRandomWalkEncoding(_OfGraphs):
         weight: edge attribute that holds the *strengths* of edges, such as "edge_weight"; None
             uses 1 for all edges.
         directed: None uses the arcs of edge_index, False adds missing reverse arcs.
-        edge_types: as for :class:`AddCentrality`, also for batches and HeteroData.
+        edge_types, run: as for :class:`AddCentrality`, also for batches and HeteroData.
 
     Values are those of :func:`torchcent.random_walk_encoding`, and without weights those of
     PyTorch Geometric's ``AddRandomWalkPE`` of each graph. These differ where arcs are repeated, in
@@ -397,19 +392,23 @@ class AddRandomWalkEncoding(_OfGraphs):
         *,
         directed: bool | None = None,
         edge_types: EdgeTypes | None = None,
+        run: Run = DEFAULT,
     ) -> None:
-        super().__init__(weight, directed, edge_types, None)
+        super().__init__(weight, directed, edge_types, run)
         self.walk_length = check_encodings.steps(walk_length)
         self.attr_name = check_data.node_attribute(attr_name)
 
     def forward(self, data: Any) -> Any:
         graph = _stores.graph_of(data, self.edge_types, self.weight)
-        options = {**graph.arguments(), "directed": self.directed}
         if self.weight is None:
-            found = as_in_pyg(as_graph(**options), self.walk_length)
+            whole = as_graph(**graph.arguments(), directed=self.directed)
+            found = as_in_pyg(whole, self.walk_length)
         else:
             found = random_walk_encoding(
-                **options, walk_length=self.walk_length, dtype=torch.float64
+                **graph.arguments(),
+                **self._options(),
+                walk_length=self.walk_length,
+                dtype=torch.float64,
             )
         _stores.give_nodes(data, graph, found, self.attr_name)
         return data

@@ -21,14 +21,12 @@ from torchcent.check import (
 from torchcent.check import (
     _weights as check_weights,
 )
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _host, _memory
-from torchcent.scale._arguments import Devices, Folder, scale_of, shown
-from torchcent.scale._group import GroupLike
+from torchcent.scale._arguments import scale_of, shown
 
 
-@_memory.reported
-@_host.searched
+@computes("checkpoint", "devices", "group", searches=True)
 def betweenness_adaptive(
     edge_index: GraphLike,
     vertices: Tensor,
@@ -43,11 +41,7 @@ def betweenness_adaptive(
     ties: str = "decimal",
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> AdaptiveBetweenness:
     r"""Estimates the betweenness of a few vertices, with as many sources as their scores require.
 
@@ -68,9 +62,9 @@ def betweenness_adaptive(
         epsilon: in (0, 0.5); affects only the guarantee, not the computation.
         max_samples: maximum number of sources, for vertices of low scores; None means n / 20, but
             at least 64.
-        edge_weight, num_nodes, directed, tie_tolerance, ties, generator, dtype, memory, progress:
+        edge_weight, num_nodes, directed, tie_tolerance, ties, generator, dtype:
             as for :func:`betweenness`.
-        checkpoint, devices, group: as for :func:`betweenness`.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         :class:`AdaptiveBetweenness`: scores [k], number of sources, whether the stopping rule was
@@ -92,7 +86,7 @@ def betweenness_adaptive(
     """
     graph = as_graph(
         edge_index, num_nodes, directed, edge_weight,
-        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
     )  # fmt: skip
     check_batch.one_graph(graph, "betweenness_adaptive", check_approx.OF_BATCHES)
     wanted = check.vertices(vertices, "vertices", graph)
@@ -102,11 +96,9 @@ def betweenness_adaptive(
     most = check.positive(max_samples, "max_samples")
     result = check.float_dtype(dtype)
     chance = check.random_generator(generator)
-    if progress is not None:
-        check.flag(progress, "progress")
-    budget = check.byte_budget(memory)
-    scale = scale_of(graph, checkpoint, devices, group)
-    progress = shown(scale, progress)
+    budget = run.memory
+    scale = scale_of(graph, run)
+    progress = shown(scale, run.progress)
     if scale is not None:
         chance = scale.chance(chance)
         scale.begin(graph, {

@@ -11,7 +11,7 @@ from torchcent.approx import _by_pivots, _cost, _pivots
 from torchcent.approx._diameter import vertex_diameter
 from torchcent.approx._edge_numbers import EdgeNumbers, of_columns
 from torchcent.approx._estimate import Estimate
-from torchcent.approx._progressive import Outlook, Run
+from torchcent.approx._progressive import Outlook, Sampling
 from torchcent.approx._result import Approximation, outward
 from torchcent.approx._sampler import Sampler
 from torchcent.check import (
@@ -26,22 +26,20 @@ from torchcent.check import (
 from torchcent.check import (
     _weights as check_weights,
 )
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
-from torchcent.runtime import _host, _memory
 from torchcent.runtime._watch import progress_bar
-from torchcent.scale._arguments import Devices, Folder, Scale, scale_of, shown
-from torchcent.scale._group import GroupLike
+from torchcent.scale._arguments import Scale, scale_of, shown
 
 # Samples until the widest interval is within epsilon, times epsilon squared: few, so that what
 # depends on them is repaid.
 _LIKELY_SAMPLES = 0.25
 
 
-@_memory.reported
-@_host.searched
+@computes("checkpoint", "devices", "group", searches=True)
 def betweenness_approx(
     edge_index: GraphLike,
     epsilon: float = 0.01,
@@ -60,11 +58,7 @@ def betweenness_approx(
     ties: str = "decimal",
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Approximation:
     r"""Approximates the betweenness of every vertex to within epsilon, with probability 1 - delta.
 
@@ -102,16 +96,15 @@ def betweenness_approx(
             which reduces the overestimation of vertices near pivots (Geisberger, Sanders and
             Schultes 2008). Both are unbiased. A linear pivot contributes up to 2 instead of 1, so
             the bounds require four times as many.
-        edge_weight, num_nodes, directed, ties, progress: as for :func:`betweenness`.
+        edge_weight, num_nodes, directed, ties: as for :func:`betweenness`.
         tie_tolerance: as for :func:`betweenness`; a value above 0 draws paths with tensor
             operators, which is far slower.
         dtype: float64, float32, float16 or bfloat16; interval ends are rounded outward. None means
             PyTorch's default.
-        memory: as for :func:`betweenness`; if memory is short, fewer threads draw concurrently.
         generator: source of all random choices; None uses torch's global generator. The same
             generator and number of samples give bitwise identical results, for any number of
             threads.
-        checkpoint, devices, group: as for :func:`betweenness`; not with `time_limit`.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         :class:`Approximation`: scores, lower and upper ends of intervals that hold for all vertices
@@ -144,13 +137,13 @@ def betweenness_approx(
     begin = time.perf_counter()
     graph = as_graph(
         edge_index, num_nodes, directed, edge_weight,
-        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
     )  # fmt: skip
     check_batch.one_graph(graph, "betweenness_approx", check_approx.OF_BATCHES)
     check.choice(scaling, "scaling", _pivots.SCALINGS)
     return approximated(
         graph, "betweenness", epsilon, delta, method, top, max_samples, time_limit, pivots, scaling,
-        tie_tolerance, generator, dtype, memory, progress, checkpoint, devices, group, begin,
+        tie_tolerance, generator, dtype, run, begin,
     )  # fmt: skip
 
 
@@ -158,8 +151,7 @@ def approximated(
     graph: Graph, measure: str, epsilon: float, delta: float, method: str, top: int | None,
     max_samples: int | None, time_limit: float | None, pivots: str, scaling: str,
     tie_tolerance: float, generator: torch.Generator | None, dtype: torch.dtype | None,
-    memory: int | None, progress: bool | None, checkpoint: Folder, devices: Devices,
-    group: GroupLike, begin: float,
+    run: Run, begin: float,
 ) -> Approximation:  # fmt: skip
     """The scores of all vertices or, of "edge_betweenness", of all edges, per input column."""
     epsilon = check_approx.epsilon(epsilon)
@@ -174,14 +166,12 @@ def approximated(
     limit = check_approx.seconds(time_limit)
     result = check.float_dtype(dtype)
     chance = check.random_generator(generator)
-    if progress is not None:
-        check.flag(progress, "progress")
-    budget = check.byte_budget(memory)
+    budget = run.memory
     deadline = None if limit is None else begin + limit
-    for name, value in {"checkpoint": checkpoint, "devices": devices, "group": group}.items():
-        check.at_most_one(time_limit=limit, **{name: value})
-    scale = scale_of(graph, checkpoint, devices, group)
-    progress = shown(scale, progress)
+    for name in ("checkpoint", "devices", "group"):
+        check.at_most_one(time_limit=limit, **{name: getattr(run, name)})
+    scale = scale_of(graph, run)
+    progress = shown(scale, run.progress)
     if scale is not None:
         chance = scale.chance(chance)
         scale.begin(graph, {
@@ -231,19 +221,21 @@ def approximated(
         if edges:
             share = 1.0
         with progress_bar(0, measure, progress, quick=False, unit="paths") as bar:
-            run = Run(sampler, delta, most, deadline, bar)
+            sampling = Sampling(sampler, delta, most, deadline, bar)
             if method == "rk":
                 diameter = vertex_diameter(graph) + edges  # inner vertices, or edges, and 2
                 why = f"paths have at most {diameter - edges:,} vertices"
-                found = run.within_time(lambda: run.fixed(epsilon * share, diameter))
+                found = sampling.within_time(lambda: sampling.fixed(epsilon * share, diameter))
             else:
-                found = run.within_time(lambda: run.progressive(epsilon * share, top, rival))
-        if not run.instead:
+                found = sampling.within_time(
+                    lambda: sampling.progressive(epsilon * share, top, rival)
+                )
+        if not sampling.instead:
             return _approximation(
                 graph, found, method, delta, why, 1 / share, result, limit, sampler
             )
-        method = run.instead
-        why += f", {run.expected_samples:,} paths more"
+        method = sampling.instead
+        why += f", {sampling.expected_samples:,} paths more"
     if method == "pivots":
         return _by_pivots.approximation(
             graph, epsilon, delta, most, deadline, pivots, scaling, tolerance, chance, result,

@@ -11,16 +11,16 @@ from torchcent.approx._result import Approximation, outward
 from torchcent.check import _approx as check_approx
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.flow._current_flow import betweenness_of
 from torchcent.flow._solver import Potentials, fits, pairs_of, total_currents
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory
 
 _METHODS = ("auto", "pairs", "exact")
 
 
-@_memory.reported
+@computes()
 def current_flow_betweenness_approx(
     edge_index: GraphLike,
     epsilon: float = 0.01,
@@ -33,7 +33,7 @@ def current_flow_betweenness_approx(
     directed: bool | None = None,
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Approximation:
     r"""Approximates the current-flow betweenness of every vertex to within epsilon.
 
@@ -55,6 +55,7 @@ def current_flow_betweenness_approx(
         method: "pairs", "exact", or "auto", which selects "exact" where that takes less time.
         max_samples: maximum number of pairs. The result reports the epsilon that was reached.
         generator: source of the random pairs; None uses torch's global generator.
+        run: how it is computed, see :class:`Run`.
 
     All other arguments are those of :func:`current_flow_betweenness`; weights are
     **conductances**. The graph must be undirected, and no batch.
@@ -84,7 +85,7 @@ def current_flow_betweenness_approx(
         Brandes and Fleischer 2005, "Centrality measures based on current flow", section 5.
     """
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, memory=memory, weights="conductances"
+        edge_index, num_nodes, directed, edge_weight, memory=run.memory, weights="conductances"
     )
     check_batch.one_graph(
         graph,
@@ -96,7 +97,7 @@ def current_flow_betweenness_approx(
     check.choice(method, "method", _METHODS)
     most = check.positive(max_samples, "max_samples")
     chance = check.random_generator(generator)
-    dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
+    dtype = check.float_dtype(dtype)
     check.undirected(graph, "current_flow_betweenness_approx")
     n, why = graph.num_nodes, "asked for"
     if n < 3:
@@ -106,13 +107,13 @@ def current_flow_betweenness_approx(
         needed = math.ceil((share / epsilon) ** 2 * math.log(2 * n / delta) / 2)
         pairs = min(needed, most or needed)
         if method == "auto":
-            method = "exact" if pairs >= _pairs_of_exact(graph, memory) else "pairs"
+            method = "exact" if pairs >= _pairs_of_exact(graph, run.memory) else "pairs"
             why = f"{pairs:,} pairs against {n:,} vertices"
     if method == "exact":
-        scores = betweenness_of(graph, True, memory).to(dtype)
+        scores = betweenness_of(graph, True, run.memory).to(dtype)
         return Approximation(scores, scores, scores, 0.0, 0.0, n, "exact", True, why, graph)
     radius = min(share * math.sqrt(math.log(2 * n / delta) / (2 * pairs)), 1.0)
-    drawn = of_pairs(graph, _drawn(graph, pairs, chance), memory)
+    drawn = of_pairs(graph, _drawn(graph, pairs, chance), run.memory)
     scores = (drawn * share).clamp_(max=1)
     ends = outward((scores - radius).clamp(min=0), (scores + radius).clamp(max=1), dtype)
     reached = pairs == needed

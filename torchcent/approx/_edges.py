@@ -9,14 +9,11 @@ import torch
 from torchcent.approx._approximation import approximated
 from torchcent.approx._result import Approximation
 from torchcent.check import _batch as check_batch
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _host, _memory
-from torchcent.scale._arguments import Devices, Folder
-from torchcent.scale._group import GroupLike
 
 
-@_memory.reported
-@_host.searched
+@computes("checkpoint", "devices", "group", searches=True)
 def edge_betweenness_approx(
     edge_index: GraphLike,
     epsilon: float = 0.01,
@@ -33,11 +30,7 @@ def edge_betweenness_approx(
     ties: str = "decimal",
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Approximation:
     r"""Approximates the betweenness of every edge to within epsilon, with probability 1 - delta.
 
@@ -53,6 +46,7 @@ def edge_betweenness_approx(
             The number of paths of "rk" is given by the number of edges of the longest path. The
             number of edges takes the place of that of vertices in the bounds of the others.
         pivots: how pivots are chosen: "uniform", "degree", "max_min".
+        run: how it is computed, see :class:`Run`.
 
     All other arguments are those of :func:`betweenness_approx`, which alone has `top` and
     `scaling`. On CUDA, "kadabra" and "rk" draw their paths on the host.
@@ -82,13 +76,12 @@ def edge_betweenness_approx(
     begin = time.perf_counter()
     graph = as_graph(
         edge_index, num_nodes, directed, edge_weight,
-        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
     )  # fmt: skip
     check_batch.one_graph(
         graph, "edge_betweenness_approx", "edge_betweenness has exact scores of each"
     )
     return approximated(
         graph, "edge_betweenness", epsilon, delta, method, None, max_samples, time_limit, pivots,
-        "brandes_pich", tie_tolerance, generator, dtype, memory, progress, checkpoint, devices,
-        group, begin,
+        "brandes_pich", tie_tolerance, generator, dtype, run, begin,
     )  # fmt: skip

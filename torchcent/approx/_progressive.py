@@ -68,7 +68,7 @@ class Outlook(NamedTuple):
         return float(high[0]) - self.highest
 
 
-class Run:
+class Sampling:
     """A run: ends when the goal is reached, or the samples or the time are used up."""
 
     def __init__(

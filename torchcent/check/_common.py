@@ -139,9 +139,7 @@ def reductions(value: object) -> frozenset[str] | None:
     return frozenset(choice(name, "reduce", REDUCTIONS) for name in value)
 
 
-def strategy(
-    value: object, warp_size: object, engine: str, graph: Graph, tie_tolerance: float
-) -> int:
+def strategy(value: object, warp_size: int, engine: str, graph: Graph, tie_tolerance: float) -> int:
     """The code of a traversal strategy, which only queue and dijkstra on CUDA have."""
     known: Mapping[str, int] = WEIGHTED_STRATEGIES if graph.is_weighted else STRATEGIES
     single = "dijkstra" if graph.is_weighted else "queue"
@@ -156,9 +154,12 @@ def strategy(
             f"strategy={name!r} counts paths while distances fall and cannot detect ties within "
             f"tie_tolerance={tie_tolerance:g}; use one without 'locked', or tie_tolerance=0"
         )
-    if not isinstance(warp_size, Integral) or warp_size not in WARP_SIZES:
-        raise ValueError(f"warp_size must be one of {WARP_SIZES}, got {shortened(warp_size)}")
-    return known[name] + (WARP_SIZES.index(int(warp_size)) if "warp_centric" in name else 0)
+    return known[name] + (WARP_SIZES.index(warp_size) if "warp_centric" in name else 0)
+
+
+def warp_size(value: object) -> None:
+    if not isinstance(value, Integral) or value not in WARP_SIZES:
+        raise ValueError(f"warp_size must be one of {WARP_SIZES}, got {shortened(value)}")
 
 
 def float_dtype(value: object) -> torch.dtype:

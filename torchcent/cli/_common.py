@@ -15,6 +15,7 @@ import torch
 
 from torchcent import Graph
 from torchcent.check import _weights as check_weights
+from torchcent.check._run import Run
 from torchcent.graph._arguments import graph_of
 from torchcent.io import EdgeList, from_networkx, read, read_stream
 from torchcent.io._similarity import to_distances
@@ -34,17 +35,19 @@ _NETWORKS = {
 #: options of `torchcent.read` that have the same names
 _READING = (
     "directed", "format", "num_nodes", "skip", "text_labels", "header", "comments",
-    "source_column", "target_column", "weight_column", "coordinates", "crs", "labels", "memory",
+    "source_column", "target_column", "weight_column", "coordinates", "crs", "labels",
 )  # fmt: skip
 
 
-def run_arguments(args: argparse.Namespace) -> dict[str, Any]:
-    """The keyword arguments set by `run_options` and `checkpoint_option`."""
-    shared = {"memory": args.memory, "progress": False if args.quiet else None}
-    shared |= {name: getattr(args, name) for name in ("engine", "checkpoint") if name in args}
+def run_of(args: argparse.Namespace) -> Run:
+    """The Run set by `run_options` and `checkpoint_option`, and by the ranks."""
+    run = Run(memory=args.memory, progress=False if args.quiet else None)
+    for name in ("engine", "reduce", "checkpoint"):
+        if getattr(args, name, None) is not None:
+            run |= Run(**{name: getattr(args, name)})
     if args.device == "all":
-        shared |= {"devices": "all"}
-    return shared | ({"group": "world"} if ranks() > 1 else {})
+        run |= Run(devices="all")
+    return run | Run(group="world") if ranks() > 1 else run
 
 
 def ranks() -> int:
@@ -121,7 +124,7 @@ def weighted(args: argparse.Namespace) -> bool:
 
 
 def _reading(args: argparse.Namespace) -> dict[str, Any]:
-    return {name: getattr(args, name) for name in _READING}
+    return {name: getattr(args, name) for name in _READING} | {"run": Run(memory=args.memory)}
 
 
 def read_graph(args: argparse.Namespace) -> EdgeList:

@@ -26,7 +26,7 @@ def _communities(args: argparse.Namespace) -> None:
     found = torchcent.communities_by_betweenness(
         graph, args.count, per_round=args.per_round, max_rounds=args.max_rounds,
         generator=torch.Generator().manual_seed(args.seed), **_method(args),
-        **_common.run_arguments(args),
+        run=_common.run_of(args),
     )  # fmt: skip
     level, levels = found.level, found.counts.numel()
     if args.level is not None:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 import torchcent
+from torchcent.check._run import Run
 from torchcent.cli import _common, _names, _output
 from torchcent.cli._report import score_rows, score_table
 from torchcent.io import EdgeList, read_clusters, write_scores
@@ -24,20 +25,26 @@ def _betweenness(graph: torchcent.Graph, groups: list[Tensor], args: argparse.Na
     return torchcent.group_betweenness(
         graph, groups, normalized=args.normalized, endpoints=args.endpoints,
         tie_tolerance=args.tie_tolerance, ties=args.ties, dtype=torch.float64,
-        **_common.run_arguments(args),
+        run=_common.run_of(args),
     )  # fmt: skip
 
 
 def _closeness(graph: torchcent.Graph, groups: list[Tensor], args: argparse.Namespace) -> Tensor:
     turned = graph.reversed() if args.outgoing and graph.directed else graph
-    return torchcent.group_closeness(turned, groups, dtype=torch.float64, memory=args.memory)
+    return torchcent.group_closeness(
+        turned, groups, dtype=torch.float64, run=Run(memory=args.memory)
+    )
 
 
 def _degree(graph: torchcent.Graph, groups: list[Tensor], args: argparse.Namespace) -> Tensor:
     return torchcent.group_degree(
-        graph, groups, direction="in" if args.incoming else "out", normalized=args.normalized,
-        dtype=torch.float64, memory=args.memory,
-    )  # fmt: skip
+        graph,
+        groups,
+        direction="in" if args.incoming else "out",
+        normalized=args.normalized,
+        dtype=torch.float64,
+        run=Run(memory=args.memory),
+    )
 
 
 #: the name of each score, and what computes it
@@ -106,7 +113,7 @@ def _prominent(args: argparse.Namespace) -> None:
         graph, args.size, args.epsilon, args.delta, method=args.method, endpoints=args.endpoints,
         max_samples=args.max_samples, tie_tolerance=args.tie_tolerance, ties=args.ties,
         generator=torch.Generator().manual_seed(args.seed), dtype=torch.float64,
-        **_common.run_arguments(args),
+        run=_common.run_of(args),
     )  # fmt: skip
     _common.remark_run(args, graph, started)
     at = found.vertices.cpu().numpy()

@@ -40,13 +40,13 @@ def recorded(path: str) -> Command:
     if not folder.is_dir():
         raise FileNotFoundError(f"{path}: no such folder")
     if not is_ledger(folder):
-        raise ValueError(f"{path} is no ledger, the folder of --checkpoint or checkpoint=")
+        raise ValueError(f"{path} is no ledger, the folder of --checkpoint or Run(checkpoint=...)")
     try:
         command = Command(**_records.read_record(folder / _records.COMMAND))
     except FileNotFoundError:
         raise ValueError(
             f"{path} has no recorded command; it is of a call in Python, which continues when it "
-            "is made again with the same checkpoint="
+            "is made again with the same Run(checkpoint=...)"
         ) from None
     except _records.Damage as damage:
         raise ValueError(

@@ -105,7 +105,7 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
         "overlap": args.overlap,
         "chaos": args.chaos,
         "max_iter": args.max_iter,
-        **_common.run_arguments(args),
+        "run": _common.run_of(args),
     }
 
 

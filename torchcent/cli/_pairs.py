@@ -14,6 +14,7 @@ from torch import Tensor
 
 import torchcent
 from torchcent.check import _weights as check_weights
+from torchcent.check._run import Run
 from torchcent.cli import _common, _output
 from torchcent.cli._names import read_names
 from torchcent.cli._report import aligned_rows, component_sizes, named
@@ -52,20 +53,26 @@ def _extremes(
     folder: dict[str, str | None],
 ) -> tuple[dict[str, str], dict[str, Any]]:  # fmt: skip
     """The rows to print, and the values for JSON; each call has a ledger of its own."""
-    run = _common.run_arguments(args)
-    del run["checkpoint"]
-    exact = {"dtype": torch.float64, **run}
+    run = _common.run_of(args)
     missing = "component" if args.component else "inf"
-    center = torchcent.center(graph, disconnected=missing, checkpoint=folder["center"], **run)
+    center = torchcent.center(
+        graph, disconnected=missing, run=run | Run(checkpoint=folder["center"])
+    )
     periphery = torchcent.periphery(
-        graph, disconnected=missing, checkpoint=folder["periphery"], **run
+        graph, disconnected=missing, run=run | Run(checkpoint=folder["periphery"])
     )
 
     def distance(of: Tensor) -> float:
         """The eccentricity of these vertices, from a search from one of them."""
         if not of.numel():
             return 0.0
-        one = torchcent.eccentricity(graph, vertices=of[:1], disconnected=missing, **exact)
+        one = torchcent.eccentricity(
+            graph,
+            vertices=of[:1],
+            disconnected=missing,
+            dtype=torch.float64,
+            run=run | Run(checkpoint=None),
+        )
         return float(one)
 
     found: dict[str, Any] = {"diameter": distance(periphery), "radius": distance(center)}
@@ -79,13 +86,19 @@ def _extremes(
         found[name] = edges.vertex_labels()[of.cpu().numpy()] if known else None
     if args.average:
         mean = torchcent.average_shortest_path_length(
-            graph, disconnected=missing, checkpoint=folder["mean"], **exact
+            graph,
+            disconnected=missing,
+            dtype=torch.float64,
+            run=run | Run(checkpoint=folder["mean"]),
         )
         found["mean"] = float(mean)
         rows["mean"] = _six_digits(float(mean))
     if args.effective is not None:
         within = torchcent.effective_diameter(
-            graph, q=args.effective, checkpoint=folder["effective"], **exact
+            graph,
+            q=args.effective,
+            dtype=torch.float64,
+            run=run | Run(checkpoint=folder["effective"]),
         )
         share = f"{100 * args.effective:.4g}% of the connected pairs"
         found["effective"] = {"share": args.effective, "distance": float(within)}
@@ -119,7 +132,7 @@ def _apsp(args: argparse.Namespace) -> None:
 
     def write(path: str) -> None:
         distances = torchcent.shortest_path_lengths(
-            graph, sources=sources, out=path, dtype=dtype, **_common.run_arguments(args)
+            graph, sources=sources, out=path, dtype=dtype, run=_common.run_of(args)
         )
         assert not isinstance(distances, Tensor)
         about.update(shape=distances.shape, dtype=str(distances.dtype), out=args.out)
@@ -175,9 +188,7 @@ def _closure(args: argparse.Namespace) -> None:
     if target is not None and suffix == ".npy" and _common.leads():
         check_space(Path(target), (graph.num_nodes, graph.num_nodes), torch.bool)
     reflexive = {"cycles": False, "all": True, "none": None}[args.loops]
-    closure = torchcent.transitive_closure(
-        graph, reflexive=reflexive, **_common.run_arguments(args)
-    )
+    closure = torchcent.transitive_closure(graph, reflexive=reflexive, run=_common.run_of(args))
     if not _common.leads():
         return
     n, everybody = graph.num_nodes, torch.arange(graph.num_nodes, device=graph.device)

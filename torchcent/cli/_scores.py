@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 import torchcent
+from torchcent.check._run import Run
 from torchcent.cli import _common, _output
 from torchcent.cli._names import read_states
 from torchcent.cli._report import (
@@ -58,12 +59,10 @@ def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcen
     for option, given in refused.items():
         if given:
             raise ValueError(f"--approx and {option} exclude each other")
-    options = _arguments(args)
-    del options["engine"]
     approximate = torchcent.edge_betweenness_approx if args.edges else torchcent.betweenness_approx
     return approximate(
         graph, *args.approx, time_limit=args.time_limit, ties=args.ties,
-        generator=torch.Generator().manual_seed(args.seed), **options,
+        generator=torch.Generator().manual_seed(args.seed), **_arguments(args),
     )  # fmt: skip
 
 
@@ -75,7 +74,7 @@ def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
         raise ValueError(f"--endpoints: not for {name}")
     options = {**_pivots(args), **_arguments(args), "tie_tolerance": args.tie_tolerance}
     options["ties"] = args.ties
-    options["reduce"], options["cutoff"] = args.reduce, args.cutoff
+    options["cutoff"] = args.cutoff
     if args.normalized is not None:
         options["normalized"] = args.normalized
     if args.edges:
@@ -127,7 +126,7 @@ def _percolation(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
         if name not in vertex:
             raise ValueError(f"{args.states}:{number}: {name!r} is no vertex of {args.graph}")
         states[vertex[name]] = state
-    score = torchcent.percolation(graph, states=states, reduce=args.reduce, **_arguments(args))
+    score = torchcent.percolation(graph, states=states, **_arguments(args))
     return "percolation", score
 
 
@@ -135,7 +134,7 @@ def _walk(measure: Callable[..., Tensor]) -> Callable[..., tuple[str, Tensor]]:
     """Runs a measure of walks. With --weights, weights are strengths."""
 
     def run(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
-        scores = measure(graph, memory=args.memory)
+        scores = measure(graph, run=Run(memory=args.memory))
         return args.command, scores.to(getattr(torch, args.dtype))
 
     return run
@@ -191,7 +190,7 @@ def _turned(graph: torchcent.Graph, other_way: bool) -> torchcent.Graph:
 
 
 def _arguments(args: argparse.Namespace) -> dict[str, Any]:
-    return {**_common.run_arguments(args), "dtype": getattr(torch, args.dtype)}
+    return {"run": _common.run_of(args), "dtype": getattr(torch, args.dtype)}
 
 
 def score(args: argparse.Namespace) -> None:

@@ -18,7 +18,7 @@ from torchcent.clustering import _dense, _plan
 from torchcent.clustering._cycles import Cycles, digest
 from torchcent.clustering._flow import Flow, from_packed, pointers
 from torchcent.clustering._rules import Rules, Summary
-from torchcent.clustering._run import Limits, Run, inline, quiet
+from torchcent.clustering._run import Limits, Outcome, inline, quiet
 from torchcent.clustering._run import run as run_alone
 from torchcent.runtime import _codes, _memory, _small
 from torchcent.runtime._codes import CANCEL, DONE
@@ -37,7 +37,7 @@ _Packed = tuple[Tensor, Tensor, Tensor]
 def run(
     flow: Flow, ptr: Tensor, rules: Rules, inflation: float, limits: Limits, engine: str,
     memory: int | None, progress: bool | None,
-) -> Run:  # fmt: skip
+) -> Outcome:  # fmt: skip
     """Iterates every graph of a union until its own chaos is below the limit.
 
     Each summary covers all graphs that are still being iterated. `converged` is True only if all
@@ -73,7 +73,7 @@ def run(
         for graph in torch.nonzero(~small & (size > 0)).flatten().tolist():
             _run_one(packed, ptr, graph, rules, inflation, limits, engine, memory, done, bar)
     engines = [(name, 1) for name in done.engines]
-    return Run(done.flow(flow), done.summaries(), done.converged, engines, period=done.period)
+    return Outcome(done.flow(flow), done.summaries(), done.converged, engines, period=done.period)
 
 
 @dataclass(eq=False)

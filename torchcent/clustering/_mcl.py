@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.clustering import _batch, _interpret, _plan, _quality, _ranks, _run
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
@@ -17,8 +18,8 @@ from torchcent.clustering._prepare import Prepared, prepare
 from torchcent.clustering._rules import Prune
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs
-from torchcent.runtime import _host, _memory
-from torchcent.scale._group import GroupLike, agreed, group_of
+from torchcent.runtime import _memory
+from torchcent.scale._group import agreed, group_of
 
 __all__ = [
     "Clustering", "MclSweep", "Prune", "SplitJoin", "clustering_distance", "clustering_quality",
@@ -28,8 +29,7 @@ __all__ = [
 _DEFAULT = Prune()
 
 
-@_memory.reported
-@_host.searched
+@computes("engine", "group", searches=True)
 def mcl(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -45,11 +45,8 @@ def mcl(
     batch: Tensor | None = None,
     ptr: Tensor | None = None,
     directed: bool | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
     return_flow: bool = False,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Clustering:
     r"""Markov clustering: finds groups of vertices that a random walk seldom leaves.
 
@@ -91,17 +88,8 @@ def mcl(
             decreasing size within each (:attr:`Clustering.cluster_ptr`).
         directed: None uses the given arcs; False adds missing reverse arcs and uses the larger of
             the two similarities, as mcl does for label input (``--abc``).
-        engine: "fused" (compiled; processes one column at a time and never stores M^e), "dense" (a
-            matrix product), "tensor" (torch.sparse, any device), or "auto"; see
-            :func:`explain_mcl`.
-        memory: maximum number of bytes to use; None means half of the free memory. Flows that do
-            not fit are computed in pieces (docs/clustering.md).
-        progress: None shows a bar after two seconds if the output is a terminal; True always shows
-            it, False never.
         return_flow: whether the result includes the last flow.
-        group: a process group of ``torch.distributed``, or "world" for the default one. Its ranks
-            call mcl with the same arguments, share each iteration, and all get the same result as
-            a single process. None means this process alone. Not for batches.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Clustering, on the device of the graph.
@@ -130,27 +118,27 @@ def mcl(
         van Dongen 2000, "Graph clustering by flow simulation"; Bustamam, Burrage and Hamilton 2010,
         on CUDA with ELLPACK-R (the chaos of their Eq. 3 tends to 1, not to 0: docs/clustering.md).
     """
-    ranks = group_of(group)
+    ranks = group_of(run.group)
     with agreed(ranks):
         rate = check_mcl.inflation(inflation)
         limits = _run.Limits(check_mcl.chaos(chaos), check_mcl.max_iter(max_iter))
         treat = check_mcl.overlap(overlap)
         check.flag(return_flow, "return_flow")
         prepared = prepare(
-            edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine,
-            progress, batch, ptr, memory,
+            edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, run,
+            batch, ptr,
         )  # fmt: skip
-        rules, how, room = prepared.rules, prepared.engine, check.byte_budget(memory)
+        rules, how, room = prepared.rules, prepared.engine, run.memory
         graphs = prepared.graph.ptr
         if graphs is not None and ranks is not None:
             raise ValueError(
                 "group= does not go with batch= or ptr=: give each rank some of the graphs"
             )
     if graphs is not None:
-        result = _batch.run(prepared.take(), graphs, rules, rate, limits, how, room, progress)
+        result = _batch.run(prepared.take(), graphs, rules, rate, limits, how, room, run.progress)
     else:
         plan = _ranks.plan(ranks, prepared.flow, rules, how, room, (rate, limits, treat))
-        result = _run.run(prepared.take(), rules, rate, limits, plan, progress, group=ranks)
+        result = _run.run(prepared.take(), rules, rate, limits, plan, run.progress, group=ranks)
     with agreed(ranks):
         _run.warn_if_stuck(result, limits, prepared.one_way)
         return _clustering(result, rate, treat, return_flow, graphs)
@@ -198,8 +186,7 @@ class MclSweep:
         return "\n".join(lines)
 
 
-@_memory.reported
-@_host.searched
+@computes("engine", "group", searches=True)
 def mcl_sweep(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -213,15 +200,13 @@ def mcl_sweep(
     overlap: str = "cut",
     num_nodes: int | None = None,
     directed: bool | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> MclSweep:
     """Markov clustering for several inflations, which share the first expansion.
 
     Args:
         inflations: each > 1.
+        run: how it is computed, see :class:`Run`.
 
     All other arguments are as for :func:`mcl`.
 
@@ -237,22 +222,21 @@ def mcl_sweep(
         >>> [row["modularity"] > 0.35 for row in sweep.table]
         [False, True, True]
     """
-    ranks = group_of(group)
+    ranks = group_of(run.group)
     with agreed(ranks):
         rates = check_mcl.inflations(inflations)
         limits = _run.Limits(check_mcl.chaos(chaos), check_mcl.max_iter(max_iter))
         treat = check_mcl.overlap(overlap)
         prepared = prepare(
-            edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine,
-            progress, memory=memory,
+            edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, run,
         )  # fmt: skip
-        flow, rules, room = prepared.flow, prepared.rules, check.byte_budget(memory)
+        flow, rules, room = prepared.flow, prepared.rules, run.memory
     plan = _ranks.plan(ranks, flow, rules, prepared.engine, room, (rates, limits, treat))
-    shared = _run.expand(flow, rules, plan, progress, ranks)
+    shared = _run.expand(flow, rules, plan, run.progress, ranks)
     clusterings: list[Clustering] = []
     table = []
     for rate in rates:
-        result = _run.run(shared.flow, rules, rate, limits, plan, progress, shared, ranks)
+        result = _run.run(shared.flow, rules, rate, limits, plan, run.progress, shared, ranks)
         result.engines = shared.engines[:1] + [
             change for change in result.engines if change[0] != shared.engines[0][0]
         ]
@@ -311,14 +295,13 @@ def clustering_quality(
             raise ValueError(
                 f"clustering has {num_nodes} labels, but edge_index contains vertex id {highest}"
             )
-    prepared = prepare(edge_index, edge_weight, 2, "max", None, num_nodes, directed, "auto", None)
+    prepared = prepare(edge_index, edge_weight, 2, "max", None, num_nodes, directed, DEFAULT)
     check_mcl.same_size(labels.numel(), prepared.flow.num_nodes)
     label = torch.unique(labels.to(prepared.flow.device), return_inverse=True)[1]
     return _quality.fit(prepared.flow, prepared.graph, prepared.similarity, label)
 
 
-@_memory.reported
-@_host.searched
+@computes("engine", searches=True)
 def explain_mcl(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -328,8 +311,7 @@ def explain_mcl(
     prune: Prune | None = _DEFAULT,
     num_nodes: int | None = None,
     directed: bool | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> _plan.MclPlan:
     """The execution plan of :func:`mcl`: engine, reason, size of the first expansion, memory.
 
@@ -341,15 +323,16 @@ def explain_mcl(
         >>> torchcent.explain_mcl(everybody).engine
         'dense'
     """
-    prepared = prepare(
-        edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine, None,
-        memory=memory,
-    )  # fmt: skip
-    return _plan.plan(prepared.flow, prepared.rules, prepared.engine, check.byte_budget(memory))
+    prepared = prepare(edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, run)
+    return _plan.plan(prepared.flow, prepared.rules, prepared.engine, run.memory)
 
 
 def _clustering(
-    result: _run.Run, inflation: float, overlap: str, return_flow: bool, ptr: Tensor | None = None
+    result: _run.Outcome,
+    inflation: float,
+    overlap: str,
+    return_flow: bool,
+    ptr: Tensor | None = None,
 ) -> Clustering:
     flow = result.flow
     graph = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from torchcent.check import _common as check
+from torchcent.check._run import Run
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering import _flow
 from torchcent.clustering._flow import Flow
@@ -34,13 +34,10 @@ class Prepared:
 def prepare(
     edge_index: GraphLike, edge_weight: WeightLike, expansion: int,
     loops: str | float | None, prune: Prune | None, num_nodes: int | None, directed: bool | None,
-    engine: str, progress: bool | None, batch: Tensor | None = None, ptr: Tensor | None = None,
-    memory: int | None = None,
+    run: Run, batch: Tensor | None = None, ptr: Tensor | None = None,
 ) -> Prepared:  # fmt: skip
     rules = Rules(check_mcl.expansion(expansion), check_mcl.prune(prune))
-    kind, chosen = check_mcl.loops(loops), check_mcl.engine(engine)
-    if progress is not None:
-        check.flag(progress, "progress")
+    kind, chosen = check_mcl.loops(loops), check_mcl.engine(run.engine.name)
     if not isinstance(edge_index, Graph):
         edge_index, num_nodes, directed, edge_weight, batch, ptr, _ = as_arcs(
             edge_index, num_nodes, directed, edge_weight, batch, ptr
@@ -48,7 +45,7 @@ def prepare(
         if kind is None:  # copied: it is read again below, and another thread may modify it
             edge_index = edge_index.clone()
     weight = check_mcl.similarities(edge_index, edge_weight)
-    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=memory)
+    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=run.memory)
     similarity = _flow.similarities(graph, weight)
     own = None
     if kind is None and isinstance(edge_index, Tensor):

@@ -29,7 +29,7 @@ _FORMAT = "{desc}: {postfix} {percentage:3.0f}%|{bar}| {elapsed}"
 
 
 @dataclass(eq=False)
-class Run:
+class Outcome:
     """The result of a run.
 
     Attributes:
@@ -60,17 +60,17 @@ class Limits:
 
 def run(
     flow: Flow, rules: Rules, inflation: float, limits: Limits, plan: _plan.MclPlan,
-    progress: bool | None, expanded: Run | None = None, group: Group | None = None,
-) -> Run:  # fmt: skip
+    progress: bool | None, expanded: Outcome | None = None, group: Group | None = None,
+) -> Outcome:  # fmt: skip
     """Iterates until the chaos is below its limit.
 
     If `expanded` is given, its flow has already been expanded and pruned, and is inflated first.
     The ranks of a group share each iteration, and all get the result.
     """
     quiet()
-    result = Run(flow, near=_near(flow) if expanded is None else expanded.near)
+    result = Outcome(flow, near=_near(flow) if expanded is None else expanded.near)
     if flow.num_nodes == 0:
-        return Run(flow, [Summary.of(torch.zeros(8, device="cpu"))], True, [(plan.engine, 1)])
+        return Outcome(flow, [Summary.of(torch.zeros(8, device="cpu"))], True, [(plan.engine, 1)])
     control = _codes.control()
     if result.near is not None:
         control = torch.cat([control, result.near])
@@ -131,7 +131,7 @@ def quiet() -> None:
 
 def expand(
     flow: Flow, rules: Rules, plan: _plan.MclPlan, progress: bool | None, group: Group | None
-) -> Run:
+) -> Outcome:
     """Performs only the first expansion, with pruning, for several inflations."""
     return run(flow, rules, 1.0, Limits(math.inf, 1), plan, progress, group=group)
 
@@ -148,7 +148,7 @@ def inflated(flow: Flow, inflation: float) -> Flow:
 
 class Loop:
     def __init__(
-        self, result: Run, rules: Rules, inflation: float, limits: Limits, plan: _plan.MclPlan,
+        self, result: Outcome, rules: Rules, inflation: float, limits: Limits, plan: _plan.MclPlan,
         control: Tensor, bar: tqdm, group: Group | None,
     ) -> None:  # fmt: skip
         self.result, self.rules, self.inflation = result, rules, inflation
@@ -223,7 +223,7 @@ def seconds_left(chaos: list[float], goal: float, seconds: float) -> float | Non
     return seconds * math.log(goal / chaos[-1]) / rate
 
 
-def warn_if_stuck(result: Run, limits: Limits, one_way: bool) -> None:
+def warn_if_stuck(result: Outcome, limits: Limits, one_way: bool) -> None:
     """`one_way`: whether there are arcs without their reverse."""
     if result.converged:
         return

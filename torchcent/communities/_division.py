@@ -12,12 +12,12 @@ from torchcent.approx._edges import edge_betweenness_approx
 from torchcent.check import _approx as check_approx
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import integer
 from torchcent.engines._driver import counts_in_float64
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths._betweenness import edge_betweenness
-from torchcent.runtime import _host, _memory
 from torchcent.runtime._watch import progress_bar
 
 METHODS = ("exact", "samples")
@@ -82,8 +82,7 @@ class Communities:
         )
 
 
-@_memory.reported
-@_host.searched
+@computes(searches=True)
 def communities_by_betweenness(
     edge_index: GraphLike,
     num_communities: int | None = None,
@@ -97,8 +96,7 @@ def communities_by_betweenness(
     num_nodes: int | None = None,
     directed: bool | None = None,
     generator: torch.Generator | None = None,
-    memory: int | None = None,
-    progress: bool | None = None,
+    run: Run = DEFAULT,
 ) -> Communities:
     r"""Finds communities by removing the edge of highest betweenness again and again.
 
@@ -131,7 +129,7 @@ def communities_by_betweenness(
         num_nodes: n; by default the largest id + 1.
         directed: False adds missing reverse arcs.
         generator: of "samples"; None uses torch's global generator.
-        memory, progress: as for :func:`edge_betweenness`.
+        run: how it is computed, see :class:`Run`.
 
     Of edges whose exact scores are equal (to a relative difference of 1e-7), the one with the
     smallest ends is removed. NetworkX's ``girvan_newman`` takes the first in its order of edges:
@@ -163,7 +161,7 @@ def communities_by_betweenness(
         Girvan and Newman 2002, "Community structure in social and biological networks"; modularity:
         Newman and Girvan 2004.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=run.memory)
     check_batch.one_graph(graph, "communities_by_betweenness", "pass its graphs one by one")
     check.undirected(graph, "communities_by_betweenness")
     wanted = check.positive(num_communities, "num_communities")
@@ -177,22 +175,19 @@ def communities_by_betweenness(
     share = _per_round(per_round)
     rounds = check.positive(max_rounds, "max_rounds")
     check.random_generator(generator)
-    check.byte_budget(memory)
-    if progress is not None:
-        check.flag(progress, "progress")
     division, turn = _Division(graph), 0
     total = division.left.numel()
     with progress_bar(
-        total, "communities_by_betweenness", progress, quick=False, unit="edges"
+        total, "communities_by_betweenness", run.progress, quick=False, unit="edges"
     ) as bar:
         while division.left.numel() and (wanted is None or division.count < wanted):
             if turn == rounds:
                 break
             part = division.stale()
             if part is not None and method == "exact":
-                division.update(_exact(part, memory))
+                division.update(_exact(part, run.memory))
             elif part is not None:
-                division.update(_sampled(part, epsilon, delta, generator, memory))
+                division.update(_sampled(part, epsilon, delta, generator, run.memory))
             equal = _EQUAL if method == "exact" else 0.0
             division.remove(share(division.left.numel()), equal)
             bar.update(total - division.left.numel() - bar.n)
@@ -203,7 +198,7 @@ def communities_by_betweenness(
 def _exact(graph: Graph, memory: int | None) -> Tensor:
     with counts_in_float64():
         return edge_betweenness(
-            graph, normalized=False, dtype=torch.float64, memory=memory, progress=False
+            graph, normalized=False, dtype=torch.float64, run=Run(memory=memory, progress=False)
         )
 
 
@@ -212,9 +207,14 @@ def _sampled(
     memory: int | None,
 ) -> Tensor:  # fmt: skip
     found = edge_betweenness_approx(
-        graph, epsilon, delta, method="kadabra", generator=generator, dtype=torch.float64,
-        memory=memory, progress=False,
-    )  # fmt: skip
+        graph,
+        epsilon,
+        delta,
+        method="kadabra",
+        generator=generator,
+        dtype=torch.float64,
+        run=Run(memory=memory, progress=False),
+    )
     return found.scores * (graph.num_nodes * (graph.num_nodes - 1) / 2)
 
 

@@ -12,6 +12,7 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
 from torchcent.check._cutoff import Cutoffs
+from torchcent.check._run import DEFAULT, SEARCHES, Run, computes
 from torchcent.distances import _eccentricity, _top_closeness
 from torchcent.distances._distance_sums import (
     asked,
@@ -26,39 +27,51 @@ from torchcent.engines import _scale
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _host, _memory
-from torchcent.scale._arguments import Devices, Folder, scale_of
-from torchcent.scale._group import GroupLike
 
 Lengths = float | Sequence[float] | Tensor | None
 
 
 @overload
 def closeness(
-    edge_index: GraphLike, edge_weight: WeightLike = None, *, num_nodes: int | None = None,
-    batch: Tensor | None = None, ptr: Tensor | None = None, directed: bool | None = None,
-    wf_improved: bool = True, sources: int | Tensor | None = None, vertices: Tensor | None = None,
-    generator: torch.Generator | None = None, cutoff: Lengths = None, top: None = None,
-    dtype: torch.dtype | None = None, engine: str = "auto", memory: int | None = None,
-    progress: bool | None = None, checkpoint: Folder = None, devices: Devices = None,
-    group: GroupLike = None,
-) -> Tensor: ...  # fmt: skip
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    wf_improved: bool = True,
+    sources: int | Tensor | None = None,
+    vertices: Tensor | None = None,
+    generator: torch.Generator | None = None,
+    cutoff: Lengths = None,
+    top: None = None,
+    dtype: torch.dtype | None = None,
+    run: Run = ...,
+) -> Tensor: ...
 
 
 @overload
 def closeness(
-    edge_index: GraphLike, edge_weight: WeightLike = None, *, num_nodes: int | None = None,
-    batch: Tensor | None = None, ptr: Tensor | None = None, directed: bool | None = None,
-    wf_improved: bool = True, sources: int | Tensor | None = None, vertices: Tensor | None = None,
-    generator: torch.Generator | None = None, cutoff: Lengths = None, top: int,
-    dtype: torch.dtype | None = None, engine: str = "auto", memory: int | None = None,
-    progress: bool | None = None, checkpoint: Folder = None, devices: Devices = None,
-    group: GroupLike = None,
-) -> tuple[Tensor, Tensor]: ...  # fmt: skip
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    wf_improved: bool = True,
+    sources: int | Tensor | None = None,
+    vertices: Tensor | None = None,
+    generator: torch.Generator | None = None,
+    cutoff: Lengths = None,
+    top: int,
+    dtype: torch.dtype | None = None,
+    run: Run = ...,
+) -> tuple[Tensor, Tensor]: ...
 
 
-@_memory.reported
-@_host.searched
+@computes(*SEARCHES, searches=True)
 def closeness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -74,12 +87,7 @@ def closeness(
     cutoff: Lengths = None,
     top: int | None = None,
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor | tuple[Tensor, Tensor]:
     r"""Closeness centrality: the reciprocal of the mean distance from the other vertices.
 
@@ -119,19 +127,7 @@ def closeness(
         top: return only the k largest scores. They are exact, and not all scores are computed where
             that is cheaper.
         dtype: of the result; None uses torch.get_default_dtype(). Sums are accumulated in float64.
-        engine: "auto", "bits" (compiled, 512 sources at a time), "hierarchy" (roads) or "tensor"
-            (plain PyTorch, any device); with weights "auto", "relax" (64 sources at a time),
-            "dijkstra", "hierarchy" or "tensor". All are exact but for rounding, which of float
-            weights differs (docs/hierarchy.md). :func:`explain` reports the choice of "auto".
-        memory: bytes that may be used; None allows half of the free memory.
-        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
-            False never does.
-        checkpoint: a folder that keeps what is finished, so that a run that was killed continues
-            with the next call with the same arguments, with the same bits (docs/scale.md).
-        devices: several devices of the kind of the graph's, such as ["cuda:0", "cuda:1"], or "all":
-            they share the searches. None uses that of the graph (docs/scale.md).
-        group: a process group of torch.distributed, or "world": all ranks call with the same graph
-            and arguments, share the searches, and have the result (docs/scale.md).
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Tensor [n]; with `vertices` [len(vertices)]; with several cutoffs a column for each; with
@@ -160,10 +156,9 @@ def closeness(
         Sabidussi 1966; Wasserman and Faust 1994, p. 201; pivots: Eppstein and Wang 2004; bits:
         Then et al. 2014; top: Bergamini et al. 2019.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    scale = scale_of(graph, checkpoint, devices, group)
-    limits = check_cutoff.cutoffs(cutoff, engine)
-    request = asked("closeness", graph, engine, memory, progress, dtype, limits, scale)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    limits = check_cutoff.cutoffs(cutoff, run.engine.name)
+    request = asked("closeness", graph, run, dtype, limits)
     check.flag(wf_improved, "wf_improved")
     check.at_most_one(sources=sources, vertices=vertices, top=top)
     check.at_most_one(top=top, cutoff=cutoff)
@@ -184,8 +179,7 @@ def closeness(
     return _scores(graph, request, limits, (pivots, ids), scores)
 
 
-@_memory.reported
-@_host.searched
+@computes(*SEARCHES, searches=True)
 def harmonic(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -200,12 +194,7 @@ def harmonic(
     generator: torch.Generator | None = None,
     cutoff: Lengths = None,
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Harmonic centrality: the sum of the reciprocal distances from the other vertices.
 
@@ -217,6 +206,7 @@ def harmonic(
         normalized: divide by n - 1, so that the largest possible score is 1.
         Others: as in :func:`closeness`. With `sources` the sum over all vertices is estimated
             (NetworkX's option of that name returns the sum over the sources only).
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Tensor [n]; with `vertices` [len(vertices)]; with several cutoffs a column for each.
@@ -230,10 +220,9 @@ def harmonic(
     Source:
         Marchiori and Latora 2000; Boldi and Vigna 2014.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    scale = scale_of(graph, checkpoint, devices, group)
-    limits = check_cutoff.cutoffs(cutoff, engine)
-    request = asked("harmonic", graph, engine, memory, progress, dtype, limits, scale)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    limits = check_cutoff.cutoffs(cutoff, run.engine.name)
+    request = asked("harmonic", graph, run, dtype, limits)
     check.flag(normalized, "normalized")
     check.at_most_one(sources=sources, vertices=vertices)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
@@ -247,8 +236,7 @@ def harmonic(
     return _scores(graph, request, limits, (pivots, ids), scores)
 
 
-@_memory.reported
-@_host.searched
+@computes(*SEARCHES, searches=True)
 def eccentricity(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -260,12 +248,7 @@ def eccentricity(
     disconnected: str = "inf",
     vertices: Tensor | None = None,
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Eccentricity: the distance to the farthest vertex.
 
@@ -278,6 +261,7 @@ def eccentricity(
             distance to a vertex that v reaches, 0 if it reaches none.
         vertices: compute only these, by one search each.
         Others: as in :func:`closeness`.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Tensor [n]; with `vertices` [len(vertices)].
@@ -291,9 +275,8 @@ def eccentricity(
         >>> torchcent.eccentricity(path, directed=False)
         tensor([3., 2., 2., 3.])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    scale = scale_of(graph, checkpoint, devices, group)
-    request = asked("eccentricity", graph, engine, memory, progress, dtype, scale=scale)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    request = asked("eccentricity", graph, run, dtype)
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
     request.begin(graph)

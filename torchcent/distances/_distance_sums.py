@@ -24,6 +24,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.check._cutoff import Cutoffs
+from torchcent.check._run import Run
 from torchcent.distances import _by_hierarchy, _weighted_sums
 from torchcent.distances._by_pieces import given_order
 from torchcent.distances._run import (
@@ -41,7 +42,7 @@ from torchcent.engines._request import Request
 from torchcent.engines._tensor import _distances as tensor_engine
 from torchcent.graph import Graph, _batch
 from torchcent.runtime import _ops
-from torchcent.scale._arguments import Scale, shown
+from torchcent.scale._arguments import scale_of, shown
 from torchcent.scale._units import Kind
 
 # The columns of the tiny engine that are those of sums. It does not count 1/(d + 1), nor distances
@@ -51,18 +52,14 @@ _OUT = torch.tensor([_tiny.REACH_OUT] * 4)
 
 
 def asked(
-    measure: str, graph: Graph, engine: str, memory: int | None, progress: bool | None, dtype: Any,
-    limits: Cutoffs | None = None, scale: Scale | None = None,
-) -> Request:  # fmt: skip
+    measure: str, graph: Graph, run: Run, dtype: torch.dtype | None, limits: Cutoffs | None = None
+) -> Request:
     """The validated arguments common to all distance measures."""
-    check_weights.engine(engine, graph, check.DISTANCE_ENGINES)
-    if progress is not None:
-        check.flag(progress, "progress")
-    dtype = check.float_dtype(dtype)
-    budget = check.byte_budget(memory)
+    engine = check_weights.engine(run.engine.name, graph, check.DISTANCE_ENGINES)
+    scale = scale_of(graph, run)
     return Request(
-        measure, engine, cutoffs=None if limits is None else limits.lengths, memory=budget,
-        progress=shown(scale, progress), dtype=dtype, scale=scale,
+        measure, engine, cutoffs=None if limits is None else limits.lengths, memory=run.memory,
+        progress=shown(scale, run.progress), dtype=check.float_dtype(dtype), scale=scale,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
+from torchcent.check._run import DEFAULT, SEARCHES, Run, computes
 from torchcent.distances import _small_levels
 from torchcent.distances._distance_sums import asked, small_sums, source_sums, vertex_sums
 from torchcent.distances._weighted_sums import distance_counts, distance_rows
@@ -18,13 +19,10 @@ from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.graph._pieces import Pieces
-from torchcent.runtime import _host, _memory
-from torchcent.scale._arguments import Devices, Folder, scale_of
-from torchcent.scale._group import GroupLike
+from torchcent.runtime import _memory
 
 
-@_memory.reported
-@_host.searched
+@computes(*SEARCHES, searches=True)
 def distance_distribution(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -35,12 +33,7 @@ def distance_distribution(
     directed: bool | None = None,
     sources: int | Tensor | None = None,
     generator: torch.Generator | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """The number of ordered pairs (u, v) at each distance: entry L counts those with d(u, v) = L.
 
@@ -54,6 +47,7 @@ def distance_distribution(
         sources: count only distances from these sources, k drawn with `generator` or named by a
             tensor, and extrapolate by n / k: an unbiased estimate.
         Others: as in :func:`closeness`.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         int64 Tensor [depth + 1]; float64 if `sources` make it an estimate. For a batch [num_graphs,
@@ -65,9 +59,8 @@ def distance_distribution(
         >>> torchcent.distance_distribution(path, directed=False)
         tensor([4, 6, 4, 2])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    scale = scale_of(graph, checkpoint, devices, group)
-    request = asked("distance_distribution", graph, engine, memory, progress, None, scale=scale)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    request = asked("distance_distribution", graph, run, None)
     pivots = _pivots(graph, request, sources, generator)
     request.begin(graph)
     small, large = _split(graph, request)
@@ -80,8 +73,7 @@ def distance_distribution(
     return table if graph.ptr is not None else table[0]
 
 
-@_memory.reported
-@_host.searched
+@computes(*SEARCHES, searches=True)
 def effective_diameter(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -94,12 +86,7 @@ def effective_diameter(
     sources: int | Tensor | None = None,
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""The distance within which a share q of all connected pairs lies, interpolated.
 
@@ -115,6 +102,7 @@ def effective_diameter(
         q: in (0, 1]; 1 gives the largest finite distance.
         sources: an estimate, as in :func:`distance_distribution`.
         Others: as in :func:`closeness`.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         0-dim Tensor; 0 if no two vertices are connected. For a batch Tensor [num_graphs].
@@ -128,9 +116,8 @@ def effective_diameter(
     Source:
         Leskovec, Kleinberg and Faloutsos 2005.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    scale = scale_of(graph, checkpoint, devices, group)
-    request = asked("effective_diameter", graph, engine, memory, progress, dtype, scale=scale)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    request = asked("effective_diameter", graph, run, dtype)
     share = check.quantile(q)
     pivots = _pivots(graph, request, sources, generator)
     request.begin(graph)
@@ -141,8 +128,7 @@ def effective_diameter(
     return (value if graph.ptr is not None else value[0]).to(request.dtype)
 
 
-@_memory.reported
-@_host.searched
+@computes(*SEARCHES, searches=True)
 def average_shortest_path_length(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -153,12 +139,7 @@ def average_shortest_path_length(
     directed: bool | None = None,
     disconnected: str = "inf",
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""The mean distance over all ordered pairs of distinct vertices.
 
@@ -171,6 +152,7 @@ def average_shortest_path_length(
         disconnected: "inf": infinite if any pair is unconnected; "component": the mean over the
             connected pairs, NaN if there are none.
         Others: as in :func:`closeness`.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         0-dim Tensor; 0 for fewer than two vertices. For a batch Tensor [num_graphs].
@@ -181,11 +163,8 @@ def average_shortest_path_length(
         >>> torchcent.average_shortest_path_length(path, directed=False)
         tensor(1.3333)
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    scale = scale_of(graph, checkpoint, devices, group)
-    request = asked(
-        "average_shortest_path_length", graph, engine, memory, progress, dtype, scale=scale
-    )
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    request = asked("average_shortest_path_length", graph, run, dtype)
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
     sums = vertex_sums(graph, request)
     pairs, total = _batch.total(graph, sums.reach), _batch.total(graph, sums.farness)

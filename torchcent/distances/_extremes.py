@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check._run import DEFAULT, SEARCHES, Run, computes
 from torchcent.distances._bounds import Bounds, as_tensor, room_for
 from torchcent.distances._distance_sums import asked, source_sums
 from torchcent.distances._eccentricity import eccentricities, of_small
@@ -19,17 +20,13 @@ from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.graph._pieces import pieces
-from torchcent.runtime import _host, _memory
-from torchcent.scale._arguments import Devices, Folder, Scale, scale_of
-from torchcent.scale._group import GroupLike
 
 MOST_SINGLE = 32  # single searches that raise bounds, before batches are used
 BATCH = 512
 _Find = Callable[[Graph, Request, str], tuple[float, Bounds | None]]
 
 
-@_memory.reported
-@_host.searched
+@computes(*SEARCHES, searches=True)
 def diameter(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -40,12 +37,7 @@ def diameter(
     directed: bool | None = None,
     disconnected: str = "inf",
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""The largest distance between two vertices, :math:`\max_{u,v} d(u, v)`.
 
@@ -64,14 +56,7 @@ def diameter(
         disconnected: "inf": infinite if there is a pair without a path; "component": the largest
             finite distance.
         dtype: of the result; None uses torch.get_default_dtype().
-        engine: "auto", "bits", "hierarchy" or "tensor", with weights "auto", "relax", "dijkstra",
-            "hierarchy" or "tensor", as in :func:`closeness`.
-        memory: bytes that may be used; None allows half of the free memory.
-        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
-            False never does.
-        checkpoint, devices, group: as in :func:`closeness`. Single searches, from which bounds
-            follow, are made by every rank and are not kept: they take a small part of the time. The
-            searches from many vertices that bounds leave open are shared and kept.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         0-dim Tensor; 0 for fewer than two vertices. For a batch Tensor [num_graphs].
@@ -97,14 +82,12 @@ def diameter(
     Source:
         Crescenzi et al. 2013 (iFUB); Borassi et al. 2015 (SumSweep).
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    scale = scale_of(graph, checkpoint, devices, group)
-    request = _asked("diameter", graph, disconnected, engine, memory, progress, dtype, scale)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    request = _asked("diameter", graph, disconnected, run, dtype)
     return _per_graph(graph, request, disconnected, _diameter)
 
 
-@_memory.reported
-@_host.searched
+@computes(*SEARCHES, searches=True)
 def radius(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -115,12 +98,7 @@ def radius(
     directed: bool | None = None,
     disconnected: str = "inf",
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""The smallest eccentricity, :math:`\min_v \max_u d(v, u)`.
 
@@ -131,6 +109,7 @@ def radius(
             eccentricity, each within the vertices that a vertex reaches; 0 if a vertex reaches
             none.
         Others: as in :func:`diameter`.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         0-dim Tensor; 0 for fewer than two vertices. For a batch Tensor [num_graphs].
@@ -146,14 +125,12 @@ def radius(
     Source:
         Borassi et al. 2015.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    scale = scale_of(graph, checkpoint, devices, group)
-    request = _asked("radius", graph, disconnected, engine, memory, progress, dtype, scale)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    request = _asked("radius", graph, disconnected, run, dtype)
     return _per_graph(graph, request, disconnected, _radius)
 
 
-@_memory.reported
-@_host.searched
+@computes(*SEARCHES, searches=True)
 def center(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -163,12 +140,7 @@ def center(
     ptr: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """The vertices whose eccentricity is the :func:`radius` (all vertices if it is infinite).
 
@@ -183,14 +155,12 @@ def center(
         >>> torchcent.center(path, directed=False)
         tensor([1, 2])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    scale = scale_of(graph, checkpoint, devices, group)
-    request = _asked("center", graph, disconnected, engine, memory, progress, None, scale)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    request = _asked("center", graph, disconnected, run, None)
     return _extreme_vertices(graph, request, disconnected, _radius)
 
 
-@_memory.reported
-@_host.searched
+@computes(*SEARCHES, searches=True)
 def periphery(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -200,12 +170,7 @@ def periphery(
     ptr: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """The vertices whose eccentricity is the :func:`diameter`.
 
@@ -220,18 +185,16 @@ def periphery(
         >>> torchcent.periphery(path, directed=False)
         tensor([0, 3])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    scale = scale_of(graph, checkpoint, devices, group)
-    request = _asked("periphery", graph, disconnected, engine, memory, progress, None, scale)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    request = _asked("periphery", graph, disconnected, run, None)
     return _extreme_vertices(graph, request, disconnected, _diameter)
 
 
 def _asked(
-    measure: str, graph: Graph, disconnected: str, engine: str, memory: int | None,
-    progress: bool | None, dtype: torch.dtype | None, scale: Scale | None,
-) -> Request:  # fmt: skip
+    measure: str, graph: Graph, disconnected: str, run: Run, dtype: torch.dtype | None
+) -> Request:
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
-    request = asked(measure, graph, engine, memory, progress, dtype, scale=scale)
+    request = asked(measure, graph, run, dtype)
     request.begin(graph)
     return request
 

@@ -8,12 +8,10 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check._run import DEFAULT, SEARCHES, Run, computes
 from torchcent.distances._distance_sums import asked, over_all, pivots_of, vertex_sums
 from torchcent.engines import _scale
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _host, _memory
-from torchcent.scale._arguments import Devices, Folder, scale_of
-from torchcent.scale._group import GroupLike
 
 
 class DistanceProfile(NamedTuple):
@@ -26,8 +24,7 @@ class DistanceProfile(NamedTuple):
     farness: Tensor
 
 
-@_memory.reported
-@_host.searched
+@computes(*SEARCHES, searches=True)
 def distance_profile(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -41,12 +38,7 @@ def distance_profile(
     wf_improved: bool = True,
     normalized: bool = False,
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> DistanceProfile:
     r"""Closeness, harmonic centrality, eccentricity, reach and farness, in one traversal.
 
@@ -62,6 +54,7 @@ def distance_profile(
         wf_improved: as in :func:`closeness`.
         normalized: as in :func:`harmonic`.
         Others: as in :func:`closeness`.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         DistanceProfile (a named tuple): closeness, harmonic, eccentricity, reach, farness, each a
@@ -75,16 +68,8 @@ def distance_profile(
         >>> torchcent.distance_profile(path, directed=False).farness
         tensor([6., 4., 4., 6.])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = asked(
-        "distance_profile",
-        graph,
-        engine,
-        memory,
-        progress,
-        dtype,
-        scale=scale_of(graph, checkpoint, devices, group),
-    )
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    request = asked("distance_profile", graph, run, dtype)
     check.flag(wf_improved, "wf_improved")
     check.flag(normalized, "normalized")
     pivots = pivots_of(graph, request, sources, generator)

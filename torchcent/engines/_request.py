@@ -9,6 +9,7 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
+from torchcent.check._run import Engine
 from torchcent.engines._measures import MEASURES
 from torchcent.graph import Graph
 from torchcent.scale._arguments import Scale
@@ -108,13 +109,11 @@ def weights(graph: Graph, chosen: Tensor | None) -> Tensor:
     return made.index_fill_(0, chosen, 1)
 
 
-def engine_and_strategy(
-    graph: Graph, how: tuple[str, str, int], tie_tolerance: float
-) -> tuple[str, int]:
-    """The engine, which a strategy may determine, and the code of the strategy."""
-    engine = check_weights.engine(how[0], graph, check.ENGINES)
+def engine_and_strategy(graph: Graph, engine: Engine, tie_tolerance: float) -> tuple[str, int]:
+    """The name of the engine, which a strategy may determine, and the code of the strategy."""
+    name = check_weights.engine(engine.name, graph, check.ENGINES)
     tolerance = check_weights.tie_tolerance(tie_tolerance)
-    code = check.strategy(how[1], how[2], engine, graph, tolerance)
+    code = check.strategy(engine.strategy, engine.warp_size, name, graph, tolerance)
     if code:
-        engine = "dijkstra" if graph.is_weighted else "queue"
-    return engine, code
+        name = "dijkstra" if graph.is_weighted else "queue"
+    return name, code

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import dense, flag
 from torchcent.flow import _trees
 from torchcent.flow._solver import (
@@ -23,12 +24,12 @@ from torchcent.flow._solver import (
 )
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory, _small
+from torchcent.runtime import _small
 
 Ends = tuple[Tensor, Tensor] | None  # sources and targets; None if all pairs count
 
 
-@_memory.reported
+@computes()
 def current_flow_betweenness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -41,7 +42,7 @@ def current_flow_betweenness(
     sources: Tensor | None = None,
     targets: Tensor | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Current-flow betweenness: the current through each vertex, over all pairs of vertices.
 
@@ -69,12 +70,7 @@ def current_flow_betweenness(
             None for all vertices. Values are those of NetworkX's
             ``current_flow_betweenness_centrality_subset``, see below.
         dtype: of the result; by default torch.get_default_dtype(). Computed in float64.
-        memory: bytes that may be used; by default half of what is free. A component of k vertices
-            is solved by a dense Cholesky decomposition on the device of the graph if 32 k^2 bytes
-            fit, otherwise by a sparse LU decomposition of SciPy on the host, whose own memory is
-            not limited. On the CPU vertices of low degree are eliminated first, if the mean degree
-            is at most k / 16: that takes 24 k^2 bytes, and the inversion 48 c^2 for the c vertices
-            that are left.
+        run: how it is computed, see :class:`Run`.
 
     No current flows between components: such pairs add 0, and n is that of the graph, as in
     :func:`betweenness` (NetworkX refuses disconnected graphs). The time is O(k^3 + m k log k);
@@ -106,15 +102,15 @@ def current_flow_betweenness(
     Source:
         Brandes and Fleischer 2005, "Centrality measures based on current flow"; Newman 2005.
     """
-    dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
+    dtype = check.float_dtype(dtype)
     flag(normalized, "normalized")
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory,
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory,
         weights="conductances",
     )  # fmt: skip
     ends = _ends(graph, sources, targets)
     check.undirected(graph, "current_flow_betweenness")
-    return betweenness_of(graph, normalized, memory, ends).to(dtype)
+    return betweenness_of(graph, normalized, run.memory, ends).to(dtype)
 
 
 def betweenness_of(graph: Graph, normalized: bool, memory: int | None, ends: Ends = None) -> Tensor:
@@ -181,7 +177,7 @@ def _by_label(vertices: Tensor, label: Tensor) -> Sequence[Tensor]:
     return found
 
 
-@_memory.reported
+@computes()
 def edge_current_flow_betweenness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -194,7 +190,7 @@ def edge_current_flow_betweenness(
     sources: Tensor | None = None,
     targets: Tensor | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Current-flow betweenness of edges: the current through each, over all pairs of vertices.
 
@@ -225,16 +221,16 @@ def edge_current_flow_betweenness(
     Source:
         Brandes and Fleischer 2005, "Centrality measures based on current flow".
     """
-    dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
+    dtype = check.float_dtype(dtype)
     flag(normalized, "normalized")
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory,
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory,
         weights="conductances",
     )  # fmt: skip
     ends = _ends(graph, sources, targets)
     check.undirected(graph, "edge_current_flow_betweenness")
     score = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
-    for part, current in _currents(graph, memory, ends):
+    for part, current in _currents(graph, run.memory, ends):
         score[part.slots] = current / 2
         score[graph.reverse_slot[part.slots]] = current / 2
     size = _batch.per_vertex(graph, _batch.sizes(graph))
@@ -245,7 +241,7 @@ def edge_current_flow_betweenness(
     return score.index_select(0, slot.clamp(min=0)).masked_fill_(slot < 0, 0).to(dtype)
 
 
-@_memory.reported
+@computes()
 def current_flow_closeness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -255,7 +251,7 @@ def current_flow_closeness(
     ptr: Tensor | None = None,
     directed: bool | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Current-flow closeness: the reciprocal of the sum of effective resistances.
 
@@ -283,20 +279,20 @@ def current_flow_closeness(
     Source:
         Brandes and Fleischer 2005, "Centrality measures based on current flow".
     """
-    dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
+    dtype = check.float_dtype(dtype)
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory,
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory,
         weights="conductances",
     )  # fmt: skip
     check.undirected(graph, "current_flow_closeness")
     score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     for part in components(graph):
-        own, sums = own_and_sums(part, memory)
+        own, sums = own_and_sums(part, run.memory)
         score[part.vertices] = 1 / (part.size * own + own.sum() - 2 * sums)
     return score.to(dtype)
 
 
-@_memory.reported
+@computes()
 def information_centrality(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -306,7 +302,7 @@ def information_centrality(
     ptr: Tensor | None = None,
     directed: bool | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """Information centrality: another name of :func:`current_flow_closeness`, as in NetworkX.
 
@@ -323,12 +319,18 @@ def information_centrality(
         Stephenson and Zelen 1989, "Rethinking centrality: methods and examples".
     """
     return current_flow_closeness(
-        edge_index, edge_weight, num_nodes=num_nodes, batch=batch, ptr=ptr, directed=directed,
-        dtype=dtype, memory=memory,
-    )  # fmt: skip
+        edge_index,
+        edge_weight,
+        num_nodes=num_nodes,
+        batch=batch,
+        ptr=ptr,
+        directed=directed,
+        dtype=dtype,
+        run=Run(memory=run.memory),
+    )
 
 
-@_memory.reported
+@computes()
 def effective_resistance(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -339,7 +341,7 @@ def effective_resistance(
     ptr: Tensor | None = None,
     directed: bool | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Effective resistance between pairs of vertices.
 
@@ -353,6 +355,7 @@ def effective_resistance(
         pairs: int64 [2, P], vertices u and v; repetitions are allowed. A few in a component need
             no inverse: O(k) time for one that is nearly a tree, about O(k^1.5) for a planar one, at
             most O(k^3). Many take the time of :func:`current_flow_betweenness`.
+        run: how it is computed, see :class:`Run`.
 
     All other arguments are those of :func:`current_flow_betweenness`; weights are
     **conductances**.
@@ -375,9 +378,9 @@ def effective_resistance(
     Source:
         Klein and Randic 1993, "Resistance distance".
     """
-    dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
+    dtype = check.float_dtype(dtype)
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory,
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory,
         weights="conductances",
     )  # fmt: skip
     if not isinstance(pairs, Tensor):
@@ -391,7 +394,7 @@ def effective_resistance(
     check.undirected(graph, "effective_resistance")
     found = torch.full(u.shape, math.inf, dtype=torch.float64, device=graph.device)
     for part, here, ends in pairs_of(graph, u, v):
-        potentials = Potentials(part, memory, columns=here.numel())
+        potentials = Potentials(part, run.memory, columns=here.numel())
         found[here] = potentials.resistance(*ends)
     return found.masked_fill_(u == v, 0).to(dtype)
 

@@ -12,6 +12,7 @@ from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
 from torchcent.check import _walks as check_walks
 from torchcent.check import _weights as check_weights
+from torchcent.check._run import Run, engine_of
 from torchcent.check._values import choice, dense, number
 from torchcent.functional import _operators  # noqa: F401  (registers what torch.ops has)
 from torchcent.paths._variants import VARIANTS
@@ -20,13 +21,14 @@ from torchcent.walks._local import DIRECTIONS
 
 def vertex_scores(
     measure: str, edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int,
-    batch: Tensor | None, directed: bool | None, dtype: torch.dtype | None, engine: str, *,
+    batch: Tensor | None, directed: bool | None, dtype: torch.dtype | None, run: Run, *,
     states: Tensor | None = None, sources: Tensor | None = None, targets: Tensor | None = None,
     normalized: bool | None = None, endpoints: bool | None = None,
     wf_improved: bool | None = None, cutoff: float | None = None, disconnected: str | None = None,
     variant: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Calls the operator for measures of shortest paths and distances."""
+    engine = engine_of(run)
     if not torch.compiler.is_compiling():
         cutoff = check_cutoff.single(cutoff)
         if disconnected is not None:
@@ -37,7 +39,7 @@ def vertex_scores(
     vertices = {"states": states, "sources": sources, "targets": targets}
     if measure == "percolation" and states is None:
         raise TypeError("states must be a number for every vertex, got None")
-    check_call(edge_index, edge_weight, batch, num_nodes, directed, engine, flags, vertices)
+    check_call(edge_index, edge_weight, batch, num_nodes, directed, flags, vertices)
     found: Tensor = torch.ops.torchcent.vertex_scores(
         measure, edge_index, edge_weight, batch, num_nodes, states, sources, targets, directed,
         normalized, endpoints, wf_improved, cutoff, disconnected, variant,
@@ -72,7 +74,7 @@ def arc_scores(
         "dangling": dangling, "beta": start,
     }  # fmt: skip
     flags = {"normalized": normalized}
-    check_call(edge_index, edge_weight, batch, num_nodes, directed, "auto", flags, vertices)
+    check_call(edge_index, edge_weight, batch, num_nodes, directed, flags, vertices)
     found: Tensor = torch.ops.torchcent.arc_scores(
         measure, edge_index, edge_weight, batch, num_nodes, sources, targets, personalization,
         dangling, start, numbers, direction, directed, normalized, alpha, tol, max_iter,
@@ -87,7 +89,7 @@ def _float(value: object, name: str) -> float | None:
 
 def check_call(
     edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None, num_nodes: int,
-    directed: bool | None, engine: str, flags: Mapping[str, bool | None],
+    directed: bool | None, flags: Mapping[str, bool | None],
     vertices: Mapping[str, Tensor | None] | None = None,
 ) -> None:  # fmt: skip
     """Checks what the operators' schemas would report in PyTorch's words.
@@ -116,6 +118,4 @@ def check_call(
         for name, flag in flags.items():
             if flag is not None:
                 check.flag(flag, name)
-        known = check.ENGINES + check.DISTANCE_ENGINES + check_weights.ENGINES
-        choice(engine, "engine", tuple(dict.fromkeys(known)))
     check_weights.no_gradient(edge_weight)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from torchcent.check._run import DEFAULT, Run
 from torchcent.distances._profile import DistanceProfile
 from torchcent.functional._calls import vertex_scores
 
@@ -20,11 +21,11 @@ def closeness(
     sources: Tensor | None = None,
     cutoff: float | None = None,
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.closeness` inside a model, like :func:`betweenness`."""
     return vertex_scores(
-        "closeness", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
+        "closeness", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
         wf_improved=wf_improved, sources=sources, cutoff=cutoff,
     )  # fmt: skip
 
@@ -40,11 +41,11 @@ def harmonic(
     sources: Tensor | None = None,
     cutoff: float | None = None,
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.harmonic` inside a model, like :func:`betweenness`."""
     return vertex_scores(
-        "harmonic", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
+        "harmonic", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
         normalized=normalized, sources=sources, cutoff=cutoff,
     )  # fmt: skip
 
@@ -58,11 +59,11 @@ def eccentricity(
     directed: bool | None = None,
     disconnected: str = "inf",
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.eccentricity` inside a model, like :func:`betweenness`."""
     return vertex_scores(
-        "eccentricity", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
+        "eccentricity", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
         disconnected=disconnected,
     )  # fmt: skip
 
@@ -78,7 +79,7 @@ def distance_profile(
     normalized: bool = False,
     sources: Tensor | None = None,
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
+    run: Run = DEFAULT,
 ) -> DistanceProfile:
     """:func:`torchcent.distance_profile` inside a model: five measures in one traversal.
 
@@ -86,7 +87,7 @@ def distance_profile(
         DistanceProfile: closeness, harmonic, eccentricity, reach and farness, each a Tensor [n].
     """
     found = vertex_scores(
-        "distance_profile", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
+        "distance_profile", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
         wf_improved=wf_improved, normalized=normalized, sources=sources,
     )  # fmt: skip
     return DistanceProfile(*found.unbind(1))

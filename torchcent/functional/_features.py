@@ -9,6 +9,7 @@ from torch import Tensor
 
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
+from torchcent.check._run import DEFAULT, Run, engine_of
 from torchcent.engines._measures import plain_features
 from torchcent.functional._calls import check_call
 
@@ -23,7 +24,7 @@ def node_features(
     directed: bool | None = None,
     normalized: bool = True,
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.node_features` inside a model, as a single operator for ``torch.compile``.
 
@@ -59,8 +60,8 @@ def node_features(
                 [1., 1.],
                 [1., 0.]])
     """
-    flags = {"normalized": normalized}
-    check_call(edge_index, edge_weight, batch, num_nodes, directed, engine, flags)
+    engine, flags = engine_of(run), {"normalized": normalized}
+    check_call(edge_index, edge_weight, batch, num_nodes, directed, flags)
     names = ",".join(check_batch.measures(measures, plain_features()))
     found: Tensor = torch.ops.torchcent.node_features(
         edge_index,

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _weights as check_weights
+from torchcent.check._run import Run, quiet
 from torchcent.distances import _closeness
 from torchcent.distances._profile import DistanceProfile, distance_profile
 from torchcent.flow import _current_flow
@@ -41,6 +42,10 @@ _OF_ARCS: dict[str, Callable[..., Any]] = {
 _TAGS = (torch.Tag.cudagraph_unsafe,)
 
 
+def _run(engine: str) -> Run:
+    return quiet() if engine == "auto" else quiet() | Run(engine=engine)
+
+
 @torch.library.custom_op("torchcent::node_features", mutates_args=(), tags=_TAGS)
 def node_features(
     edge_index: Tensor,
@@ -54,9 +59,16 @@ def node_features(
     engine: str,
 ) -> Tensor:
     return _features.node_features(
-        edge_index, edge_weight, num_nodes=num_nodes, batch=batch, measures=measures.split(","),
-        directed=directed, normalized=normalized, dtype=dtype, engine=engine, progress=False,
-    )  # fmt: skip
+        edge_index,
+        edge_weight,
+        num_nodes=num_nodes,
+        batch=batch,
+        measures=measures.split(","),
+        directed=directed,
+        normalized=normalized,
+        dtype=dtype,
+        run=_run(engine),
+    )
 
 
 @torch.library.custom_op("torchcent::edge_scores", mutates_args=(), tags=_TAGS)
@@ -71,9 +83,15 @@ def edge_scores(
     engine: str,
 ) -> Tensor:
     return _betweenness.edge_betweenness(
-        edge_index, edge_weight, num_nodes=num_nodes, batch=batch, directed=directed,
-        normalized=normalized, dtype=dtype, engine=engine, progress=False,
-    )  # fmt: skip
+        edge_index,
+        edge_weight,
+        num_nodes=num_nodes,
+        batch=batch,
+        directed=directed,
+        normalized=normalized,
+        dtype=dtype,
+        run=_run(engine),
+    )
 
 
 @torch.library.custom_op("torchcent::vertex_scores", mutates_args=(), tags=_TAGS)
@@ -104,7 +122,7 @@ def vertex_scores(
     }  # fmt: skip
     found = _OF_SEARCHES[measure](
         edge_index=edge_index, edge_weight=edge_weight, num_nodes=num_nodes, batch=batch,
-        directed=directed, dtype=dtype, engine=engine, progress=False,
+        directed=directed, dtype=dtype, run=_run(engine),
         **{name: value for name, value in options.items() if value is not None},
     )  # fmt: skip
     return found if isinstance(found, Tensor) else torch.stack(found, dim=1)

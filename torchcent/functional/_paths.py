@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check._run import DEFAULT, Run, engine_of
 from torchcent.functional._calls import check_call, vertex_scores
 
 
@@ -18,7 +19,7 @@ def edge_betweenness(
     directed: bool | None = None,
     normalized: bool = True,
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.edge_betweenness` inside a model, like :func:`node_features`.
 
@@ -31,8 +32,8 @@ def edge_betweenness(
         >>> edge_betweenness(torch.tensor([[0, 1], [1, 2]]), num_nodes=3, normalized=False)
         tensor([2., 2.])
     """
-    flags = {"normalized": normalized}
-    check_call(edge_index, edge_weight, batch, num_nodes, directed, engine, flags)
+    engine, flags = engine_of(run), {"normalized": normalized}
+    check_call(edge_index, edge_weight, batch, num_nodes, directed, flags)
     found: Tensor = torch.ops.torchcent.edge_scores(
         edge_index,
         edge_weight,
@@ -59,7 +60,7 @@ def betweenness(
     targets: Tensor | None = None,
     cutoff: float | None = None,
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.betweenness` inside a model, like :func:`node_features`.
 
@@ -76,7 +77,7 @@ def betweenness(
         tensor([1., 0., 0., 0.])
     """
     return vertex_scores(
-        "betweenness", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
+        "betweenness", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
         normalized=normalized, endpoints=endpoints, sources=sources, targets=targets,
         cutoff=cutoff,
     )  # fmt: skip
@@ -94,11 +95,11 @@ def betweenness_variant(
     sources: Tensor | None = None,
     targets: Tensor | None = None,
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.betweenness_variant` inside a model, like :func:`betweenness`."""
     return vertex_scores(
-        "betweenness_variant", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
+        "betweenness_variant", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
         variant=variant, normalized=normalized, sources=sources, targets=targets,
     )  # fmt: skip
 
@@ -115,11 +116,11 @@ def stress(
     targets: Tensor | None = None,
     cutoff: float | None = None,
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.stress` inside a model, like :func:`betweenness`."""
     return vertex_scores(
-        "stress", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
+        "stress", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
         normalized=normalized, sources=sources, targets=targets, cutoff=cutoff,
     )  # fmt: skip
 
@@ -133,10 +134,10 @@ def percolation(
     batch: Tensor | None = None,
     directed: bool | None = None,
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.percolation` inside a model, like :func:`betweenness`."""
     return vertex_scores(
-        "percolation", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
+        "percolation", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
         states=states,
     )  # fmt: skip

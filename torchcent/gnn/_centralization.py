@@ -6,15 +6,15 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import choice
 from torchcent.engines._measures import plain_features
 from torchcent.gnn._features import node_features
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, as_graph
-from torchcent.runtime import _memory
 
 
-@_memory.reported
+@computes()
 def centralization(
     edge_index: GraphLike,
     measure: str = "betweenness",
@@ -25,8 +25,7 @@ def centralization(
     ptr: Tensor | None = None,
     directed: bool | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
-    progress: bool | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Centralization: how much the most central vertex of a graph exceeds the others (Freeman).
 
@@ -43,7 +42,8 @@ def centralization(
             ``normalized=True``: "degree", "closeness", "betweenness", "eigenvector", ...
         scores: [n], the scores of this measure in the same normalisation, if they are known; None
             computes them.
-        dtype, memory, progress: as in :func:`node_features`.
+        dtype: as in :func:`node_features`.
+        run: how it is computed, see :class:`Run`.
 
     The star has both directions of each edge in undirected graphs. In directed ones (also of mutual
     arcs, unless directed=False) it is, of the stars with arcs from the center, to the center and in
@@ -69,7 +69,7 @@ def centralization(
     Source:
         Freeman 1978.
     """
-    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=memory)
+    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=run.memory)
     choice(measure, "measure", plain_features())
     result = check.float_dtype(dtype)
     if graph.is_weighted:
@@ -81,7 +81,7 @@ def centralization(
         parts = (graph.rowptr, graph.col, None, graph.directed, None, graph.ptr)
         graph = Graph(*parts, _trusted=True)
     if scores is None:
-        values = _scores(graph, measure, memory, progress)
+        values = _scores(graph, measure, run.memory, run.progress)
     else:
         values = check.per_vertex(scores, "scores", graph)
     sizes = _batch.sizes(graph)
@@ -96,7 +96,7 @@ def centralization(
 
 def _scores(graph: Graph, measure: str, memory: int | None, progress: bool | None) -> Tensor:
     return node_features(
-        graph, measures=measure, dtype=torch.float64, memory=memory, progress=progress
+        graph, measures=measure, dtype=torch.float64, run=Run(memory=memory, progress=progress)
     )[:, 0]
 
 

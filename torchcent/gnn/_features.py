@@ -10,6 +10,7 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
+from torchcent.check._run import DEFAULT, SEARCHES, Run, computes
 from torchcent.distances._distance_sums import vertex_sums
 from torchcent.distances._eccentricity import eccentricities
 from torchcent.engines import _scale, _tiny
@@ -19,9 +20,7 @@ from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch, _fixed_point
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
-from torchcent.runtime import _host, _memory
-from torchcent.scale._arguments import Devices, Folder, scale_of, shown
-from torchcent.scale._group import GroupLike
+from torchcent.scale._arguments import scale_of, shown
 from torchcent.walks._columns import COLUMNS, column
 from torchcent.walks._local import degrees
 
@@ -35,8 +34,7 @@ _PATHS = tuple(
 )
 
 
-@_memory.reported
-@_host.searched
+@computes(*SEARCHES, searches=True)
 def node_features(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -49,19 +47,13 @@ def node_features(
     directed: bool | None = None,
     normalized: bool = True,
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """Computes several measures of every vertex as features for a graph neural network.
 
     Args:
-        edge_index, edge_weight, num_nodes, batch, ptr, directed, dtype, memory, progress: as in
+        edge_index, edge_weight, num_nodes, batch, ptr, directed, dtype: as in
             :func:`betweenness`.
-        checkpoint, devices, group: likewise.
         measures: a name or a list of names of the columns: "betweenness", "stress", "percolation",
             "closeness", "harmonic", "eccentricity", "degree", "reach", "farness"; "pagerank",
             "katz", "eigenvector", "hubs", "authorities", "subgraph_centrality", "core_number",
@@ -75,8 +67,7 @@ def node_features(
         states: percolation states for "percolation", as in :func:`percolation`.
         normalized: True divides betweenness, stress, harmonic and degree by their maximum possible
             values (stress by that of betweenness), using the size of each graph of a batch.
-        engine: "auto", "tiny" or "tensor"; with weights also "relax" and "dijkstra". With "tiny",
-            which "auto" selects for small graphs, a single traversal computes all measures.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Tensor [n, len(measures)], without gradient: all features depend on the arcs only.
@@ -93,21 +84,21 @@ def node_features(
                 [1.0000, 1.0000, 1.0000],
                 [0.0000, 0.6667, 0.5000]])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
     names = check_batch.measures(measures, FEATURES)
     check.flag(normalized, "normalized")
     result = check.float_dtype(dtype)
-    check_weights.engine(engine, graph, _ENGINES)
-    scale = scale_of(graph, checkpoint, devices, group)
+    check_weights.engine(run.engine.name, graph, _ENGINES)
+    scale = scale_of(graph, run)
     request = Request(
-        "", engine, normalized=normalized, memory=check.byte_budget(memory),
-        progress=shown(scale, progress), scale=scale,
+        "", run.engine.name, normalized=normalized, memory=run.memory,
+        progress=shown(scale, run.progress), scale=scale,
     )  # fmt: skip
     weighted = [name for name in names if name in _WEIGHTED]
     numbers = _states(states, weighted, graph)
     if scale is not None:
         key = {"measure": "node_features", "measures": list(names), "states": numbers}
-        scale.begin(graph, key | {"engine": engine})
+        scale.begin(graph, key | {"engine": run.engine.name})
     of_arcs = [name for name in names if name in COLUMNS]
     plain = [name for name in names if name not in weighted and name not in of_arcs]
     counted = [name for name in plain if name in _PATHS]

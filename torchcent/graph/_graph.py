@@ -12,6 +12,7 @@ from torchcent.check import _common as check
 from torchcent.check import _files as check_files
 from torchcent.check import _inputs as check_inputs
 from torchcent.check import _values as check_values
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.graph import _building, _edges, _file, _foreign, _libraries
 from torchcent.graph._arcs import Arcs
 from torchcent.graph._exports import Exports
@@ -57,7 +58,7 @@ class Graph(Exports):
     """
 
     @staticmethod
-    @_memory.reported
+    @computes()
     def from_edge_index(
         edge_index: Tensor,
         num_nodes: int | None = None,
@@ -65,7 +66,8 @@ class Graph(Exports):
         edge_weight: Tensor | None = None,
         batch: Tensor | None = None,
         ptr: Tensor | None = None,
-        memory: int | None = None,
+        *,
+        run: Run = DEFAULT,
     ) -> Graph:
         """Builds a graph from the arcs edge_index[0, e] -> edge_index[1, e].
 
@@ -82,8 +84,7 @@ class Graph(Exports):
                 a disjoint union of batch.max() + 1 graphs, and measures are computed per graph.
             ptr: int64 [G + 1], the first vertex of each graph, and n at the end: the same partition
                 as `batch`, but any graph may be empty. Only one of the two is needed.
-            memory: peak memory for building, in bytes, including the result; None allows half of
-                the free memory.
+            run: how it is computed, see :class:`Run`.
 
         The graph holds copies of its inputs. Later changes have no effect; concurrent changes by
         another thread have no effect or raise an error.
@@ -99,15 +100,14 @@ class Graph(Exports):
         O(n + E) time; 30M arcs in any order take about a second on two cores.
         """
         return _building.build(
-            Graph, edge_index, num_nodes, directed, edge_weight, batch, ptr, memory
+            Graph, edge_index, num_nodes, directed, edge_weight, batch, ptr, run.memory
         )
 
     @staticmethod
-    @_memory.reported
+    @computes()
     def from_scipy(
-        matrix: Any, directed: bool | None = None, *, weighted: bool = False,
-        memory: int | None = None,
-    ) -> Graph:  # fmt: skip
+        matrix: Any, directed: bool | None = None, *, weighted: bool = False, run: Run = DEFAULT
+    ) -> Graph:
         """Builds a graph from a square scipy.sparse matrix: a stored entry (i, j) is an arc i -> j.
 
         Stored zeros count as arcs. Duplicate entries are added up, as ``toarray`` does, and are one
@@ -122,12 +122,12 @@ class Graph(Exports):
             tensor([2.5000, 2.5000, 1.0000, 1.0000], dtype=torch.float64)
         """
         check_values.flag_or_none(directed, "directed")
-        return built(_foreign.of_scipy(matrix, directed, weighted), memory)
+        return built(_foreign.of_scipy(matrix, directed, weighted), run.memory)
 
     @staticmethod
-    @_memory.reported
+    @computes()
     def from_networkx(
-        graph: networkx.Graph, weight: str | None = None, *, memory: int | None = None
+        graph: networkx.Graph, weight: str | None = None, *, run: Run = DEFAULT
     ) -> Graph:
         """Builds a graph from a NetworkX graph; it is directed if that graph is.
 
@@ -142,22 +142,22 @@ class Graph(Exports):
             >>> torchcent.Graph.from_networkx(roads, weight="weight").weight.tolist()
             [28.0, 28.0, 11.0, 11.0]
         """
-        return built(_foreign.of_networkx(graph, weight), memory)
+        return built(_foreign.of_networkx(graph, weight), run.memory)
 
     @staticmethod
-    @_memory.reported
-    def from_igraph(graph: Any, weight: str | None = None, *, memory: int | None = None) -> Graph:
+    @computes()
+    def from_igraph(graph: Any, weight: str | None = None, *, run: Run = DEFAULT) -> Graph:
         """Builds a graph from an igraph graph; it is directed if that graph is.
 
         Vertices have their numbers in igraph, and column e of :attr:`slot` is the e-th of
         ``graph.es``. `weight` names the edge attribute that holds lengths; None ignores weights.
         `memory` is that of :meth:`from_edge_index`.
         """
-        return built(_libraries.of_igraph(graph, weight), memory)
+        return built(_libraries.of_igraph(graph, weight), run.memory)
 
     @staticmethod
-    @_memory.reported
-    def from_networkit(graph: Any, *, weighted: bool = False, memory: int | None = None) -> Graph:
+    @computes()
+    def from_networkit(graph: Any, *, weighted: bool = False, run: Run = DEFAULT) -> Graph:
         """Builds a graph from a NetworKit graph; it is directed if that graph is.
 
         Vertices have their numbers in NetworKit, which must be without gaps, and column e of
@@ -165,13 +165,11 @@ class Graph(Exports):
         lengths. `memory` is that of :meth:`from_edge_index`.
         """
         check.flag(weighted, "weighted")
-        return built(_libraries.of_networkit(graph, weighted), memory)
+        return built(_libraries.of_networkit(graph, weighted), run.memory)
 
     @staticmethod
-    @_memory.reported
-    def from_graph_tool(
-        graph: Any, weight: str | None = None, *, memory: int | None = None
-    ) -> Graph:
+    @computes()
+    def from_graph_tool(graph: Any, weight: str | None = None, *, run: Run = DEFAULT) -> Graph:
         """Builds a graph from a graph-tool graph; it is directed if that graph is.
 
         Vertex i is the i-th of ``graph.vertices()`` (in a graph without filter, the vertex of index
@@ -179,12 +177,12 @@ class Graph(Exports):
         internal edge property that holds lengths; None ignores weights. `memory` is that of
         :meth:`from_edge_index`.
         """
-        return built(_libraries.of_graph_tool(graph, weight), memory)
+        return built(_libraries.of_graph_tool(graph, weight), run.memory)
 
     @staticmethod
-    @_memory.reported
+    @computes()
     def from_dgl(
-        graph: Any, directed: bool = True, weight: str | None = None, *, memory: int | None = None
+        graph: Any, directed: bool = True, weight: str | None = None, *, run: Run = DEFAULT
     ) -> Graph:
         """Builds a graph from a homogeneous DGL graph, of a batched one a batch.
 
@@ -194,14 +192,13 @@ class Graph(Exports):
         :meth:`from_edge_index`.
         """
         check.flag(directed, "directed")
-        return built(_libraries.of_dgl(graph, weight)._replace(directed=directed), memory)
+        return built(_libraries.of_dgl(graph, weight)._replace(directed=directed), run.memory)
 
     @staticmethod
-    @_memory.reported
+    @computes()
     def from_torch_sparse(
-        matrix: Any, directed: bool | None = None, *, weighted: bool = False,
-        memory: int | None = None,
-    ) -> Graph:  # fmt: skip
+        matrix: Any, directed: bool | None = None, *, weighted: bool = False, run: Run = DEFAULT
+    ) -> Graph:
         """Builds a graph from a square torch sparse tensor, or a SparseTensor of torch_sparse.
 
         A stored entry (i, j) of a COO, CSR or CSC tensor is an arc i -> j; those of one place are
@@ -216,14 +213,18 @@ class Graph(Exports):
         """
         check_values.flag_or_none(directed, "directed")
         check.flag(weighted, "weighted")
-        return built(_edges.of_sparse(matrix, weighted)._replace(directed=directed), memory)
+        return built(_edges.of_sparse(matrix, weighted)._replace(directed=directed), run.memory)
 
     @staticmethod
-    @_memory.reported
+    @computes()
     def from_edges(
-        edges: Any, num_nodes: int | None = None, directed: bool = True, edge_weight: Any = None,
-        *, memory: int | None = None,
-    ) -> Graph:  # fmt: skip
+        edges: Any,
+        num_nodes: int | None = None,
+        directed: bool = True,
+        edge_weight: Any = None,
+        *,
+        run: Run = DEFAULT,
+    ) -> Graph:
         """Builds a graph from a NumPy array or a list of pairs.
 
         Accepted are arrays of integers [2, E] or [E, 2], a list of pairs (u, v), and two rows:
@@ -241,31 +242,46 @@ class Graph(Exports):
         made = _edges.of_pairs(edges)._replace(num_nodes=num_nodes, directed=directed)
         if edge_weight is not None:
             made = made._replace(edge_weight=check_inputs.numbers(edge_weight, "edge_weight"))
-        return built(made, memory)
+        return built(made, run.memory)
 
     @overload
     @staticmethod
     def from_table(
-        table: Any, directed: bool = True, weight: str | int | None = None, *,
-        columns: tuple[str | int, str | int] | None = None, labels: Literal[False] = False,
-        num_nodes: int | None = None, memory: int | None = None,
-    ) -> Graph: ...  # fmt: skip
+        table: Any,
+        directed: bool = True,
+        weight: str | int | None = None,
+        *,
+        columns: tuple[str | int, str | int] | None = None,
+        labels: Literal[False] = False,
+        num_nodes: int | None = None,
+        run: Run = ...,
+    ) -> Graph: ...
 
     @overload
     @staticmethod
     def from_table(
-        table: Any, directed: bool = True, weight: str | int | None = None, *,
-        columns: tuple[str | int, str | int] | None = None, labels: Literal[True],
-        num_nodes: int | None = None, memory: int | None = None,
-    ) -> tuple[Graph, list[Any]]: ...  # fmt: skip
+        table: Any,
+        directed: bool = True,
+        weight: str | int | None = None,
+        *,
+        columns: tuple[str | int, str | int] | None = None,
+        labels: Literal[True],
+        num_nodes: int | None = None,
+        run: Run = ...,
+    ) -> tuple[Graph, list[Any]]: ...
 
     @staticmethod
-    @_memory.reported
+    @computes()
     def from_table(
-        table: Any, directed: bool = True, weight: str | int | None = None, *,
-        columns: tuple[str | int, str | int] | None = None, labels: bool = False,
-        num_nodes: int | None = None, memory: int | None = None,
-    ) -> Graph | tuple[Graph, list[Any]]:  # fmt: skip
+        table: Any,
+        directed: bool = True,
+        weight: str | int | None = None,
+        *,
+        columns: tuple[str | int, str | int] | None = None,
+        labels: bool = False,
+        num_nodes: int | None = None,
+        run: Run = DEFAULT,
+    ) -> Graph | tuple[Graph, list[Any]]:
         """Builds a graph from a pandas or polars data frame, or a pyarrow table: one row per edge.
 
         Args:
@@ -278,7 +294,7 @@ class Graph(Exports):
                 True takes ids of any kind, numbers them by first appearance, row by row, and
                 returns them, too.
             num_nodes: n; by default the largest id + 1. Not with `labels`.
-            memory: as in :meth:`from_edge_index`.
+            run: how it is computed, see :class:`Run`.
 
         Returns:
             The graph, or with labels=True the graph and a list of n labels.
@@ -294,15 +310,15 @@ class Graph(Exports):
         if check.flag(labels, "labels"):
             check.at_most_one(labels=labels or None, num_nodes=num_nodes)
             made, names = _edges.of_labelled_table(table, weight, "table", columns)
-            return built(made._replace(directed=directed), memory), names
+            return built(made._replace(directed=directed), run.memory), names
         made = _edges.of_table(table, weight, "table", columns)
         size = check_inputs.size(check.num_nodes(num_nodes), made.num_nodes, table)
-        return built(made._replace(num_nodes=size, directed=directed), memory)
+        return built(made._replace(num_nodes=size, directed=directed), run.memory)
 
     @staticmethod
-    @_memory.reported
+    @computes()
     def from_data(
-        data: Any, directed: bool = True, *, weighted: bool = False, memory: int | None = None
+        data: Any, directed: bool = True, *, weighted: bool = False, run: Run = DEFAULT
     ) -> Graph:
         """Builds a graph from a torch_geometric ``Data``, ``Batch`` or ``EdgeIndex``.
 
@@ -312,7 +328,7 @@ class Graph(Exports):
         conversion to distances.) `memory` is that of :meth:`from_edge_index`.
         """
         check.flag(weighted, "weighted")
-        return built(_foreign.of_data(data, directed, weighted), memory)
+        return built(_foreign.of_data(data, directed, weighted), run.memory)
 
     @_memory.reported
     def with_weights(self, edge_weight: Tensor) -> Graph:
@@ -363,11 +379,13 @@ class Graph(Exports):
         _file.save(path, self._stored.each(lambda part: part.contiguous().cpu()))
 
     @staticmethod
-    @_memory.reported
+    @computes()
     def load(
-        path: str | os.PathLike[str], *, device: torch.device | str | None = None,
-        memory: int | None = None,
-    ) -> Graph:  # fmt: skip
+        path: str | os.PathLike[str],
+        *,
+        device: torch.device | str | None = None,
+        run: Run = DEFAULT,
+    ) -> Graph:
         """Reads a graph that :meth:`save` wrote, and checks all of it.
 
         On the CPU the arrays stay in the file, which is mapped into memory: they take memory as
@@ -378,8 +396,7 @@ class Graph(Exports):
         Args:
             path: the file. Files of unknown origin are safe to load.
             device: where the graph will be; None is the CPU.
-            memory: bytes that the graph may take on another device; None allows half of the free
-                memory.
+            run: how it is computed, see :class:`Run`.
 
         Raises:
             FileNotFoundError: there is no such file.
@@ -389,7 +406,7 @@ class Graph(Exports):
         """
         path = check_files.path(path)
         place = torch.device("cpu") if device is None else check.device(device)
-        allowed = check.byte_budget(memory)
+        allowed = run.memory
         stored = _file.load(path)
         graph = Graph(stored.rowptr, stored.col, None, _trusted=True, **stored.made())
         if place.type == "cpu":

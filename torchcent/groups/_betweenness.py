@@ -12,19 +12,18 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _groups as check_groups
 from torchcent.check import _weights as check_weights
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.engines import _resolution
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.graph._pieces import around
 from torchcent.groups import _dependency, _rows, _shares
-from torchcent.runtime import _host, _memory
 from torchcent.runtime._watch import progress_bar
 
 _ROOM = 2**24  # numbers that are kept for runs with weights
 
 
-@_memory.reported
-@_host.searched
+@computes(searches=True)
 def group_betweenness(
     edge_index: GraphLike,
     group: Tensor | Iterable[Any],
@@ -37,8 +36,7 @@ def group_betweenness(
     tie_tolerance: float = 0.0,
     ties: str = "decimal",
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
-    progress: bool | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Group betweenness: the share of shortest paths that pass through a group of vertices.
 
@@ -66,9 +64,7 @@ def group_betweenness(
         endpoints: also count paths that begin or end in the group, all of them.
         tie_tolerance, ties: as for :func:`betweenness`.
         dtype: of the result; None uses torch.get_default_dtype(). Computed in float64.
-        memory: bytes that may be used; None allows half of the free memory.
-        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
-            False never does.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Tensor without dimensions, or [g] for g groups. Without endpoints, the score is 0 if fewer
@@ -99,16 +95,14 @@ def group_betweenness(
     """
     graph = as_graph(
         edge_index, num_nodes, directed, edge_weight,
-        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
     )  # fmt: skip
     check_batch.one_graph(graph, "group_betweenness", "pass its graphs one by one")
     groups, single = check_groups.groups(group, graph)
     check.flag(normalized, "normalized")
     check.flag(endpoints, "endpoints")
     tolerance = check_weights.tie_tolerance(tie_tolerance)
-    result, budget = check.float_dtype(dtype), check.byte_budget(memory)
-    if progress is not None:
-        check.flag(progress, "progress")
+    result, budget = check.float_dtype(dtype), run.memory
     if graph.is_weighted:
         _resolution.check(graph)
     # Paths in other components do not meet the groups.
@@ -117,7 +111,7 @@ def group_betweenness(
     if searched is not graph and budget is not None:
         budget = max(budget - graph.nbytes, 0)
     sums = _compiled if _dependency.is_compiled(graph) else _on_tensors
-    score = sums(searched, own, tolerance, budget, progress)
+    score = sums(searched, own, tolerance, budget, run.progress)
     if endpoints:
         score += _ends(searched, own, budget)
     if normalized:

@@ -11,16 +11,16 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _groups as check_groups
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs._lengths import shortest_path_lengths
-from torchcent.runtime import _host, _memory, _small
+from torchcent.runtime import _small
 
 _DIRECTIONS = ("out", "in")
 
 
-@_memory.reported
-@_host.searched
+@computes(searches=True)
 def group_closeness(
     edge_index: GraphLike,
     group: Tensor | Iterable[Any],
@@ -29,7 +29,7 @@ def group_closeness(
     num_nodes: int | None = None,
     directed: bool | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Group closeness: the reciprocal of the mean distance to a group of vertices.
 
@@ -43,6 +43,7 @@ def group_closeness(
     Args:
         group: as for :func:`group_betweenness`: the vertices of a group, or a list of groups.
         edge_weight: [E], the length of each arc, finite and > 0; None counts hops.
+        run: how it is computed, see :class:`Run`.
 
     All other arguments are those of :func:`group_betweenness`.
 
@@ -67,10 +68,10 @@ def group_closeness(
         Everett and Borgatti 1999; in this form Zhao et al. 2014, "Measuring and maximizing group
         closeness centrality over disk-resident graphs".
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=run.memory)
     check_batch.one_graph(graph, "group_closeness", "pass its graphs one by one")
     groups, single = check_groups.groups(group, graph)
-    result, budget = check.float_dtype(dtype), check.byte_budget(memory)
+    result, budget = check.float_dtype(dtype), run.memory
     found = torch.stack([_closeness(graph, each, budget) for each in groups])
     return (found[0] if single else found).to(result)
 
@@ -81,17 +82,21 @@ def _closeness(graph: Graph, group: Tensor, memory: int | None) -> Tensor:
     number[group] = group[0]
     tail = _small.repeat_interleave(graph.degree)
     arcs = torch.stack([number[graph.col.long()], number[tail]])
-    merged = Graph.from_edge_index(arcs, graph.num_nodes, True, graph.weight, memory=memory)
+    merged = Graph.from_edge_index(
+        arcs, graph.num_nodes, True, graph.weight, run=Run(memory=memory)
+    )
     if graph._ties == "float":
         merged = merged._with_float_ties
-    length = shortest_path_lengths(merged, sources=group[:1], memory=memory, progress=False)
+    length = shortest_path_lengths(
+        merged, sources=group[:1], run=Run(memory=memory, progress=False)
+    )
     assert isinstance(length, Tensor)
     length = length.double()
     farness = length.masked_fill((length < 0) | length.isinf(), 0).sum()
     return torch.where(farness > 0, (graph.num_nodes - group.numel()) / farness, 0.0)
 
 
-@_memory.reported
+@computes()
 def group_degree(
     edge_index: GraphLike,
     group: Tensor | Iterable[Any],
@@ -101,7 +106,7 @@ def group_degree(
     direction: str = "out",
     normalized: bool = True,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Group degree: the share of the other vertices that are neighbours of a group.
 
@@ -114,6 +119,7 @@ def group_degree(
         group: as for :func:`group_betweenness`: the vertices of a group, or a list of groups.
         direction: "out" for heads of arcs that leave the group, "in" for tails of arcs to it.
         normalized: divide by the number of other vertices; without, the number of neighbours.
+        run: how it is computed, see :class:`Run`.
 
     All other arguments are those of :func:`group_betweenness`. Weights are ignored.
 
@@ -136,7 +142,7 @@ def group_degree(
     Source:
         Everett and Borgatti 1999.
     """
-    graph = as_graph(edge_index, num_nodes, directed, memory=memory)
+    graph = as_graph(edge_index, num_nodes, directed, memory=run.memory)
     check_batch.one_graph(graph, "group_degree", "pass its graphs one by one")
     groups, single = check_groups.groups(group, graph)
     check.choice(direction, "direction", _DIRECTIONS)

@@ -16,10 +16,11 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _groups as check_groups
 from torchcent.check import _weights as check_weights
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.groups import _cover, _shares
-from torchcent.runtime import _host, _memory
+from torchcent.runtime import _memory
 from torchcent.runtime._watch import progress_bar
 
 METHODS = ("auto", "exact", "samples")
@@ -63,8 +64,7 @@ class ProminentGroup:
         )
 
 
-@_memory.reported
-@_host.searched
+@computes(searches=True)
 def prominent_group(
     edge_index: GraphLike,
     k: int,
@@ -81,8 +81,7 @@ def prominent_group(
     ties: str = "decimal",
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
-    progress: bool | None = None,
+    run: Run = DEFAULT,
 ) -> ProminentGroup:
     r"""Finds k vertices that many shortest paths pass through, close to the best k.
 
@@ -106,10 +105,11 @@ def prominent_group(
         endpoints: whether a path is also covered by its ends.
         max_samples: maximum number of paths; None for ten million. `reached` is False if it was not
             enough, such as for a graph in which almost no path has an inner vertex.
-        edge_weight, num_nodes, directed, tie_tolerance, ties, memory, progress: as for
+        edge_weight, num_nodes, directed, tie_tolerance, ties: as for
             :func:`betweenness_approx`.
         generator: source of all random choices; None uses torch's global generator.
         dtype: of the scores; None uses torch.get_default_dtype().
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         :class:`ProminentGroup`: the vertices, scores, and bounds. If fewer than k vertices cover
@@ -139,7 +139,7 @@ def prominent_group(
     """
     graph = as_graph(
         edge_index, num_nodes, directed, edge_weight,
-        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
     )  # fmt: skip
     check_batch.one_graph(graph, "prominent_group", "pass its graphs one by one")
     k = check_groups.size(k, graph)
@@ -150,16 +150,14 @@ def prominent_group(
     most = check.positive(max_samples, "max_samples") or _MOST
     tolerance = check_weights.tie_tolerance(tie_tolerance)
     chance = check.random_generator(generator)
-    result, budget = check.float_dtype(dtype), check.byte_budget(memory)
-    if progress is not None:
-        check.flag(progress, "progress")
+    result, budget = check.float_dtype(dtype), run.memory
     n, m = graph.num_nodes, graph.num_slots
     if method == "auto":
         method = "exact" if k * n * (n + m) <= _EXACT_WORK or n < 3 else "samples"
     if method == "exact":
-        return _exactly(graph, k, endpoints, tolerance, result, budget, progress)
+        return _exactly(graph, k, endpoints, tolerance, result, budget, run.progress)
     sampler = Sampler(graph, chance, budget, tolerance)
-    return _by_samples(sampler, k, epsilon, delta, endpoints, most, result, budget, progress)
+    return _by_samples(sampler, k, epsilon, delta, endpoints, most, result, budget, run.progress)
 
 
 def _exactly(

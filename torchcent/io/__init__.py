@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import IO
 
-from torchcent.check import _common as check
 from torchcent.check import _files as check_files
 from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
+from torchcent.check._run import DEFAULT, Run, whole
 from torchcent.io._arrays import read_npy, read_npz
 from torchcent.io._budget import Budget
 from torchcent.io._comments import MARKS
@@ -56,7 +56,7 @@ def read(
     coordinates: str | os.PathLike[str] | None = None,
     crs: str | None = None,
     labels: str | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> EdgeList:
     """Reads a graph file. The suffix selects the format; ``.gz .bz2 .xz .zst`` decompress.
 
@@ -126,8 +126,7 @@ def read(
         labels: of .graphml and .gml, the attribute of the nodes that holds their names, or "id" for
             the ids of the file. None takes ``name`` or ``label``, or what yEd draws on a node, if
             every node has one of its own.
-        memory: maximum number of bytes to use; None means half of the free memory. What the file
-            holds and all sizes that it claims are checked against it before memory is allocated.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         An :class:`EdgeList`; its ``graph()`` can be passed to every measure.
@@ -164,9 +163,10 @@ def read(
         >>> folder.cleanup()
     """
     name = check_files.path(path)
+    run = whole(run, (), "read")
     return _read(
         name, format_of(name, format), None, directed, num_nodes, skip, text_labels, header,
-        comments, source_column, target_column, weight_column, coordinates, crs, labels, memory,
+        comments, source_column, target_column, weight_column, coordinates, crs, labels, run.memory,
     )  # fmt: skip
 
 
@@ -187,19 +187,20 @@ def read_stream(
     coordinates: str | os.PathLike[str] | None = None,
     crs: str | None = None,
     labels: str | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> EdgeList:
     """Reads a graph from a stream such as standard input, whose `name` stands in messages.
 
     The arguments are those of :func:`read`. Without `format` the data tell it: text of unknown form
     is an edge list. METIS has no mark of its own and must be named. The whole stream is in memory.
     """
+    run = whole(run, (), "read_stream")
     kind = None if format is None else format_of(name, format)
-    data = load_stream(file, Budget.of(name, check.byte_budget(memory)))
+    data = load_stream(file, Budget.of(name, run.memory))
     return _read(
         name, kind or format_of_data(data), data, directed, num_nodes, skip, text_labels,
         header, comments, source_column, target_column, weight_column, coordinates, crs, labels,
-        memory,
+        run.memory,
     )  # fmt: skip
 
 
@@ -264,7 +265,7 @@ def _read(
         )
     if kind != "edges" and given is not None:
         raise ValueError(f"{name}: {given} is for edge lists in text, not for {kind}")
-    limits = Budget.of(name, check.byte_budget(memory))
+    limits = Budget.of(name, memory)
     if num_nodes is not None:
         limits.vertices(num_nodes)
     with limits.granted():

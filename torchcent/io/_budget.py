@@ -58,7 +58,7 @@ class Budget:
             raise MemoryError(
                 f"{self.path}: {what}: {needed} bytes ({readable(needed)}), but memory="
                 f"{self.limit} ({readable(self.limit)}) is allowed; {advice}"
-                + ("" if self.memory is not None else "; pass memory= (--memory) for more")
+                + ("" if self.memory is not None else "; pass Run(memory=...), --memory, for more")
             )
 
     @contextlib.contextmanager

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent import betweenness, edge_betweenness, percolation
-from torchcent.nx._config import path_engine, running
+from torchcent.nx._config import run_for_paths, running
 from torchcent.nx._graph import BackendGraph
 
 
@@ -25,10 +25,13 @@ def betweenness_centrality(
     graph = G.search(weight)
     with running():
         score = betweenness(
-            graph, normalized=bool(normalized), endpoints=bool(endpoints),
+            graph,
+            normalized=bool(normalized),
+            endpoints=bool(endpoints),
             sources=_pivots(G, None if k == len(G) else k, seed),
-            dtype=torch.float64, engine=path_engine(graph), progress=False,
-        )  # fmt: skip
+            dtype=torch.float64,
+            run=run_for_paths(graph),
+        )
     return dict(zip(G.nodes, score.tolist(), strict=True))
 
 
@@ -42,9 +45,12 @@ def edge_betweenness_centrality(
     graph = G.search(weight)
     with running():
         score = edge_betweenness(
-            graph, normalized=bool(normalized), sources=_pivots(G, k, seed),
-            dtype=torch.float64, engine=path_engine(graph), progress=False,
-        )  # fmt: skip
+            graph,
+            normalized=bool(normalized),
+            sources=_pivots(G, k, seed),
+            dtype=torch.float64,
+            run=run_for_paths(graph),
+        )
     return _per_edge(G, score, weight)
 
 
@@ -61,9 +67,13 @@ def betweenness_centrality_subset(
         return dict.fromkeys(G.nodes, 0.0)
     with running():
         score = betweenness(
-            graph, normalized=bool(normalized), sources=ends[0], targets=ends[1],
-            dtype=torch.float64, engine=path_engine(graph), progress=False,
-        )  # fmt: skip
+            graph,
+            normalized=bool(normalized),
+            sources=ends[0],
+            targets=ends[1],
+            dtype=torch.float64,
+            run=run_for_paths(graph),
+        )
     return dict(zip(G.nodes, score.tolist(), strict=True))
 
 
@@ -80,9 +90,13 @@ def edge_betweenness_centrality_subset(
         return dict.fromkeys(G.edges(), 0.0)
     with running():
         score = edge_betweenness(
-            graph, normalized=bool(normalized), sources=ends[0], targets=ends[1],
-            dtype=torch.float64, engine=path_engine(graph), progress=False,
-        )  # fmt: skip
+            graph,
+            normalized=bool(normalized),
+            sources=ends[0],
+            targets=ends[1],
+            dtype=torch.float64,
+            run=run_for_paths(graph),
+        )
     return _per_edge(G, score, weight)
 
 
@@ -99,9 +113,11 @@ def percolation_centrality(
     graph = G.search(weight)
     with running():
         score = percolation(
-            graph, states=torch.tensor([float(states[node]) for node in G], dtype=torch.float64),
-            dtype=torch.float64, engine=path_engine(graph), progress=False,
-        )  # fmt: skip
+            graph,
+            states=torch.tensor([float(states[node]) for node in G], dtype=torch.float64),
+            dtype=torch.float64,
+            run=run_for_paths(graph),
+        )
     return dict(zip(G.nodes, score.tolist(), strict=True))
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from torchcent import Graph, closeness
 from torchcent.distances import _distance_sums
-from torchcent.nx._config import device, distance_engine, running
+from torchcent.nx._config import device, run_for_distances, running
 from torchcent.nx._graph import BackendGraph
 from torchcent.nx._lengths import distance_rows
 
@@ -62,9 +62,7 @@ def harmonic_centrality(
     graph, number = G.search(distance), G.arrays.number
     vertices = torch.tensor([number[node] for node in asked], device="cpu")
     with running():
-        request = _distance_sums.asked(
-            "harmonic", graph, distance_engine(graph), None, False, torch.float64
-        )
+        request = _distance_sums.asked("harmonic", graph, run_for_distances(graph), torch.float64)
         if len(beginnings) < len(G):
             begin = torch.tensor([number[node] for node in beginnings], device=graph.device)
             total = _distance_sums.vertex_sums(graph, request, sources=begin).harmonic.cpu()[
@@ -80,9 +78,12 @@ def harmonic_centrality(
 def _closeness(graph: Graph, vertices: Tensor | None, wf_improved: bool) -> Tensor:
     with running():
         score = closeness(
-            graph, wf_improved=bool(wf_improved), vertices=vertices,
-            dtype=torch.float64, engine=distance_engine(graph), progress=False,
-        )  # fmt: skip
+            graph,
+            wf_improved=bool(wf_improved),
+            vertices=vertices,
+            dtype=torch.float64,
+            run=run_for_distances(graph),
+        )
     assert isinstance(score, Tensor)
     return score
 

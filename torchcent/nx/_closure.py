@@ -9,6 +9,7 @@ import networkx as nx
 import torch
 
 import torchcent
+from torchcent.check._run import quiet
 from torchcent.nx._graph import BackendGraph
 
 _ROWS = 512
@@ -16,7 +17,7 @@ _ROWS = 512
 
 def transitive_closure(G: BackendGraph, reflexive: bool | None = False) -> nx.Graph:
     result = G.to_networkx()
-    closure = torchcent.transitive_closure(G.search(), reflexive=reflexive, progress=False)
+    closure = torchcent.transitive_closure(G.search(), reflexive=reflexive, run=quiet())
     for part in torch.arange(len(G), device="cpu").split(_ROWS):
         for vertex, row in zip(part.tolist(), closure._rows(part).cpu(), strict=True):
             node = G.nodes[vertex]

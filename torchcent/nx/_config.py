@@ -11,6 +11,7 @@ import torch
 
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
+from torchcent.check._run import DEFAULT, Run, quiet
 from torchcent.engines import _driver
 from torchcent.graph import Graph
 
@@ -23,24 +24,25 @@ def device() -> torch.device:
     return torch.device(config().device)
 
 
-def path_engine(graph: Graph) -> str:
-    """The configured engine if it can count paths of this graph, otherwise "auto"."""
-    return _known(check_weights.ENGINES if graph.is_weighted else check.ENGINES)
+def run_for_paths(graph: Graph) -> Run:
+    """How paths of this graph are counted."""
+    return _with_engine(check_weights.ENGINES if graph.is_weighted else check.ENGINES)
 
 
-def distance_engine(graph: Graph) -> str:
-    """The configured engine if it can compute distances of this graph, otherwise "auto"."""
-    return _known(check_weights.ENGINES if graph.is_weighted else check.DISTANCE_ENGINES)
+def run_for_distances(graph: Graph) -> Run:
+    """How distances of this graph are computed."""
+    return _with_engine(check_weights.ENGINES if graph.is_weighted else check.DISTANCE_ENGINES)
 
 
-def row_engine(graph: Graph) -> str:
-    """The configured engine if it can compute distance rows of this graph, otherwise "auto"."""
-    return _known(check_weights.ROW_ENGINES if graph.is_weighted else check.ROW_ENGINES)
+def run_for_rows(graph: Graph) -> Run:
+    """How rows of distances of this graph are computed."""
+    return _with_engine(check_weights.ROW_ENGINES if graph.is_weighted else check.ROW_ENGINES)
 
 
-def _known(engines: tuple[str, ...]) -> str:
+def _with_engine(known: tuple[str, ...]) -> Run:
+    """With the configured engine, if it is one of those that suit the graph."""
     asked = str(config().engine)
-    return asked if asked in engines else "auto"
+    return quiet() | (Run(engine=asked) if asked != "auto" and asked in known else DEFAULT)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 import torchcent
-from torchcent.nx._config import distance_engine, running
+from torchcent.nx._config import run_for_distances, running
 from torchcent.nx._graph import BackendGraph
 
 _NO_PATH = "Found infinite path length because the {} connected"
@@ -28,9 +28,8 @@ def eccentricity(G: BackendGraph, v: Any = None, sp: None = None, weight: Hashab
     )
     with running():
         found = torchcent.eccentricity(
-            graph, vertices=vertices,
-            dtype=torch.float64, engine=distance_engine(graph), progress=False,
-        )  # fmt: skip
+            graph, vertices=vertices, dtype=torch.float64, run=run_for_distances(graph)
+        )
     if torch.isinf(found).any():
         raise nx.NetworkXError(_disconnected(G))
     values = numbers(found, G, weight)
@@ -69,7 +68,7 @@ def average_shortest_path_length(
     graph = G.search(None if method == "unweighted" else weight)
     with running():
         mean = torchcent.average_shortest_path_length(
-            graph, dtype=torch.float64, engine=distance_engine(graph), progress=False
+            graph, dtype=torch.float64, run=run_for_distances(graph)
         ).item()
     if math.isinf(mean):
         how = "strongly connected" if G.is_directed() else "connected"
@@ -105,7 +104,7 @@ def _of_connected(
     if not is_connected(graph):
         raise nx.NetworkXError(_disconnected(G, usebounds))
     with running():
-        return measure(graph, engine=distance_engine(graph), progress=False, **options)
+        return measure(graph, run=run_for_distances(graph), **options)
 
 
 def is_connected(graph: torchcent.Graph) -> bool:

@@ -9,6 +9,7 @@ import networkx
 import torch
 
 import torchcent
+from torchcent.check._run import quiet
 from torchcent.nx._config import running
 from torchcent.nx._graph import BackendGraph, connected
 
@@ -30,9 +31,13 @@ def group_betweenness_centrality(
         raise NotImplementedError("sums of the weights are rounded, and NetworkX compares them")
     with running():
         scores = torchcent.group_betweenness(
-            graph, groups, normalized=bool(normalized), endpoints=bool(endpoints),
-            dtype=torch.float64, progress=False,
-        )  # fmt: skip
+            graph,
+            groups,
+            normalized=bool(normalized),
+            endpoints=bool(endpoints),
+            dtype=torch.float64,
+            run=quiet(),
+        )
     if normalized and endpoints and _BEFORE_3_7:  # which divides by the pairs outside of the group
         n = graph.num_nodes
         outside = scores.new_tensor([n - len(group) for group in groups])

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from torchcent import Graph, shortest_path_lengths
-from torchcent.nx._config import row_engine, running
+from torchcent.nx._config import run_for_rows, running
 from torchcent.nx._distances import numbers
 from torchcent.nx._graph import BackendGraph
 from torchcent.runtime import _codes, _ops
@@ -171,7 +171,7 @@ def row_blocks(G: BackendGraph, weight: Hashable) -> Iterator[tuple[Tensor, Tens
     if len(G) == 0:
         return
     with running():
-        blocks = shortest_path_lengths(graph, blocks=True, engine=row_engine(graph), progress=False)
+        blocks = shortest_path_lengths(graph, blocks=True, run=run_for_rows(graph))
     assert isinstance(blocks, Iterator)
     while True:
         with running():
@@ -184,9 +184,7 @@ def row_blocks(G: BackendGraph, weight: Hashable) -> Iterator[tuple[Tensor, Tens
 def distance_rows(graph: Graph, sources: Tensor) -> Tensor:
     """float64 [k, n] on the host, inf where there is no path."""
     with running():
-        rows = shortest_path_lengths(
-            graph, sources=sources, engine=row_engine(graph), progress=False
-        )
+        rows = shortest_path_lengths(graph, sources=sources, run=run_for_rows(graph))
     assert isinstance(rows, Tensor)
     return _far(rows)
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from torchcent import Graph
 from torchcent.distances import _distance_sums
 from torchcent.distances._run import Sums
-from torchcent.nx._config import distance_engine, running
+from torchcent.nx._config import run_for_distances, running
 from torchcent.nx._distances import is_connected, numbers
 from torchcent.nx._graph import BackendGraph
 from torchcent.nx._lengths import distance_rows, row_blocks
@@ -127,9 +127,7 @@ def _check_reaching(G: BackendGraph) -> None:
 def sums_of(graph: Graph) -> Sums:
     """Sums over the distances to every vertex."""
     with running():
-        request = _distance_sums.asked(
-            "harmonic", graph, distance_engine(graph), None, False, torch.float64
-        )
+        request = _distance_sums.asked("harmonic", graph, run_for_distances(graph), torch.float64)
         found = _distance_sums.vertex_sums(graph, request)
     return Sums(found.total.cpu(), found.eccentricity, found.levels)
 

@@ -10,13 +10,13 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.engines import _hops
 from torchcent.graph import Graph, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs import _columns
 from torchcent.runtime import _memory, _ops, _small
-from torchcent.scale._arguments import Folder, scale_of, shown
-from torchcent.scale._group import GroupLike
+from torchcent.scale._arguments import scale_of, shown
 
 BLOCK = 512  # columns of a block; fixed in csrc/graph/cpu/closure.cpp
 _PER_NODE, _PER_SLOT = 64, 64  # upper bound of the bytes for finding components and their arcs
@@ -133,7 +133,7 @@ class Closure:
         )
 
 
-@_memory.reported
+@computes("checkpoint", "group")
 def transitive_closure(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -141,10 +141,7 @@ def transitive_closure(
     num_nodes: int | None = None,
     directed: bool | None = None,
     reflexive: bool | None = False,
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Closure:
     r"""Computes the transitive closure: all pairs (u, v) with a path from u to v, as packed bits.
 
@@ -164,13 +161,7 @@ def transitive_closure(
             only if it lies on a cycle of a directed graph (an undirected edge is not a cycle);
             True: always; None: never. NetworkX also keeps the self-loops of its input; here they
             are dropped.
-        memory: bytes that may be used; None allows half of the free memory.
-        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
-            False never does.
-        checkpoint: a folder that keeps what is finished, so that a run that was killed continues
-            with the next call with the same arguments (docs/scale.md).
-        group: a process group of torch.distributed, or "world": all ranks call with the same graph,
-            share the columns, and have the result (docs/scale.md).
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Closure on the device of the graph: :meth:`Closure.reaches`, :meth:`Closure.row`,
@@ -205,12 +196,10 @@ def transitive_closure(
         Purdom 1970, "A transitive closure algorithm"; components: Pearce 2005 (SciPy's).
     """
     check.no_weight(edge_weight, "transitive_closure")
-    graph = as_graph(edge_index, num_nodes, directed, memory=memory)
+    graph = as_graph(edge_index, num_nodes, directed, memory=run.memory)
     check_pairs.reflexive(reflexive)
-    if progress is not None:
-        check.flag(progress, "progress")
-    asked = check.byte_budget(memory)
-    scale = scale_of(graph, checkpoint, None, group)
+    asked = run.memory
+    scale = scale_of(graph, run)
     if scale is not None:
         scale.begin(graph, {"measure": "transitive_closure"})
 
@@ -230,9 +219,9 @@ def transitive_closure(
     size = torch.bincount(component)
     table = _columns.Table(acyclic, size, base, sinks, columns, block, words, reached)
     if scale is not None and _ops.available and columns:
-        _columns.shared(table, shown(scale, progress), scale)
+        _columns.shared(table, shown(scale, run.progress), scale)
     else:
-        _columns.fill(table, shown(scale, progress))
+        _columns.fill(table, shown(scale, run.progress))
 
     if reflexive is False:
         loop = (size > 1)[component] & graph.directed

@@ -12,12 +12,13 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _encodings as check_encodings
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import flag_or_none
 from torchcent.engines import _room, _tiny
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs import _trees
-from torchcent.runtime import _host, _memory, _ops
+from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import control
 from torchcent.runtime._watch import progress_bar, watched
 
@@ -53,8 +54,7 @@ class ShortestPathPairs(NamedTuple):
     edges: Tensor | None
 
 
-@_memory.reported
-@_host.searched
+@computes(searches=True)
 def shortest_path_encoding(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -70,8 +70,7 @@ def shortest_path_encoding(
     paths: bool = False,
     path_length: int | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
-    progress: bool | None = None,
+    run: Run = DEFAULT,
 ) -> ShortestPathEncoding:
     r"""Distances between all vertices of each graph of a batch, as padded matrices.
 
@@ -104,9 +103,7 @@ def shortest_path_encoding(
             the last two. None uses the narrowest of int8, int16 and int32 that holds N - 1 (or the
             cutoff) and both fill values; with weights torch.get_default_dtype(). An index of
             torch.nn.Embedding needs int32 or int64.
-        memory: bytes that may be used, including the result; None allows half of the free memory.
-        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
-            False never does.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         ShortestPathEncoding with `distance` [G, N, N], and `edges` [G, N, N, L] or None. A single
@@ -145,7 +142,7 @@ def shortest_path_encoding(
     Source:
         Ying et al. 2021, "Do transformers really perform badly for graph representation?"
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
     limit = check_encodings.cutoff(cutoff)
     sizes = _batch.counts(graph)[0]
     width = check_encodings.width(max_nodes, int(sizes.max(initial=0)))
@@ -156,34 +153,33 @@ def shortest_path_encoding(
         check_encodings.fill(unreachable, "unreachable", kind),
         check_encodings.fill(padding, "padding", kind),
     )
-    run = _Run(graph, limit, kind, memory, progress, "shortest_path_encoding")
+    searched = _Searched(graph, limit, kind, run.memory, run.progress, "shortest_path_encoding")
     room = check_encodings.path_room(paths, path_length)
     shape = graph.num_graphs, width, width
     cells = math.prod(shape)
-    run.allow(
+    searched.allow(
         cells * (kind.itemsize + 8 * (room or 0)),
         f"[{graph.num_graphs}, max_nodes={width}, {width}]",
     )
     distance = torch.empty(shape, dtype=kind, device=graph.device)
-    run.paths = room != 0
+    searched.paths = room != 0
     none = torch.empty(0, dtype=torch.int64, device=graph.device)
     if not room:
-        longest = run.matrices(distance, none, *fills)
+        longest = searched.matrices(distance, none, *fills)
         if not graph.is_weighted:
             check_encodings.fits(longest, kind)
         if room == 0:
             return ShortestPathEncoding(distance, None)
         room = longest
-        run.allow(cells * (kind.itemsize + 8 * room), f"paths of up to {room} edges")
+        searched.allow(cells * (kind.itemsize + 8 * room), f"paths of up to {room} edges")
     edges = torch.empty(*shape, room, dtype=torch.int64, device=graph.device)
-    longest = run.matrices(distance, edges, *fills) if edges.numel() else 0
+    longest = searched.matrices(distance, edges, *fills) if edges.numel() else 0
     if not graph.is_weighted:
         check_encodings.fits(longest, kind)
     return ShortestPathEncoding(distance, edges)
 
 
-@_memory.reported
-@_host.searched
+@computes(searches=True)
 def shortest_path_pairs(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -196,8 +192,7 @@ def shortest_path_pairs(
     paths: bool = False,
     path_length: int | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
-    progress: bool | None = None,
+    run: Run = DEFAULT,
 ) -> ShortestPathPairs:
     r"""All pairs of vertices with a path between them, at most `cutoff` long, and their distances.
 
@@ -209,6 +204,7 @@ def shortest_path_pairs(
     Args:
         cutoff: k, a number of hops or, with weights, a length; None for all pairs with a path.
         Others: as in :func:`shortest_path_encoding`.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         ShortestPathPairs with `pairs` [2, P], `distance` [P], and `edges` [P, L] or None.
@@ -233,33 +229,33 @@ def shortest_path_pairs(
     Source:
         Ying et al. 2021, "Do transformers really perform badly for graph representation?"
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
     limit = check_encodings.cutoff(cutoff)
     kind = check_encodings.dtype(dtype, graph)
     if kind is None:
         largest = int(_batch.counts(graph)[0].max(initial=0))
         kind = check_encodings.narrowest(graph, largest, limit)
     room = check_encodings.path_room(paths, path_length)
-    run = _Run(graph, limit, kind, memory, progress, "shortest_path_pairs")
-    run.paths = room != 0
-    run.allow(16 * graph.num_nodes, f"counting the pairs of {graph.num_nodes} vertices")
+    searched = _Searched(graph, limit, kind, run.memory, run.progress, "shortest_path_pairs")
+    searched.paths = room != 0
+    searched.allow(16 * graph.num_nodes, f"counting the pairs of {graph.num_nodes} vertices")
     count = torch.zeros(graph.num_nodes, dtype=torch.int64, device=graph.device)
-    longest = run.counts(count)
+    longest = searched.counts(count)
     if not graph.is_weighted:
         check_encodings.fits(longest, kind)
     room = longest if room is None else room
     pairs = int(count.sum())
-    run.allow(pairs * (16 + kind.itemsize + 8 * room) + 16 * graph.num_nodes, f"{pairs} pairs")
+    searched.allow(pairs * (16 + kind.itemsize + 8 * room) + 16 * graph.num_nodes, f"{pairs} pairs")
     index = torch.empty(2, pairs, dtype=torch.int64, device=graph.device)
     distance = torch.empty(pairs, dtype=kind, device=graph.device)
     edges = None
     if check.flag(paths, "paths"):
         edges = torch.empty(pairs, room, dtype=torch.int64, device=graph.device)
-    run.pairs(count.cumsum(0) - count, index, distance, count[:0] if edges is None else edges)
+    searched.pairs(count.cumsum(0) - count, index, distance, count[:0] if edges is None else edges)
     return ShortestPathPairs(index, distance, edges)
 
 
-class _Run:
+class _Searched:
     """The searches of one call: compiled, or on tensors."""
 
     def __init__(

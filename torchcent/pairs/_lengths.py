@@ -13,19 +13,17 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
 from torchcent.check import _weights as check_weights
+from torchcent.check._run import DEFAULT, SEARCHES, Run, computes
 from torchcent.engines._request import Request
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.io._files import replacing
 from torchcent.pairs import _blocks, _npy, _shared
 from torchcent.pairs._blocks import MEASURE
 from torchcent.pairs._files import check_zarr
-from torchcent.runtime import _host, _memory
-from torchcent.scale._arguments import Devices, Folder, Scale, scale_of, shown
-from torchcent.scale._group import GroupLike
+from torchcent.scale._arguments import Scale, scale_of, shown
 
 
-@_memory.reported
-@_host.searched
+@computes(*SEARCHES, searches=True)
 def shortest_path_lengths(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -37,12 +35,7 @@ def shortest_path_lengths(
     dtype: torch.dtype | str = "auto",
     blocks: bool = False,
     block_size: int | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor | np.memmap | Any:
     r"""Distances from each source to every vertex: all pairs, or some rows.
 
@@ -77,21 +70,7 @@ def shortest_path_lengths(
         blocks: True returns an iterator over blocks of rows instead.
         block_size: rows that are computed together; None chooses it by memory. With the engine
             "bits" a multiple of 512, times the number of threads on the CPU, is fastest.
-        engine: "auto", "bits" (compiled, on the CPU and on CUDA) or "tensor" (any device); with
-            weights "auto", "relax", "dijkstra", "hierarchy" or "tensor".
-        memory: bytes that may be used; None allows half of the free memory. They include the
-            result, unless it is a file, a given tensor, or returned in blocks.
-        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
-            False never does.
-        checkpoint: a folder that records which rows are finished, so that a run that was killed
-            continues with the next call with the same arguments (docs/scale.md). The rows
-            themselves are in the file that `out` names, under a temporary name in the same folder,
-            else in `checkpoint`.
-        devices: several devices of the kind of the graph's, such as ["cuda:0", "cuda:1"], or "all":
-            they share the searches. None uses that of the graph (docs/scale.md).
-        group: a process group of torch.distributed, or "world": all ranks call with the same graph
-            and arguments, share the searches, and have the result. Each writes its rows to the same
-            file, in a folder that all ranks share (docs/scale.md).
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         - Tensor [k, n] on the device of the graph, or `out` if that is a tensor;
@@ -134,7 +113,7 @@ def shortest_path_lengths(
         Then et al. 2014, "The more the merrier: efficient multi-source graph traversal";
         McLaughlin and Bader 2015 for all pairs in blocks.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=run.memory)
     chosen = check_pairs.named_sources(sources, graph)
     asked: torch.dtype | None
     known: tuple[torch.dtype, ...]
@@ -145,9 +124,11 @@ def shortest_path_lengths(
     rows = torch.arange(graph.num_nodes, device=graph.device) if chosen is None else chosen
     shape = rows.numel(), graph.num_nodes
     target = check_pairs.distance_out(out, shape, asked, graph.device, known)
-    scale = scale_of(graph, checkpoint, devices, group)
+    scale = scale_of(graph, run)
     if check.flag(blocks, "blocks"):
-        given = {"out": out, "checkpoint": checkpoint, "devices": devices, "group": group}
+        given = {
+            "out": out, "checkpoint": run.checkpoint, "devices": run.devices, "group": run.group,
+        }  # fmt: skip
         for name, value in given.items():
             if value is not None:
                 raise ValueError(f"blocks=True returns an iterator over blocks; leave {name}=None")
@@ -155,12 +136,10 @@ def shortest_path_lengths(
         check_zarr(target)
         scale = scale or Scale()
     size = check.positive(block_size, "block_size")
-    way = check_weights.engine(engine, graph, check.ROW_ENGINES, check_weights.ROW_ENGINES)
-    budget = check.byte_budget(memory)
+    way = check_weights.engine(run.engine.name, graph, check.ROW_ENGINES, check_weights.ROW_ENGINES)
+    budget = run.memory
     request = Request(MEASURE.name, way, sources=chosen, memory=budget, scale=scale)
     way = _blocks.engine_for(way, graph, rows.numel(), budget)
-    if progress is not None:
-        check.flag(progress, "progress")
 
     if isinstance(target, Tensor):
         asked = target.dtype
@@ -171,26 +150,26 @@ def shortest_path_lengths(
     aside = 0  # results of units on their way to rank 0
     if scale is not None and not isinstance(target, Path):
         aside = 2 * max(_shared.sizes(way, graph, rows.numel()))
-    run = _blocks.Blocks(
+    search = _blocks.Blocks(
         graph, rows, way, in_order, start, asked is not None, kept, copies, size, budget, aside
     )
     if scale is not None:
         request.begin(graph)
         if isinstance(target, Path):
-            return _shared.file(run, target, scale, shown(scale, progress))
-        return _shared.tensor(run, target, scale, shown(scale, progress))
+            return _shared.file(search, target, scale, shown(scale, run.progress))
+        return _shared.tensor(search, target, scale, shown(scale, run.progress))
     if blocks:
-        return _blocks.one_by_one(run, progress)
+        return _blocks.one_by_one(search, run.progress)
     if isinstance(target, Path):
         _npy.check_space(target, shape, start)
-        with replacing(target) as file, run.bar(progress) as bar:
-            _blocks.streamed(run, _npy.NpyRows(file, target, shape, start), bar)
+        with replacing(target) as file, search.bar(run.progress) as bar:
+            _blocks.streamed(search, _npy.NpyRows(file, target, shape, start), bar)
         found: np.memmap = np.load(target, mmap_mode="r")
         return found
-    with run.bar(progress) as bar:
+    with search.bar(run.progress) as bar:
         if target is None:
-            return _blocks.in_place(run, run.empty(shape[0], graph.device), bar)
+            return _blocks.in_place(search, search.empty(shape[0], graph.device), bar)
         if elsewhere:
-            _blocks.streamed(run, _blocks.HostRows(target), bar)
+            _blocks.streamed(search, _blocks.HostRows(target), bar)
             return target
-        return _blocks.in_place(run, target, bar)
+        return _blocks.in_place(search, target, bar)

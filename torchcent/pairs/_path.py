@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _batch as check_batch
-from torchcent.check import _common as check
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import dense, shortened
 from torchcent.engines import _climbs, _hops, _room, _weighted_rows
 from torchcent.engines._climbs import Climbs
 from torchcent.graph import Graph, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _codes, _host, _memory, _ops
+from torchcent.runtime import _codes, _ops
 
 Vertices = int | Tensor
 
@@ -34,8 +34,7 @@ class ShortestPath(NamedTuple):
     length: float
 
 
-@_memory.reported
-@_host.searched
+@computes(searches=True)
 def shortest_path(
     edge_index: GraphLike,
     source: Vertices,
@@ -45,7 +44,7 @@ def shortest_path(
     num_nodes: int | None = None,
     directed: bool | None = None,
     ties: str = "decimal",
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> ShortestPath | list[ShortestPath]:
     r"""One shortest path from a source to a target, or one for each of many pairs.
 
@@ -69,7 +68,7 @@ def shortest_path(
             reverse arcs.
         ties: "decimal" adds up weights of few decimals as decimals; "float" as float64 numbers
             (docs/weights.md).
-        memory: bytes that may be used; None allows half of the free memory.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         :class:`ShortestPath`, a named tuple of the path, int64 [k] on the device of the graph, and
@@ -98,9 +97,8 @@ def shortest_path(
     Source:
         Dijkstra 1959; Geisberger et al. 2012 for hierarchies.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory, ties=ties)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=run.memory, ties=ties)
     check_batch.one_graph(graph, "shortest_path", "pass the graphs one by one")
-    check.byte_budget(memory)
     sources, targets = _ends(source, "source", graph), _ends(target, "target", graph)
     if 1 not in (sources.numel(), targets.numel()) and sources.numel() != targets.numel():
         raise ValueError(
@@ -108,7 +106,7 @@ def shortest_path(
             "pass as many, or one of either"
         )
     sources, targets = torch.broadcast_tensors(sources, targets)
-    climbs = _climbs.made(graph, torch.unique(sources).numel(), _room.limit(graph, memory))
+    climbs = _climbs.made(graph, torch.unique(sources).numel(), _room.limit(graph, run.memory))
     host = graph.to("cpu")
     pairs = torch.stack([sources, targets])
     found = _searched(host, pairs) if climbs is None else _climbed(host, climbs, pairs)

@@ -9,19 +9,17 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
+from torchcent.check._run import DEFAULT, PATHS, Run, computes
 from torchcent.engines._request import Request, engine_and_strategy
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
-from torchcent.runtime import _host, _memory
-from torchcent.scale._arguments import Devices, Folder, Scale, scale_of, shown
-from torchcent.scale._group import GroupLike
+from torchcent.scale._arguments import scale_of, shown
 
 Lengths = float | Sequence[float] | Tensor | None
 
 
-@_memory.reported
-@_host.searched
+@computes(*PATHS, searches=True)
 def betweenness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -39,15 +37,7 @@ def betweenness(
     tie_tolerance: float = 0.0,
     ties: str = "decimal",
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
-    strategy: str = "auto",
-    warp_size: int = 32,
-    reduce: str | Sequence[str] = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Betweenness centrality: the share of shortest paths that pass through each vertex.
 
@@ -93,36 +83,7 @@ def betweenness(
             "decimal", other weights are rounded to a fixed point, so that their sums are exact
             (docs/weights.md); with tie_tolerance they are summed in float64.
         dtype: of the result; None uses torch.get_default_dtype(). Sums are accumulated in float64.
-        engine: "auto", "lanes" (float32 path counts, relative error below 1e-5), "queue" or
-            "tensor" (float64, 1e-9; queue on CUDA 1e-5 where counts overflow float64); with weights
-            "auto", "relax" (float32 counts), "dijkstra" or "tensor"; with and without weights
-            "hierarchy" (like "lanes"), on the CPU, also for graphs on CUDA, if sums of weights are
-            exact (docs/hierarchy.md). No engine overflows. :func:`explain` reports the choice of
-            "auto".
-        strategy: how the queue engine on CUDA assigns threads to the vertices or arcs of a level:
-            "auto", "node_parallel", "edge_parallel" (Jia et al. 2011; gpu-fan), "work_efficient"
-            (McLaughlin and Bader 2014), "warp_centric" (Hong et al. 2011), "cooperative"
-            (multi-search). With weights, the same for the dijkstra engine: "auto", "node_parallel",
-            "work_efficient", "warp_centric", "node_parallel+warp_centric", and each with "+locked",
-            which adds path counts under a lock per vertex as in Fan, Xu and Zhao 2017; "locked"
-            alone takes as many threads per vertex as suit the mean degree. All strategies give the
-            same result; the argument is for comparing them.
-        warp_size: 4, 8, 16 or 32 threads per vertex for "warp_centric".
-        reduce: exact reductions before the search, for those who compare: "auto" (those that pay),
-            "none", or a list of "fold" (vertices of degree 1 are removed, in rounds), "blocks"
-            (biconnected components are searched one by one), "twins" (vertices with the same
-            neighbours are searched once) and "chains" (paths over vertices of degree 2 are searched
-            as one edge). With weights all of them need exact sums; "fold" and "chains" are for
-            undirected graphs. Where one does not apply (docs/betweenness.md), it is left out.
-        memory: bytes that may be used; None allows half of the free memory.
-        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
-            False never does.
-        checkpoint: a folder that keeps what is finished, so that a run that was killed continues
-            with the next call with the same arguments, with the same bits (docs/scale.md).
-        devices: several devices of the kind of the graph's, such as ["cuda:0", "cuda:1"], or "all":
-            they share the searches. None uses that of the graph (docs/scale.md).
-        group: a process group of torch.distributed, or "world": all ranks call with the same graph
-            and arguments, share the searches, and have the result (docs/scale.md).
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Tensor [n] on the device of the graph; with several cutoffs [n, cutoffs].
@@ -154,18 +115,16 @@ def betweenness(
     """
     graph = as_graph(
         edge_index, num_nodes, directed, edge_weight, batch, ptr,
-        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
     )  # fmt: skip
     request = request_of(
         graph, "betweenness", normalized, endpoints, sources, targets, generator, tie_tolerance,
-        dtype, (engine, strategy, warp_size), memory, progress, reduce,
-        scale_of(graph, checkpoint, devices, group),
+        dtype, run,
     )  # fmt: skip
     return _scores(graph, request, cutoff)
 
 
-@_memory.reported
-@_host.searched
+@computes(*PATHS, searches=True)
 def stress(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -182,15 +141,7 @@ def stress(
     tie_tolerance: float = 0.0,
     ties: str = "decimal",
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
-    strategy: str = "auto",
-    warp_size: int = 32,
-    reduce: str | Sequence[str] = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Stress centrality: the number of shortest paths that pass through each vertex.
 
@@ -216,18 +167,16 @@ def stress(
     """
     graph = as_graph(
         edge_index, num_nodes, directed, edge_weight, batch, ptr,
-        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
     )  # fmt: skip
     request = request_of(
         graph, "stress", normalized, False, sources, targets, generator, tie_tolerance,
-        dtype, (engine, strategy, warp_size), memory, progress, reduce,
-        scale_of(graph, checkpoint, devices, group),
+        dtype, run,
     )  # fmt: skip
     return _scores(graph, request, cutoff)
 
 
-@_memory.reported
-@_host.searched
+@computes(*PATHS, searches=True)
 def edge_betweenness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -244,15 +193,7 @@ def edge_betweenness(
     tie_tolerance: float = 0.0,
     ties: str = "decimal",
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
-    strategy: str = "auto",
-    warp_size: int = 32,
-    reduce: str | Sequence[str] = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Edge betweenness: the share of shortest paths that use each edge.
 
@@ -279,12 +220,11 @@ def edge_betweenness(
     """
     graph = as_graph(
         edge_index, num_nodes, directed, edge_weight, batch, ptr,
-        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
     )  # fmt: skip
     request = request_of(
         graph, "edge_betweenness", normalized, False, sources, targets, generator, tie_tolerance,
-        dtype, (engine, strategy, warp_size), memory, progress, reduce,
-        scale_of(graph, checkpoint, devices, group),
+        dtype, run,
     )  # fmt: skip
     of_slot = _scores(graph, request, cutoff)
     slot = graph.slot
@@ -308,24 +248,20 @@ def _scores(graph: Graph, request: Request, cutoff: Lengths) -> Tensor:
 def request_of(
     graph: Graph, measure: str, normalized: bool, endpoints: bool, sources: int | Tensor | None,
     targets: Tensor | None, generator: torch.Generator | None, tie_tolerance: float,
-    dtype: torch.dtype | None, how: tuple[str, str, int], memory: int | None,
-    progress: bool | None, reduce: str | Sequence[str] = "auto",
-    scale: Scale | None = None,
+    dtype: torch.dtype | None, run: Run,
 ) -> Request:  # fmt: skip
     """The validated arguments."""
     check.flag(normalized, "normalized")
     check.flag(endpoints, "endpoints")
-    engine, strategy = engine_and_strategy(graph, how, tie_tolerance)
+    engine, strategy = engine_and_strategy(graph, run.engine, tie_tolerance)
+    scale = scale_of(graph, run)
     result = check.float_dtype(dtype)
     chance = check.random_generator(generator)
     if scale is not None and isinstance(sources, int):
         chance = scale.chance(chance)
     pivots = check.sources(sources, graph, chance, weighted=True)
     ends = None if targets is None else check.vertices_or_weights(targets, "targets", graph)
-    if progress is not None:
-        check.flag(progress, "progress")
     return Request(
         measure, engine, strategy, pivots, ends, endpoints, normalized, float(tie_tolerance),
-        check.byte_budget(memory), shown(scale, progress), result, reduce=check.reductions(reduce),
-        scale=scale,
+        run.memory, shown(scale, run.progress), result, reduce=run.reduce, scale=scale,
     )  # fmt: skip

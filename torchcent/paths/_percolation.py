@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check._run import DEFAULT, PATHS, Run, computes
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.paths._betweenness import request_of
-from torchcent.runtime import _host, _memory
-from torchcent.scale._arguments import Devices, Folder, scale_of
-from torchcent.scale._group import GroupLike
 
 
-@_memory.reported
-@_host.searched
+@computes(*PATHS, searches=True)
 def percolation(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -30,15 +25,7 @@ def percolation(
     tie_tolerance: float = 0.0,
     ties: str = "decimal",
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
-    strategy: str = "auto",
-    warp_size: int = 32,
-    reduce: str | Sequence[str] = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Percolation centrality: the share of percolated shortest paths through each vertex.
 
@@ -51,6 +38,7 @@ def percolation(
     Args:
         states: [n], finite and >= 0, floats, integers or booleans: the state of each vertex (for a
             batch, of each vertex of the union).
+        run: how it is computed, see :class:`Run`.
 
     All other arguments are those of :func:`betweenness`. Only vertices whose state is not 0 are
     searched from, in O(m) time each.
@@ -77,11 +65,10 @@ def percolation(
     """
     graph = as_graph(
         edge_index, num_nodes, directed, edge_weight, batch, ptr,
-        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
     )  # fmt: skip
     request = request_of(
         graph, "percolation", True, False, None, None, None, tie_tolerance, dtype,
-        (engine, strategy, warp_size), memory, progress, reduce,
-        scale_of(graph, checkpoint, devices, group),
+        run,
     )._replace(sources=check.per_vertex(states, "states", graph))  # fmt: skip
     return _path_sums.scores(graph, request).to(request.dtype)

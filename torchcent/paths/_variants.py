@@ -6,20 +6,17 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check._run import DEFAULT, SEARCHES, Run, computes
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.paths._betweenness import request_of
-from torchcent.runtime import _host, _memory
-from torchcent.scale._arguments import Devices, Folder, scale_of
-from torchcent.scale._group import GroupLike
 
 VARIANTS = ("distance", "linear", "proximal_source", "proximal_target")
 #: engines by hops and by weights
 _ENGINES = ("auto", "lanes", "queue", "tensor"), ("auto", "dijkstra", "tensor")
 
 
-@_memory.reported
-@_host.searched
+@computes(*SEARCHES, searches=True)
 def betweenness_variant(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -35,12 +32,7 @@ def betweenness_variant(
     generator: torch.Generator | None = None,
     ties: str = "decimal",
     dtype: torch.dtype | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Betweenness in which a path counts by its length, or for one vertex next to its end.
 
@@ -53,8 +45,8 @@ def betweenness_variant(
             "proximal_target": f is the share of the shortest paths through v whose first arc leads
             to v, or whose last arc leaves v: v controls the access to a neighbour.
         normalized: divide by (n - 1)(n - 2), as :func:`betweenness` does.
-        engine: "auto", "lanes" or "queue", with weights "dijkstra", or "tensor".
         Others: as in :func:`betweenness`. Distances are in hops or by weights.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Tensor [n] on the device of the graph. With directed=False raw scores are halved: of
@@ -82,17 +74,15 @@ def betweenness_variant(
     """
     check.choice(variant, "variant", VARIANTS)
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory, ties=ties
     )
     request = request_of(
-        graph, variant, normalized, False, sources, targets, generator, 0.0, dtype,
-        (engine, "auto", 32), memory, progress,
-        scale=scale_of(graph, checkpoint, devices, group),
+        graph, variant, normalized, False, sources, targets, generator, 0.0, dtype, run,
     )  # fmt: skip
     known = _ENGINES[graph.is_weighted]
-    if engine not in known:
+    if run.engine.name not in known:
         raise ValueError(
-            f"engine={engine!r} does not compute variant={variant!r} of this graph; use one of "
-            + ", ".join(known)
+            f"engine={run.engine.name!r} does not compute variant={variant!r} of this graph; use "
+            f"one of {', '.join(known)}"
         )
     return _path_sums.scores(graph, request).to(request.dtype)

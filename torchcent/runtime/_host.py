@@ -38,14 +38,10 @@ def how_to_install() -> str:
     )
 
 
-def searched(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Marks functions whose engines are compiled, for :func:`_memory.reported`."""
-    function._is_searched = True  # type: ignore[attr-defined]
-    return function
-
-
-def is_elsewhere(arguments: tuple[Any, ...], options: dict[str, Any]) -> bool:
-    """Whether a marked function is to run on the host, for a graph on CUDA without CUDA kernels.
+def is_elsewhere(
+    arguments: tuple[Any, ...], options: dict[str, Any], engine: str, devices: object
+) -> bool:
+    """Whether a function runs on the host, for a graph on CUDA without CUDA kernels.
 
     A run that names an engine or devices stays where it is.
     """
@@ -54,8 +50,7 @@ def is_elsewhere(arguments: tuple[Any, ...], options: dict[str, Any]) -> bool:
     device = _device_of(arguments[0] if arguments else options.get("edge_index"))
     if device is None or not without_kernels(device):
         return False
-    engine = options.get("engine", "auto")
-    return isinstance(engine, str) and engine == "auto" and options.get("devices") is None
+    return engine == "auto" and devices is None
 
 
 def run(

@@ -6,13 +6,14 @@ import functools
 import os
 import re
 import resource
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
 import torch
 
-from torchcent.runtime import _compiling, _host
+from torchcent.runtime import _compiling
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -47,7 +48,11 @@ def refuse(what: str, needed: int, limit: int, memory: int | None) -> MemoryErro
     return MemoryError(
         f"{what} needs {readable(needed)} ({needed} bytes), but memory={limit} ({readable(limit)}) "
         "is allowed; "
-        + ("raise it" if memory is not None else "half of the free memory; pass memory= for more")
+        + (
+            "raise it"
+            if memory is not None
+            else "half of the free memory; pass Run(memory=...) for more"
+        )
     )
 
 
@@ -56,36 +61,41 @@ def ran_out(text: str) -> bool:
     return re.search(_RAN_OUT, text) is not None
 
 
-def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Decorates public functions: converts allocation failures to a MemoryError of our wording.
+@contextmanager
+def reporting(function: str) -> Iterator[None]:
+    """Converts allocation failures to a MemoryError of our wording, which names the function.
 
     They occur if the system has less memory than it reported, or if memory= allows more than
-    exists. torch.compile breaks its graph at these functions.
+    exists.
     """
+    try:
+        yield
+    except (MemoryError, RuntimeError, ImportError) as error:
+        text = str(error)
+        if "memory=" in text or not (text == "" or ran_out(text)):
+            raise
+        if text == "" and not isinstance(error, MemoryError):
+            raise
+        tried = re.search(_TRIED, text)
+        size = next(filter(None, tried.groups())) if tried else "memory"
+        device = _device_that_ran_out(text)
+        where = "the host" if device.type == "cpu" else device
+        raise MemoryError(
+            f"{function}: the system did not grant {size}, with {readable(_free(device))} free on "
+            f"{where}; pass a smaller Run(memory=...) to process less at a time"
+        ) from None
 
-    is_searched = getattr(function, "_is_searched", False)
+
+def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Decorates public functions: reports allocation failures.
+
+    torch.compile breaks its graph at these functions.
+    """
 
     @functools.wraps(function)
     def call(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
-        try:
-            if is_searched and _host.is_elsewhere(arguments, options):
-                return _host.run(function, arguments, options)
+        with reporting(function.__qualname__):
             return function(*arguments, **options)
-        except (MemoryError, RuntimeError, ImportError) as error:
-            text = str(error)
-            if "memory=" in text or not (text == "" or ran_out(text)):
-                raise
-            if text == "" and not isinstance(error, MemoryError):
-                raise
-            tried = re.search(_TRIED, text)
-            size = next(filter(None, tried.groups())) if tried else "memory"
-            device = _device_that_ran_out(text)
-            where = "the host" if device.type == "cpu" else device
-            raise MemoryError(
-                f"{function.__qualname__}: the system did not grant {size}, with "
-                f"{readable(_free(device))} free on {where}; pass a smaller memory= to process "
-                "less at a time"
-            ) from None
 
     _compiling.outside(call)
     return call

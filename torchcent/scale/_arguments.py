@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from torchcent.check import _devices as check_devices
-from torchcent.check import _files as check_files
+from torchcent.check._run import Run
 from torchcent.scale import _digest
 from torchcent.scale._group import Group, agree_on, group_of, publish
 from torchcent.scale._ledger import Ledger
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
-
-Devices: TypeAlias = Sequence[str | torch.device] | str | None
-Folder: TypeAlias = str | os.PathLike[str] | None
 
 
 @dataclass(eq=False)
@@ -99,16 +94,13 @@ class Scale:
         return torch.Generator().manual_seed(seed)
 
 
-def scale_of(
-    graph: Graph, checkpoint: object, devices: object = None, group: object = None
-) -> Scale | None:
-    """That of a call with these arguments; None if it is that of one device without a ledger."""
-    folder = None if checkpoint is None else check_files.path(checkpoint, "checkpoint")
-    chosen = () if devices is None else check_devices.devices(devices, graph.device)
-    ranks = group_of(group)
-    if folder is None and ranks is None and len(chosen) < 2:
+def scale_of(graph: Graph, run: Run) -> Scale | None:
+    """That of a call with this Run; None if it is that of one device without a ledger."""
+    chosen = () if run.devices is None else check_devices.devices(run.devices, graph.device)
+    ranks = group_of(run.group)
+    if run.checkpoint is None and ranks is None and len(chosen) < 2:
         return None
-    return Scale(folder, chosen, ranks)
+    return Scale(run.checkpoint, chosen, ranks)
 
 
 def shown(scale: Scale | None, progress: bool | None) -> bool | None:

@@ -12,7 +12,7 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -20,9 +20,6 @@ from torch import Tensor
 
 from torchcent.check._values import shortened
 from torchcent.scale._digest import difference
-
-#: a process group, all ranks ("world"), or this process alone (None)
-GroupLike: TypeAlias = "dist.ProcessGroup | Literal['world'] | None"
 
 _LOOK_SECONDS = 0.1  # between two looks for errors of other ranks
 _groups: weakref.WeakKeyDictionary[dist.ProcessGroup, Group] = weakref.WeakKeyDictionary()

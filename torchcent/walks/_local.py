@@ -8,16 +8,17 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.graph import Graph, _batch, _csr, _segments, _strengths
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _host, _memory, _ops, _small
+from torchcent.runtime import _ops, _small
 from torchcent.walks import _matrix
 
 DIRECTIONS = ("out", "in", "both")
 _PAIRS = 2**22  # pairs of neighbours that are looked up together
 
 
-@_memory.reported
+@computes()
 def degree(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -29,7 +30,7 @@ def degree(
     direction: str = "out",
     normalized: bool = False,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Degree centrality: the number of arcs of a vertex, or the sum of their weights.
 
@@ -56,7 +57,7 @@ def degree(
             twice, as in NetworkX, because it has two ends there.
         normalized: divide by n - 1 (of each graph of a batch).
         dtype: of the result; None uses torch.get_default_dtype().
-        memory: bytes that building the graph may use; None allows half of the free memory.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Tensor [n].
@@ -78,7 +79,14 @@ def degree(
         Freeman 1978; with weights (strength): Barrat et al. 2004.
     """
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, weights="strengths"
+        edge_index,
+        num_nodes,
+        directed,
+        edge_weight,
+        batch,
+        ptr,
+        memory=run.memory,
+        weights="strengths",
     )
     check.choice(direction, "direction", DIRECTIONS)
     check.flag(normalized, "normalized")
@@ -100,8 +108,7 @@ def degrees(graph: Graph, direction: str) -> Tensor:
     return back if direction == "in" else out + back
 
 
-@_memory.reported
-@_host.searched
+@computes(searches=True)
 def core_number(
     edge_index: GraphLike,
     *,
@@ -109,7 +116,7 @@ def core_number(
     batch: Tensor | None = None,
     ptr: Tensor | None = None,
     directed: bool | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Core number: the largest k such that a vertex belongs to the k-core.
 
@@ -121,6 +128,7 @@ def core_number(
 
     Args:
         All: as in :func:`degree`.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         int64 Tensor [n].
@@ -140,8 +148,7 @@ def core_number(
     Source:
         Seidman 1983; Batagelj and Zaversnik 2003.
     """
-    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=memory)
-    check.byte_budget(memory)
+    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=run.memory)
     return cores(graph)
 
 
@@ -185,8 +192,7 @@ def _neighbours(vertices: Tensor, rowptr: Tensor, col: Tensor) -> Tensor:
     return col[_csr.ranges(begin, rowptr[vertices + 1] - begin)].long()
 
 
-@_memory.reported
-@_host.searched
+@computes(searches=True)
 def triangles(
     edge_index: GraphLike,
     *,
@@ -194,7 +200,7 @@ def triangles(
     batch: Tensor | None = None,
     ptr: Tensor | None = None,
     directed: bool | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""The number of triangles of each vertex of an undirected graph.
 
@@ -203,6 +209,7 @@ def triangles(
 
     Args:
         All: as in :func:`degree`. Every arc needs its reverse; directed=False adds those missing.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         int64 Tensor [n].
@@ -223,8 +230,9 @@ def triangles(
     Source:
         Chiba and Nishizeki 1985; Latapy 2008.
     """
-    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=memory).unweighted()
-    check.byte_budget(memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, None, batch, ptr, memory=run.memory
+    ).unweighted()
     check.undirected(graph, "triangles")
     return triangles_of(graph)
 
@@ -238,8 +246,7 @@ def triangles_of(graph: Graph) -> Tensor:
     return count
 
 
-@_memory.reported
-@_host.searched
+@computes(searches=True)
 def clustering_coefficient(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -249,7 +256,7 @@ def clustering_coefficient(
     ptr: Tensor | None = None,
     directed: bool | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Clustering coefficient: the share of the pairs of neighbours that are adjacent.
 
@@ -269,6 +276,7 @@ def clustering_coefficient(
         directed: False adds missing reverse arcs. A graph in which every arc has its reverse, of
             the same weight, has the same coefficients by both formulas.
         Others: as in :func:`degree`. For a batch the largest weight is that of each graph.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Tensor [n], 0 where there are no two neighbours.
@@ -291,11 +299,10 @@ def clustering_coefficient(
     if isinstance(edge_index, Graph):
         weighted = edge_index.is_weighted
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory,
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory,
         weights="strengths" if weighted else "distances",
     )  # fmt: skip
     result = check.float_dtype(dtype)
-    check.byte_budget(memory)
     return clustering(graph).to(result)
 
 

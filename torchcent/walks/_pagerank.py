@@ -9,16 +9,16 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _walks as check_walks
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory
 from torchcent.walks import _matrix
 
 _TOGETHER = 16  # distributions that are computed together
 _STRIDE = 4  # steps between two looks at what a GPU has computed
 
 
-@_memory.reported
+@computes()
 def pagerank(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -32,7 +32,7 @@ def pagerank(
     dangling: Tensor | None = None,
     tol: float = 1e-10,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""PageRank: the stationary distribution of a walk that restarts.
 
@@ -54,7 +54,7 @@ def pagerank(
         tol: bound on the error: the absolute differences from the exact scores sum to at most tol,
             for each graph and distribution, apart from rounding. (NetworkX stops at a change of n
             times its `tol`.)
-        memory: bytes that building the graph may use; None allows half of the free memory.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Tensor [n]; [n, k] if `personalization` or `dangling` is a matrix.
@@ -77,12 +77,18 @@ def pagerank(
         Page, Brin, Motwani and Winograd 1999; dangling vertices: Langville and Meyer 2006.
     """
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, weights="strengths"
+        edge_index,
+        num_nodes,
+        directed,
+        edge_weight,
+        batch,
+        ptr,
+        memory=run.memory,
+        weights="strengths",
     )
     follow = check_walks.damping(alpha)
     bound = check_walks.tolerance(tol)
     result = check.float_dtype(dtype)
-    check.byte_budget(memory)
     restart = _distribution(personalization, "personalization", graph)
     jump = restart if dangling is None else _distribution(dangling, "dangling", graph)
     single = restart.dim() == 1 and jump.dim() == 1

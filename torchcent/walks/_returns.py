@@ -11,6 +11,7 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _encodings as check_encodings
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.engines import _room
 from torchcent.graph import Graph, _batch, _csr, _segments
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -27,7 +28,7 @@ _COLUMNS = 64  # of a block, with a sparse matrix
 _DENSE_IN_PYG = 2000  # vertices up to which PyTorch Geometric's matrix is dense
 
 
-@_memory.reported
+@computes()
 def random_walk_encoding(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -38,7 +39,7 @@ def random_walk_encoding(
     ptr: Tensor | None = None,
     directed: bool | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""The probabilities that a random walk is back at its first vertex after 1, 2, ... steps.
 
@@ -54,7 +55,7 @@ def random_walk_encoding(
             first column is 0; it is kept for models that expect it.
         edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         walk_length: number of steps, at least 1.
-        memory: bytes that may be used; None allows half of the free memory.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Tensor [n, walk_length]. A walk ends where there is no outgoing arc; an isolated vertex has
@@ -82,11 +83,18 @@ def random_walk_encoding(
         representations"; Li et al. 2020, "Distance encoding".
     """
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, weights="strengths"
+        edge_index,
+        num_nodes,
+        directed,
+        edge_weight,
+        batch,
+        ptr,
+        memory=run.memory,
+        weights="strengths",
     )
     steps = check_encodings.steps(walk_length)
     result = check.float_dtype(dtype)
-    _room_for(graph, steps, check.byte_budget(memory))
+    _room_for(graph, steps, run.memory)
     return return_probabilities(graph, steps).to(result)
 
 

@@ -9,10 +9,10 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _walks as check_walks
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import number
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory
 from torchcent.walks import _leading, _matrix
 from torchcent.walks._matrix import Product, Rows
 
@@ -27,7 +27,7 @@ class Hits(NamedTuple):
     authorities: Tensor
 
 
-@_memory.reported
+@computes()
 def katz(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -42,7 +42,7 @@ def katz(
     tol: float = 1e-10,
     max_iter: int = 1000,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Katz centrality: the number of walks to a vertex, each step attenuated by alpha.
 
@@ -61,6 +61,7 @@ def katz(
         max_iter: the most iterations, up to 1,000,000.
         edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         Others: as in :func:`degree`.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Tensor [n].
@@ -86,7 +87,14 @@ def katz(
         Katz 1953.
     """
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, weights="strengths"
+        edge_index,
+        num_nodes,
+        directed,
+        edge_weight,
+        batch,
+        ptr,
+        memory=run.memory,
+        weights="strengths",
     )
     factor = check_walks.attenuation(alpha)
     check.flag(normalized, "normalized")
@@ -129,7 +137,7 @@ def _walks(graph: Graph, alpha: float, start: Tensor, tol: float, max_iter: int)
             if not worst < 1e300:
                 raise ValueError(
                     f"katz has scores beyond the largest number of float64, by alpha={alpha:g}; "
-                    "lower alpha"
+                    "lower alpha, or divide edge_weight"
                 )
         if step == max_iter:
             break
@@ -162,7 +170,7 @@ def _eigenvalue(pull: Product, alpha: float) -> tuple[float, float]:
     return _perron.bounds(pull.to_scipy(), alpha) if isinstance(pull, Rows) else (0.0, 0.0)
 
 
-@_memory.reported
+@computes()
 def eigenvector(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -174,7 +182,7 @@ def eigenvector(
     tol: float = 1e-10,
     max_iter: int = 10000,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Eigenvector centrality: each score is proportional to the sum of those of the neighbours.
 
@@ -190,6 +198,7 @@ def eigenvector(
         max_iter: the most products with the matrix, for each graph, up to 1,000,000.
         edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         Others: as in :func:`degree`.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Tensor [n]. In an undirected graph without edges all scores are equal.
@@ -217,14 +226,21 @@ def eigenvector(
         Bonacich 1972; Lanczos 1950.
     """
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, weights="strengths"
+        edge_index,
+        num_nodes,
+        directed,
+        edge_weight,
+        batch,
+        ptr,
+        memory=run.memory,
+        weights="strengths",
     )
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
     result = check.float_dtype(dtype)
     return _leading.eigenvectors(graph, bound, most).to(result)
 
 
-@_memory.reported
+@computes()
 def hits(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -236,7 +252,7 @@ def hits(
     tol: float = 1e-10,
     max_iter: int = 10000,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Hits:
     r"""Hubs and authorities: good hubs point to good authorities.
 
@@ -253,6 +269,7 @@ def hits(
             to 1,000,000.
         edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         Others: as in :func:`degree`.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Hits (a named tuple): hubs and authorities, each a Tensor [n]. In a graph without arcs both
@@ -274,7 +291,14 @@ def hits(
         Kleinberg 1999.
     """
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, weights="strengths"
+        edge_index,
+        num_nodes,
+        directed,
+        edge_weight,
+        batch,
+        ptr,
+        memory=run.memory,
+        weights="strengths",
     )
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
     result = check.float_dtype(dtype)

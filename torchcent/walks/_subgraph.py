@@ -9,6 +9,7 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _walks as check_walks
+from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.graph import Graph, _batch, _segments
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory, _small
@@ -26,7 +27,7 @@ _TERMS = 150  # of the series of the exponential, at most
 _POWERS = 30  # of A + 1, for the bound on the largest eigenvalue
 
 
-@_memory.reported
+@computes()
 def subgraph_centrality(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -38,7 +39,7 @@ def subgraph_centrality(
     vertices: Tensor | None = None,
     tol: float = 1e-9,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Subgraph centrality: closed walks of each vertex, those of k steps divided by k!.
 
@@ -48,12 +49,13 @@ def subgraph_centrality(
     weights.
 
     Args:
-        edge_index, num_nodes, batch, ptr, directed, dtype, memory: as in :func:`degree`. Every arc
+        edge_index, num_nodes, batch, ptr, directed, dtype: as in :func:`degree`. Every arc
             needs its reverse, of the same weight; directed=False adds those missing.
         edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         vertices: compute only these.
         tol: bound on the relative error of each score, for graphs of more than 1024 vertices, apart
             from rounding.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Tensor [n]; with `vertices` [len(vertices)]. Scores beyond the largest number of float64, of
@@ -84,12 +86,18 @@ def subgraph_centrality(
         2010.
     """
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, weights="strengths"
+        edge_index,
+        num_nodes,
+        directed,
+        edge_weight,
+        batch,
+        ptr,
+        memory=run.memory,
+        weights="strengths",
     )
     check.undirected(graph, "subgraph_centrality")
     bound = check_walks.tolerance(tol)
     result = check.float_dtype(dtype)
-    check.byte_budget(memory)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
     return closed_walks(graph, bound, ids).to(result)
 
@@ -244,7 +252,7 @@ def _corner(matrix: Tensor) -> Tensor:
     return corner.to(matrix.device)
 
 
-@_memory.reported
+@computes()
 def communicability(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -252,7 +260,7 @@ def communicability(
     num_nodes: int | None = None,
     directed: bool | None = None,
     dtype: torch.dtype | None = None,
-    memory: int | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     r"""Communicability of all pairs: walks from u to v, those of k steps divided by k!.
 
@@ -262,8 +270,8 @@ def communicability(
     weights.
 
     Args:
-        memory: bytes that may be used; None allows half of the free memory.
         Others: as in :func:`subgraph_centrality`; not for batches.
+        run: how it is computed, see :class:`Run`.
 
     Returns:
         Tensor [n, n]; its diagonal is :func:`subgraph_centrality`.
@@ -284,12 +292,12 @@ def communicability(
         Estrada and Hatano 2008.
     """
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, memory=memory, weights="strengths"
+        edge_index, num_nodes, directed, edge_weight, memory=run.memory, weights="strengths"
     )
     check_batch.one_graph(graph, "communicability", "pass its graphs one by one")
     check.undirected(graph, "communicability")
     result = check.float_dtype(dtype)
-    limit = check.byte_budget(memory)
+    limit = run.memory
     needed = 4 * 8 * graph.num_nodes**2
     allowed = _memory.budget(limit, graph.device)
     if needed > allowed:

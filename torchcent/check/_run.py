@@ -1,0 +1,373 @@
+"""Run: how functions compute, as an argument of each and as the default of all of them."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpack
+
+import torch
+
+from torchcent.check import _common as check
+from torchcent.check import _files as check_files
+from torchcent.check import _weights as check_weights
+from torchcent.check._values import flag, integer, shortened
+from torchcent.runtime import _compiling, _host, _memory
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    import torch.distributed as dist
+
+Devices: TypeAlias = Sequence[str | torch.device] | str | None
+Folder: TypeAlias = str | os.PathLike[str] | None
+#: a process group, all ranks ("world"), or this process alone (None)
+GroupLike: TypeAlias = "dist.ProcessGroup | Literal['world'] | None"
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+_OF_CLUSTERING = ("fused", "dense")
+_ENGINES = tuple(
+    dict.fromkeys(
+        (*check.ENGINES, *check.DISTANCE_ENGINES, *check_weights.ENGINES, *_OF_CLUSTERING)
+    )
+)
+# What all functions may be told, also those that do not use it.
+_OF_ALL = ("memory", "progress", "threads")
+#: what functions may use besides
+SEARCHES = ("engine", "checkpoint", "devices", "group")
+PATHS = (*SEARCHES, "strategy", "reduce")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A method of computing, by its name, and how it uses a GPU.
+
+    ``Run(engine="lanes")`` is short for ``Run(engine=Engine("lanes"))``.
+
+    Args:
+        name: "auto" selects one for each graph; :func:`explain` reports which. Engines of paths:
+            "lanes" (float32 path counts, relative error below 1e-5), "queue" and "tensor" (float64,
+            1e-9; "queue" on CUDA 1e-5 where counts overflow float64); with weights "relax" (float32
+            counts), "dijkstra" and "tensor"; with and without weights "hierarchy" (like "lanes"),
+            which computes on the host, also for graphs on CUDA, if sums of weights are exact
+            (docs/hierarchy.md). No engine overflows. Engines of distances: "bits", "hierarchy" and
+            "tensor"; with weights "relax", "dijkstra", "hierarchy" and "tensor". "tiny" is for
+            batches of small graphs. Engines of Markov clustering: "fused", "dense" and "tensor".
+        strategy: how the queue engine on CUDA assigns threads to the vertices or arcs of a level:
+            "auto", "node_parallel", "edge_parallel" (Jia et al. 2011; gpu-fan), "work_efficient"
+            (McLaughlin and Bader 2014), "warp_centric" (Hong et al. 2011), "cooperative"
+            (multi-search). With weights, the same for the dijkstra engine: "auto", "node_parallel",
+            "work_efficient", "warp_centric", "node_parallel+warp_centric", and each with "+locked",
+            which adds path counts under a lock per vertex as in Fan, Xu and Zhao 2017; "locked"
+            alone takes as many threads per vertex as suit the mean degree. All strategies give the
+            same result; the argument is for comparing them.
+        warp_size: 4, 8, 16 or 32 threads per vertex for "warp_centric".
+
+    Example:
+        >>> import torchcent
+        >>> torchcent.Run(engine=torchcent.Engine("queue", strategy="warp_centric", warp_size=8))
+        Run(engine=Engine(name='queue', strategy='warp_centric', warp_size=8))
+    """
+
+    name: str = "auto"
+    strategy: str = "auto"
+    warp_size: int = 32
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or self.name not in _ENGINES:
+            raise ValueError(
+                f"engine must be one of {', '.join(_ENGINES)}; got {shortened(self.name)}"
+            )
+        strategies = dict.fromkeys((*check.STRATEGIES, *check.WEIGHTED_STRATEGIES))
+        check.choice(self.strategy, "strategy", tuple(strategies))
+        check.warp_size(self.warp_size)
+
+
+class RunOptions(TypedDict, total=False):
+    """The arguments of :class:`Run`."""
+
+    engine: str | Engine
+    reduce: str | Sequence[str]
+    memory: int | None
+    progress: bool | None
+    checkpoint: Folder
+    devices: Devices
+    group: GroupLike
+    threads: int | None
+
+
+class Run:
+    """How functions compute: engine, memory, progress bar, devices, and where work is kept.
+
+    It is the argument `run` of every function that computes. As a context manager it is the default
+    of all functions that are called inside, those of ``torchcent.functional``, the NetworkX backend
+    and the transforms of PyTorch Geometric among them. What a Run does not name is that of the
+    surrounding one. The default belongs to the thread or the asynchronous task that has entered it.
+
+    Args:
+        engine: the name of an engine or an :class:`Engine`. "auto" selects one for each graph.
+        reduce: exact reductions before searches for paths, for those who compare: "auto" (those
+            that pay), "none", or a list of "fold" (vertices of degree 1 are removed, in rounds),
+            "blocks" (biconnected components are searched one by one), "twins" (vertices with the
+            same neighbours are searched once) and "chains" (paths over vertices of degree 2 are
+            searched as one edge). With weights all of them need exact sums; "fold" and "chains" are
+            for undirected graphs. Where one does not apply (docs/betweenness.md), it is left out.
+        memory: bytes that may be used; None allows half of the free memory.
+        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
+            False never does.
+        checkpoint: a folder that keeps what is finished, so that a call that was killed continues
+            with the next call with the same arguments, with the same bits (docs/scale.md).
+        devices: several devices of the kind of the graph's, such as ["cuda:0", "cuda:1"], or "all":
+            they share the searches. None uses that of the graph (docs/scale.md).
+        group: a process group of torch.distributed, or "world": all ranks call with the same graph
+            and arguments, share the searches, and have the result (docs/scale.md).
+        threads: of the CPU, as by ``torch.set_num_threads``; None leaves their number as it is.
+
+    Functions ignore what a surrounding Run names and they do not use. If the argument `run` names
+    it, they raise an error, apart from memory, progress and threads.
+
+    Raises:
+        TypeError, ValueError: an argument is invalid; the message names it.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> exact = torchcent.Run(engine="queue", progress=False)
+        >>> torchcent.betweenness(path, directed=False, normalized=False, run=exact)
+        tensor([0., 2., 2., 0.])
+        >>> with torchcent.Run(threads=1):
+        ...     torchcent.closeness(path, directed=False)
+        tensor([0.5000, 0.7500, 0.7500, 0.5000])
+    """
+
+    engine: Engine
+    reduce: frozenset[str] | None
+    memory: int | None
+    progress: bool | None
+    checkpoint: str | None
+    devices: str | Sequence[str | torch.device] | None
+    group: GroupLike
+    threads: int | None
+
+    def __init__(self, **options: Unpack[RunOptions]) -> None:
+        values = self.__dict__
+        values.update(_DEFAULTS)
+        for name, value in options.items():
+            if name not in _CHECKS:
+                raise TypeError(f"Run has no {name!r}; accepted: {', '.join(_CHECKS)}")
+            values[name] = _CHECKS[name](value)
+        values["_named"] = frozenset(options)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Run is frozen: make another one, Run({name}=...)")
+
+    def __or__(self, other: Run) -> Run:
+        """What `other` names, and for the rest this."""
+        if not other._named:
+            return self
+        if not self._named:
+            return other
+        both = Run()
+        both.__dict__.update({name: self.__dict__[name] for name in self._named})
+        both.__dict__.update({name: other.__dict__[name] for name in other._named})
+        both.__dict__["_named"] = self._named | other._named
+        return both
+
+    def _without(self, names: frozenset[str]) -> Run:
+        """This Run, as if it did not name these."""
+        less = Run()
+        less.__dict__.update(self.__dict__)
+        less.__dict__.update({name: _DEFAULTS[name] for name in names})
+        less.__dict__["_named"] = self._named - names
+        return less
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Run) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((self._named, self.engine, self.reduce, self.memory, self.checkpoint))
+
+    def __repr__(self) -> str:
+        shown = (f"{name}={self._written(name)}" for name in _DEFAULTS if name in self._named)
+        return f"Run({', '.join(shown)})"
+
+    def _written(self, name: str) -> str:
+        value = self.__dict__[name]
+        if name == "engine" and value == Engine(value.name):
+            return repr(value.name)
+        if name == "reduce":
+            return repr("auto" if value is None else sorted(value) or "none")
+        return repr(value)
+
+    def __enter__(self) -> Run:
+        _entered.set((*_entered.get(), surrounding() | self))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _entered.set(_entered.get()[:-1])
+
+    @property
+    def _named(self) -> frozenset[str]:
+        named: frozenset[str] = self.__dict__["_named"]
+        return named
+
+
+def _engine(value: object) -> Engine:
+    return value if isinstance(value, Engine) else Engine(value)  # type: ignore[arg-type]
+
+
+def _progress(value: object) -> bool | None:
+    return None if value is None else flag(value, "progress")
+
+
+def _checkpoint(value: object) -> str | None:
+    return None if value is None else check_files.path(value, "checkpoint")
+
+
+def _devices(value: object) -> object:
+    if value is None or value == "all":
+        return value
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise TypeError(f"devices must be a sequence of devices or 'all', got {shortened(value)}")
+    return tuple(value)
+
+
+def _threads(value: object) -> int | None:
+    if value is None:
+        return None
+    threads = integer(value, "threads")
+    if threads < 1:
+        raise ValueError(f"threads must be at least 1, got {shortened(value)}")
+    return threads
+
+
+_CHECKS: dict[str, Callable[[object], object]] = {
+    "engine": _engine,
+    "reduce": check.reductions,
+    "memory": check.byte_budget,
+    "progress": _progress,
+    "checkpoint": _checkpoint,
+    "devices": _devices,
+    "group": lambda value: value,
+    "threads": _threads,
+}
+_DEFAULTS: dict[str, object] = {**dict.fromkeys(_CHECKS), "engine": Engine()}
+
+# The Runs that this thread or task has entered, each with those around it.
+_entered: ContextVar[tuple[Run, ...]] = ContextVar("_entered", default=())
+#: that of functions called without one
+DEFAULT = Run()
+
+Run.__signature__ = Signature(  # type: ignore[attr-defined]
+    [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for (name, default), annotation in zip(
+            {**_DEFAULTS, "engine": "auto", "reduce": "auto"}.items(),
+            RunOptions.__annotations__.values(),
+            strict=True,
+        )
+    ]
+)
+
+
+def surrounding() -> Run:
+    """The Run that this thread or task is inside of."""
+    entered = _entered.get()
+    return entered[-1] if entered else DEFAULT
+
+
+def checked(run: object) -> Run:
+    if not isinstance(run, Run):
+        raise TypeError(f"run must be a torchcent.Run, got {shortened(run)}")
+    return run
+
+
+def quiet() -> Run:
+    """The surrounding Run, without a progress bar unless it asks for one."""
+    return Run(progress=False) | surrounding()
+
+
+def engine_of(run: Run | None) -> str:
+    """The engine of a Run, for functions that take no more from their argument `run`."""
+    if run is None:
+        return "auto"
+    if not torch.compiler.is_compiling():
+        refuse(checked(run), ("engine",), "this function")
+    return run.engine.name
+
+
+def computes(
+    *uses: str, searches: bool = False
+) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
+    """Decorates public functions that compute: they get the whole Run as their argument `run`.
+
+    Args:
+        uses: what the function uses of it.
+        searches: whether its engines are compiled, so that graphs on CUDA are searched on the host
+            where there are no CUDA kernels.
+    """
+
+    def decorate(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+        @functools.wraps(function)
+        def call(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+            run = whole(options.get("run"), uses, function.__name__)
+            options["run"] = run
+            with _inside(run), _memory.reporting(function.__qualname__):
+                method = run.engine.name
+                if searches and _host.is_elsewhere(arguments, options, method, run.devices):
+                    return _host.run(function, arguments, options)
+                return function(*arguments, **options)
+
+        _compiling.outside(call)
+        return call
+
+    return decorate
+
+
+def whole(given: object, uses: tuple[str, ...], function: str) -> Run:
+    """The argument `run`, and for what it does not name, the surrounding Run.
+
+    Raises:
+        ValueError: the argument names what the function does not use.
+    """
+    own = DEFAULT if given is None else checked(given)
+    refuse(own, uses, function)
+    run = surrounding() | own
+    unused = run._named - own._named - {*uses, *_OF_ALL}
+    return run._without(unused) if unused else run
+
+
+def refuse(run: Run, uses: tuple[str, ...], function: str) -> None:
+    """Checks that a Run names nothing that the function does not use."""
+    for name in run._named - {*uses, *_OF_ALL}:
+        if run.__dict__[name] != _DEFAULTS[name]:
+            raise ValueError(f"run: {function} does not use {name}={run._written(name)}")
+    if "strategy" not in uses and run.engine.strategy != "auto":
+        raise ValueError(
+            f"strategy={run.engine.strategy!r} is not for {function}; leave strategy='auto'"
+        )
+
+
+@contextmanager
+def _inside(run: Run) -> Iterator[None]:
+    """What a public function runs in: with its threads, and no surrounding Run."""
+    entered = _entered.get()
+    threads = torch.get_num_threads() if run.threads is not None else 0
+    if run.threads is not None:
+        torch.set_num_threads(run.threads)
+    if entered:
+        _entered.set(())
+    try:
+        yield
+    finally:
+        if entered:
+            _entered.set(entered)
+        if run.threads is not None:
+            torch.set_num_threads(threads)
