@@ -68,9 +68,11 @@ def measure(name: str, arcs: Tensor, weight: Tensor | None, cutoffs: list[int]) 
     theirs = igraph.Graph(graph.num_nodes, arcs.T.tolist())
     lengths = None if weight is None else weight.tolist()
 
+    quiet = torchcent.Run(progress=False)
+
     def run(**options: Any) -> Tensor:
         return torchcent.betweenness(
-            graph, normalized=False, progress=False, dtype=torch.float64, **options
+            graph, normalized=False, dtype=torch.float64, run=quiet, **options
         )
 
     ours: dict[str, list[dict[str, float]]] = {"plain": [], "five": []}

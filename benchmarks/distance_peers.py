@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from peers import Edges, IGraph, NetworKit, Peer, Scores, Torchcent
+from peers import Edges, IGraph, NetworKit, Peer, Scores, Torchcent, Weights
 
 MEASURES = ("closeness", "diameter", "apsp")
 ROWS_COMPARED = 64  # of the distances between all pairs
@@ -21,10 +21,13 @@ ROWS_COMPARED = 64  # of the distances between all pairs
 class DistanceTorchcent(Torchcent):
     measures = MEASURES
 
-    def prepare(self, edges: Edges, num_nodes: int) -> dict[str, Any]:
+    def prepare(self, edges: Edges, num_nodes: int, weights: Weights = None) -> dict[str, Any]:
         edge_index = self.torch.from_numpy(np.concatenate([edges, edges[::-1]], axis=1))
         self.graph = self.library.Graph.from_edge_index(edge_index, num_nodes, directed=False)
         return {"graph_bytes": self.graph.nbytes}
+
+    def settle(self) -> None:
+        """Nothing: each run derives what it needs."""
 
     def facts(self, sources: NDArray[np.int64] | None) -> dict[str, Any]:
         return {}
@@ -35,9 +38,10 @@ class DistanceTorchcent(Torchcent):
         graph = self.library.Graph(
             self.graph.rowptr, self.graph.col, self.graph.slot, False, _trusted=True
         )
+        quiet = self.library.Run(progress=False)
         if self.measure == "apsp":
-            return self.library.shortest_path_lengths(graph, sources=ids, progress=False)
-        options: dict[str, Any] = {"dtype": self.torch.float64, "progress": False}
+            return self.library.shortest_path_lengths(graph, sources=ids, run=quiet)
+        options: dict[str, Any] = {"dtype": self.torch.float64, "run": quiet}
         if self.measure == "closeness" and ids is not None:
             options["vertices"] = ids
         return getattr(self.library, self.measure)(graph, **options)
@@ -103,7 +107,7 @@ class SciPy(Peer):
     measures = ("apsp",)
     threaded = False
 
-    def prepare(self, edges: Edges, num_nodes: int) -> dict[str, Any]:
+    def prepare(self, edges: Edges, num_nodes: int, weights: Weights = None) -> dict[str, Any]:
         self.csgraph = import_module("scipy.sparse.csgraph")
         self.matrix = import_module("scipy.sparse").csr_matrix(
             (np.ones(edges.shape[1]), (edges[0], edges[1])), shape=(num_nodes, num_nodes)

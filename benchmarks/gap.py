@@ -117,12 +117,14 @@ def row(name: str, build: Callable[[], Graph], given: argparse.Namespace) -> dic
             sources.append(v)
     trials = torch.tensor(sources, device=device).view(TRIALS, SOURCES)
 
+    run = torchcent.Run(memory=memory, progress=False)
+
     def trial(i: int) -> torch.Tensor:
-        return torchcent.betweenness(graph, sources=trials[i], memory=memory, progress=False)
+        return torchcent.betweenness(graph, sources=trials[i], run=run)
 
     first, scores = seconds(device, lambda: trial(0))
     later = [seconds(device, lambda i=i: trial(i))[0] for i in range(TRIALS)]
-    plan = torchcent.explain(graph, sources=trials[0], memory=memory)
+    plan = torchcent.explain(graph, sources=trials[0], run=run)
     found = {
         "graph": name,
         "nodes": graph.num_nodes,
@@ -169,7 +171,7 @@ def main() -> None:
         del index
 
         def build() -> Graph:
-            return Graph.from_edge_index(held.pop(), n, directed, memory=memory)
+            return Graph.from_edge_index(held.pop(), n, directed, run=torchcent.Run(memory=memory))
 
         rows.append(row(name, build, given))
         report(rows[-1])

@@ -42,7 +42,7 @@ from gpu_small import Sanitizer
 from gpu_status import ROOT, digest
 
 import torchcent
-from torchcent import Graph, generate
+from torchcent import Graph, Run, generate
 from torchcent.check import _common as check
 from torchcent.engines import _driver, _plan, _reduce, _room
 from torchcent.engines._request import Request
@@ -257,7 +257,7 @@ def widths(name: str) -> None:
 def error(graph: Graph, sources: torch.Tensor) -> float:
     actual = torchcent.betweenness(graph, sources=sources, dtype=torch.float64).cpu()
     expected = torchcent.betweenness(
-        graph.to("cpu"), sources=sources.cpu(), engine="queue", dtype=torch.float64
+        graph.to("cpu"), sources=sources.cpu(), dtype=torch.float64, run=Run(engine="queue")
     )
     real = expected > 1e-9 * expected.max()
     return float(((actual - expected).abs() / expected)[real].max())

@@ -52,6 +52,7 @@ def random_matrix(n: int, share: float = 1) -> Edges:
 
 
 # As they run it.
+QUIET = torchcent.Run(progress=False)
 PAPER: dict[str, Any] = {"prune": None, "chaos": 1e-3}
 
 
@@ -69,7 +70,7 @@ TABLE: dict[str, tuple[Callable[[], Edges], dict[str, Any], float, int]] = {
         for n in (1600, 3200, 4800)
     },
     "10^6 in clusters of 50, 10^7 edges": (
-        lambda: clusters(1_000_000, 50, 16, 4), {"engine": "fused"}, 30, 1
+        lambda: clusters(1_000_000, 50, 16, 4), {"run": torchcent.Run(engine="fused")}, 30, 1
     ),
 }  # fmt: skip
 
@@ -113,25 +114,26 @@ class Run:
     def __init__(
         self, n: int, edges: torch.Tensor, weight: torch.Tensor | None, options: dict[str, Any]
     ) -> None:
-        self.n, self.edges, self.weight, self.options = n, edges, weight, options
+        self.n, self.edges, self.weight = n, edges, weight
+        self.options = options | {"run": QUIET | options.get("run", QUIET)}
         self.entries = 2 * edges.shape[1] + n
 
     def seconds(self) -> float:
         torch.cuda.synchronize()
         begin = time.perf_counter()
         self.result = torchcent.mcl(
-            self.edges, self.weight, num_nodes=self.n, directed=False, progress=False,
-            **self.options,
-        )  # fmt: skip
+            self.edges, self.weight, num_nodes=self.n, directed=False, **self.options
+        )
         torch.cuda.synchronize()
         return time.perf_counter() - begin
 
     def by_torch_sparse(self) -> float:
         """The same with engine="tensor": products by torch.sparse.mm, in blocks that fit it."""
-        torchcent.mcl(self.edges[:, :1000], num_nodes=self.n, engine="tensor", progress=False)
+        how = QUIET | torchcent.Run(engine="tensor")
+        torchcent.mcl(self.edges[:, :1000], num_nodes=self.n, run=how)
         torch.cuda.synchronize()
         begin = time.perf_counter()
-        torchcent.mcl(self.edges, num_nodes=self.n, directed=False, engine="tensor", progress=False)
+        torchcent.mcl(self.edges, num_nodes=self.n, directed=False, run=how)
         torch.cuda.synchronize()
         return time.perf_counter() - begin
 
@@ -141,9 +143,8 @@ class Run:
             return ""  # minutes there
         weight = None if self.weight is None else self.weight.cpu()
         there = torchcent.mcl(
-            self.edges.cpu(), weight, num_nodes=self.n, directed=False, progress=False,
-            **self.options,
-        )  # fmt: skip
+            self.edges.cpu(), weight, num_nodes=self.n, directed=False, **self.options
+        )
         apart = torchcent.clustering_distance(self.result.labels.cpu(), there.labels)
         return str(apart.distance)
 

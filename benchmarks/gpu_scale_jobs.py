@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 import torchcent
-from torchcent import Graph, generate
+from torchcent import Graph, Run, generate
 from torchcent.check import _devices
 from torchcent.scale import _digest, _units
 
@@ -142,7 +142,7 @@ def compare(name: str, place: Place, counts: list[int]) -> dict[str, Any]:
     found: dict[str, Any] = {"nodes": graph.num_nodes, "slots": graph.num_slots, "seconds": {}}
     bits = {}
     for count in counts:
-        more = {"devices": devices(place, count), "progress": False}
+        more = {"run": Run(devices=devices(place, count), progress=False)}
         task.warm(graph, place, more)
         times: list[float] = []
         while len(times) < REPEAT and sum(times) < LONG:
@@ -184,9 +184,9 @@ def large(place: Place, count: int) -> dict[str, Any]:
     graph = graph_of(arcs, place)
     del arcs
     sources = some(graph, place.size(4096, 300))
-    more = {"devices": devices(place, count), "progress": False}
+    run = Run(devices=devices(place, count), progress=False)
     begun = time.perf_counter()
-    result = torchcent.betweenness(graph, sources=sources, dtype=torch.float64, **more)
+    result = torchcent.betweenness(graph, sources=sources, dtype=torch.float64, run=run)
     synchronize(place)
     seconds = time.perf_counter() - begun
     gteps = sources.numel() * graph.num_slots / seconds / 1e9
@@ -217,16 +217,13 @@ def clustering(place: Place, ranked: bool) -> dict[str, Any]:
     inside, outside = place.size((80.0, 19.0), (12.0, 2.0))
     arcs = clusters(n, size, inside, outside, place.device)
     weight = similarities(arcs, int(n * inside / 2))
-    more: dict[str, Any] = {"group": "world"} if ranked else {}
+    run = Run(engine="fused", progress=False)
     if not ranked and place.small:  # as if the device were too small
-        more["memory"] = 4_800_000
-    plan = torchcent.explain_mcl(
-        arcs, weight, num_nodes=n, directed=False, engine="fused", memory=more.get("memory")
-    )
+        run |= Run(memory=4_800_000)
+    plan = torchcent.explain_mcl(arcs, weight, num_nodes=n, directed=False, run=run)
+    run |= Run(group="world" if ranked else None)
     begun = time.perf_counter()
-    found = torchcent.mcl(
-        arcs, weight, num_nodes=n, directed=False, engine="fused", progress=False, **more
-    )
+    found = torchcent.mcl(arcs, weight, num_nodes=n, directed=False, run=run)
     synchronize(place)
     return {
         "nodes": n, "entries": 2 * arcs.shape[1] + n, "seconds": time.perf_counter() - begun,
@@ -243,11 +240,9 @@ def whole(place: Place, checkpoint: str | None, ranked: bool) -> dict[str, Any]:
     """All sources of a graph that takes a device more than a minute; of ranks another."""
     scale = place.size((19, 48) if ranked else (21, 12), (11, 4))
     graph = graph_of(rmat(*scale, place.device), place)
+    run = Run(checkpoint=checkpoint, group="world" if ranked else None, progress=False)
     begun = time.perf_counter()
-    result = torchcent.betweenness(
-        graph, dtype=torch.float64, checkpoint=checkpoint, group="world" if ranked else None,
-        progress=False,
-    )  # fmt: skip
+    result = torchcent.betweenness(graph, dtype=torch.float64, run=run)
     synchronize(place)
     return {
         "nodes": graph.num_nodes, "slots": graph.num_slots,

@@ -82,26 +82,31 @@ def some_of(graph: Graph) -> torch.Tensor:
     return torch.arange(0, graph.num_nodes, max(1, graph.num_nodes // 16), device=graph.device)
 
 
+def of_strategy(engine: str, strategy: str, width: int, graph: Graph) -> torchcent.Run:
+    """Strategies are those of CUDA: the CPU, which is the second opinion, has none."""
+    strategy = strategy if graph.device.type == "cuda" else "auto"
+    return torchcent.Run(engine=torchcent.Engine(engine, strategy=strategy, warp_size=width))
+
+
 def by_hops(graph: Graph) -> Questions:
     some = some_of(graph)
     for measure in ("betweenness", "edge_betweenness", "stress"):
         ask = getattr(torchcent, measure)
         for engine in ("lanes", "queue"):
-            yield f"{measure}, {engine}", ask(graph, sources=some, engine=engine)
-            within = ask(graph, sources=some, engine=engine, cutoff=[1, 3])
+            how = torchcent.Run(engine=engine)
+            yield f"{measure}, {engine}", ask(graph, sources=some, run=how)
+            within = ask(graph, sources=some, cutoff=[1, 3], run=how)
             yield f"{measure} within cutoffs, {engine}", within
     for engine in ("lanes", "queue"):
         for variant in VARIANTS:
             scores = torchcent.betweenness_variant(
-                graph, variant=variant, sources=some, engine=engine
+                graph, variant=variant, sources=some, run=torchcent.Run(engine=engine)
             )
             yield f"{variant}, {engine}", scores
     for strategy in check.STRATEGIES:
-        options = {"strategy": strategy} if graph.device.type == "cuda" else {}
         for width in check.WARP_SIZES if strategy == "warp_centric" else (32,):
-            scores = torchcent.betweenness(
-                graph, sources=some[:4], engine="queue", warp_size=width, **options
-            )
+            how = of_strategy("queue", strategy, width, graph)
+            scores = torchcent.betweenness(graph, sources=some[:4], run=how)
             yield f"betweenness, {strategy} {width}", scores
 
 
@@ -126,25 +131,24 @@ def by_weight(graph: Graph) -> Questions:
             edges, graph.num_nodes, edge_weight=lengths, directed=graph.directed
         )
         for engine in ("relax", "dijkstra"):
+            how = torchcent.Run(engine=engine)
             for measure in ("betweenness", "edge_betweenness"):
-                scores = getattr(torchcent, measure)(weighted, sources=some, engine=engine)
+                scores = getattr(torchcent, measure)(weighted, sources=some, run=how)
                 yield f"{measure}, {kind} weights, {engine}", scores
             within = torchcent.betweenness(
-                weighted, sources=some, engine=engine, cutoff=[4 * unit, 15.5 * unit]
+                weighted, sources=some, cutoff=[4 * unit, 15.5 * unit], run=how
             )
             yield f"betweenness within cutoffs, {kind} weights, {engine}", within
-            closeness = torchcent.closeness(weighted, vertices=some, engine=engine)
+            closeness = torchcent.closeness(weighted, vertices=some, run=how)
             yield f"closeness of some, {kind} weights, {engine}", closeness
-            rows = torchcent.shortest_path_lengths(weighted, sources=some[:3], engine=engine)
+            rows = torchcent.shortest_path_lengths(weighted, sources=some[:3], run=how)
             yield f"distances, {kind} weights, {engine}", rows
         for variant in VARIANTS:
             scores = torchcent.betweenness_variant(weighted, variant=variant, sources=some)
             yield f"{variant}, {kind} weights", scores
         for strategy in check.WEIGHTED_STRATEGIES if graph.num_nodes in (20, 400) else ():
-            options = {"strategy": strategy} if graph.device.type == "cuda" else {}
-            scores = torchcent.betweenness(
-                weighted, sources=some[:4], engine="dijkstra", warp_size=8, **options
-            )
+            how = of_strategy("dijkstra", strategy, 8, graph)
+            scores = torchcent.betweenness(weighted, sources=some[:4], run=how)
             yield f"betweenness, {kind} weights, {strategy}", scores
 
 
@@ -173,7 +177,8 @@ def tiny(graph: Graph) -> Questions:
     lengths = 1.0 + (graph.to_edge_index().sum(0) % 7)
     for kind, one in (("hops", graph), ("weights", with_lengths(graph, lengths))):
         for measure in ("betweenness", "edge_betweenness", "stress", "closeness", "eccentricity"):
-            yield f"{measure}, {kind}, tiny", getattr(torchcent, measure)(one, engine="tiny")
+            scores = getattr(torchcent, measure)(one, run=torchcent.Run(engine="tiny"))
+            yield f"{measure}, {kind}, tiny", scores
 
 
 def samples(graph: Graph) -> Questions:

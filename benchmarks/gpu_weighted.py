@@ -92,7 +92,7 @@ def error(graph: Graph, sources: torch.Tensor) -> float:
     how: dict[str, Any] = {"normalized": False, "dtype": torch.float64}
     scores = torchcent.betweenness(graph, sources=sources, **how).cpu()
     expected = torchcent.betweenness(
-        graph.to("cpu"), sources=sources.cpu(), engine="dijkstra", **how
+        graph.to("cpu"), sources=sources.cpu(), run=torchcent.Run(engine="dijkstra"), **how
     )
     floor = 1e-12 * float(expected.max())
     return float(((scores - expected).abs() / (expected.abs() + floor)).max())

@@ -129,9 +129,10 @@ def run_whole(matrix: sp.csc_matrix, **options: Any) -> dict[str, Any]:
     entries = sp.triu(matrix).tocoo()
     edges = torch.from_numpy(np.stack([entries.row, entries.col]).astype(np.int64))
     weight = torch.from_numpy(entries.data)
+    quiet = torchcent.Run(progress=False)
     used, began = time.process_time(), time.perf_counter()
     found = torchcent.mcl(
-        edges, weight, num_nodes=matrix.shape[0], directed=False, progress=False, **options
+        edges, weight, num_nodes=matrix.shape[0], directed=False, run=quiet, **options
     )
     return {
         "seconds": time.perf_counter() - began,

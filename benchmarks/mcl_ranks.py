@@ -41,12 +41,11 @@ def call(graph: str, threads: int, memory: int | None) -> None:
     n, degree = GRAPHS[graph]
     index = generate.planted(n, degree)
     weight = torch.rand(index.shape[1], generator=torch.Generator().manual_seed(1)) + 0.15
-    group = "world" if "RANK" in os.environ else None
-    torchcent.mcl(index[:, :100], group=group, directed=False)  # libraries, connections
+    run = torchcent.Run(group="world" if "RANK" in os.environ else None)
+    torchcent.mcl(index[:, :100], directed=False, run=run)  # libraries, connections
+    run |= torchcent.Run(engine="fused", memory=memory)
     began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
-    found = torchcent.mcl(
-        index, weight, num_nodes=n, directed=False, engine="fused", memory=memory, group=group
-    )
+    found = torchcent.mcl(index, weight, num_nodes=n, directed=False, run=run)
     seconds, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF)
     if os.environ.get("RANK", "0") == "0":
         labels = torch.hash_tensor(found.labels).item()

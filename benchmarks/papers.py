@@ -100,14 +100,14 @@ def call(row: Row, graph: Graph) -> None:
     function = getattr(torchcent, row.measure)
     options = dict(row.options)
     if row.measure == "shortest_path_lengths":
-        for _ in function(graph, blocks=True, progress=False):
+        for _ in function(graph, blocks=True, run=torchcent.Run(progress=False)):
             pass
         return
     if row.sources is not None:
         chance = torch.Generator().manual_seed(1)
         drawn = torch.randperm(graph.num_nodes, generator=chance)[: row.sources]
         options["sources"] = drawn.to(graph.device)
-    function(graph, progress=False, **options)
+    function(graph, run=torchcent.Run(progress=False), **options)
 
 
 def seconds(row: Row, graph: Graph) -> float:

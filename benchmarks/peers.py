@@ -100,11 +100,12 @@ class Torchcent(Peer):
 
     def __init__(self, measure: str, threads: int, engine: str = "auto") -> None:
         super().__init__(measure, threads)
-        self.engine = engine
+        self.how = self.library.Run(engine=engine)
         self.torch: Any = import_module("torch")
         self.torch.set_num_threads(threads)
         # a first call loads code and starts threads, which is not memory of the graph's
-        self.prepare(np.array([[0, 1], [1, 2]]), 3)
+        weights = np.ones(2) if engine in ("relax", "dijkstra") else None
+        self.prepare(np.array([[0, 1], [1, 2]]), 3, weights)
         self.run(None)
 
     def prepare(self, edges: Edges, num_nodes: int, weights: Weights = None) -> dict[str, Any]:
@@ -113,15 +114,15 @@ class Torchcent(Peer):
             self.torch.from_numpy(edges), num_nodes, edge_weight=weight, directed=False
         )
         self.num_edges = edges.shape[1]
-        self.library.explain(self.graph, self.measure, engine=self.engine)
+        self.library.explain(self.graph, measure=self.measure, run=self.how)
         return {"graph_bytes": self.graph.nbytes}
 
     def settle(self) -> None:
-        self.library.explain(self.graph, self.measure, sources=1, engine=self.engine)
+        self.library.explain(self.graph, measure=self.measure, sources=1, run=self.how)
 
     def facts(self, sources: NDArray[np.int64] | None) -> dict[str, Any]:
         asked = None if sources is None else self.torch.from_numpy(sources)
-        plan = self.library.explain(self.graph, self.measure, sources=asked, engine=self.engine)
+        plan = self.library.explain(self.graph, measure=self.measure, sources=asked, run=self.how)
         told = ("engine", "reason", "lanes", "core_nodes", "core_slots", "memory")
         return {"plan": {name: getattr(plan, name) for name in told}}
 
@@ -131,8 +132,7 @@ class Torchcent(Peer):
             sources=None if sources is None else self.torch.from_numpy(sources),
             normalized=False,
             dtype=self.torch.float64,
-            engine=self.engine,
-            progress=False,
+            run=self.how | self.library.Run(progress=False),
         )
 
     def scores(self, result: Any, sources: NDArray[np.int64] | None) -> Scores:

@@ -63,7 +63,8 @@ def one_shots(edges: torch.Tensor) -> dict[str, Callable[[], Any]]:
 
     def call(k: int) -> Callable[[], Any]:
         sources = joined[order[:k]]
-        return lambda: torchcent.betweenness(edges, sources=sources, progress=False)
+        quiet = torchcent.Run(progress=False)
+        return lambda: torchcent.betweenness(edges, sources=sources, run=quiet)
 
     return {f"one-shot betweenness, k={k}": call(k) for k in (4, 64)}
 

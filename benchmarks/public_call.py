@@ -46,10 +46,11 @@ THREADS = 2
 
 def ours(edges: Edges, num_nodes: int) -> Callable[[], Any]:
     index = torch.from_numpy(np.concatenate([edges, edges[::-1]], axis=1))
+    quiet = torchcent.Run(progress=False)
 
     def call() -> Any:
         return torchcent.betweenness(
-            index, num_nodes=num_nodes, normalized=False, dtype=torch.float64, progress=False
+            index, num_nodes=num_nodes, normalized=False, dtype=torch.float64, run=quiet
         ).numpy()
 
     return call

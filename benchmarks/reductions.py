@@ -26,7 +26,7 @@ from machine import conditions
 from report import markdown
 
 import torchcent
-from torchcent import Graph
+from torchcent import Graph, Run
 
 RESULT = Path(__file__).parent / "results" / "reductions.json"
 THREADS, TURNS, LONG = 2, 5, 10.0
@@ -64,16 +64,16 @@ def measure(
         chance = torch.Generator().manual_seed(1)
         weight = torch.randint(1, 10, (index.shape[1],), generator=chance).double()
     weight = None if weight is None else weight.to(device)
-    options: dict[str, Any] = {"num_nodes": n, "directed": directed, "progress": False}
+    options: dict[str, Any] = {"num_nodes": n, "directed": directed, "dtype": torch.float64}
     seconds: dict[str, list[float]] = {"fold": [], "auto": []}
     scores: dict[str, torch.Tensor] = {}
     if device.type == "cuda":  # loads the kernels
-        score(index, weight, sources=1, **options)
+        score(index, weight, sources=1, run=by_reduction("auto"), **options)
     for _ in range(TURNS):
         for how, runs in seconds.items():
             _finish(device)
             begin = time.perf_counter()
-            scores[how] = score(index, weight, reduce=how, dtype=torch.float64, **options)
+            scores[how] = score(index, weight, run=by_reduction(how), **options)
             _finish(device)
             runs.append(time.perf_counter() - begin)
         if seconds["fold"][0] > LONG:
@@ -85,7 +85,7 @@ def measure(
         for how, runs in prepared.items():
             _finish(device)
             begin = time.perf_counter()
-            score(graph, reduce=how, dtype=torch.float64, progress=False)
+            score(graph, run=by_reduction(how), dtype=torch.float64)
             _finish(device)
             runs += [time.perf_counter() - begin] if turn else []
     plan = torchcent.explain(graph, measure=function)
@@ -101,6 +101,10 @@ def measure(
     medians = {how: round(statistics.median(x), 4) for how, x in seconds.items()}
     print(row["name"], medians, "prepared", _ratio(row["prepared"]), searched(row), flush=True)
     return row
+
+
+def by_reduction(how: str) -> Run:
+    return Run(reduce=how, progress=False)
 
 
 def _ratio(seconds: dict[str, list[float]] | None) -> str:

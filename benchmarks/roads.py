@@ -38,7 +38,7 @@ from peers import PEERS, Edges, NetworKit, Peer, Weights, unscaled_nodes
 from report import markdown
 
 import torchcent
-from torchcent import Graph, generate
+from torchcent import Graph, Run, generate
 
 RESULT = Path(__file__).parent / "results" / "roads.json"
 TABLES = ("tn-berlin-center", "tn-chicago-regional", "tn-sydney", "luxembourg_osm")
@@ -115,16 +115,16 @@ class Road:
 
     def call(self, engine: str = "auto", folder: Path | None = None) -> torch.Tensor:
         return torchcent.betweenness(
-            self.index, self.length, num_nodes=self.n, directed=False, engine=engine,
-            dtype=torch.float64, progress=False, checkpoint=folder,
+            self.index, self.length, num_nodes=self.n, directed=False, dtype=torch.float64,
+            run=Run(engine=engine, checkpoint=folder, progress=False),
         )  # fmt: skip
 
     def scores(self, graph: Graph, sources: Sources, engine: str) -> NDArray[np.float64]:
         """Raw sums over ordered pairs."""
         some = torch.from_numpy(sources)
         values = torchcent.betweenness(
-            graph, sources=some, engine=engine, normalized=False, dtype=torch.float64,
-            reduce="fold", progress=False,
+            graph, sources=some, normalized=False, dtype=torch.float64,
+            run=Run(engine=engine, reduce="fold", progress=False),
         )  # fmt: skip
         found = unscaled_nodes(values.numpy(), sources, self.n)
         assert found is not None
@@ -146,8 +146,9 @@ class Road:
         """Each on one thread. Their sources are the vertices that remain after folding."""
         engine = SINGLE[graph.is_weighted]
         building, prepared = timed(self.graph)
-        torchcent.explain(prepared, engine=engine, reduce="fold")  # folds, and orders the vertices
-        core = torchcent.explain(prepared, engine=engine, reduce="fold").core_nodes
+        how = Run(engine=engine, reduce="fold")
+        torchcent.explain(prepared, run=how)  # folds, and orders the vertices
+        core = torchcent.explain(prepared, run=how).core_nodes
 
         def run(sources: Sources) -> NDArray[np.float64]:
             return self.scores(prepared, sources, engine)
@@ -192,7 +193,7 @@ def mesh(name: str, kind: str) -> dict[str, Any]:
     """Whole calls on one thread with a hierarchy and with each of the other engines."""
     road = Road(name, kind, 0)
     torch.set_num_threads(1)
-    plan = torchcent.explain(road.graph(), engine="hierarchy")
+    plan = torchcent.explain(road.graph(), run=Run(engine="hierarchy"))
     others = ("dijkstra", "relax") if kind != "hops" else ("queue", "lanes")
     runs: dict[str, Times] = {}
     expected = None
@@ -279,7 +280,8 @@ def main() -> None:
     known = json.loads(given.output.read_text()) if given.output.exists() else {"rows": []}
     rows = {(row["name"], row["kind"]): row for row in known["rows"]}
     result = {**known, **conditions()}
-    torchcent.betweenness(generate.road(60, 60, seed=1), engine="hierarchy")  # loads the code
+    small = generate.road(60, 60, seed=1)
+    torchcent.betweenness(small, run=Run(engine="hierarchy"))  # loads the code
     if given.exact:
         result["exact"] = exact_run(SMALLEST, "whole")
     if given.meshes:

@@ -45,6 +45,8 @@ RAW = (
 )  # fmt: skip
 ARCS = torch.tensor([[0, 1, 2, 3, 0], [1, 2, 3, 4, 4]])
 BOUND = 2**28  # bytes: what a spoiled size asks for beyond it is refused
+# What is spoiled of a Run; but not threads, of which there may be any number.
+OF_RUN = ("engine", "reduce", "memory", "checkpoint", "devices", "group")
 
 ELSEWHERE = tempfile.TemporaryDirectory()
 
@@ -94,6 +96,8 @@ def targets() -> dict[str, Target]:
         torchcent.clustering_distance, {"first": clusters, "second": clusters}
     )
     made["Prune"] = Target(torchcent.Prune, {})
+    made["Run"] = Target(torchcent.Run, {})
+    made["Engine"] = Target(torchcent.Engine, {})
     made["from_edge_index"] = Target(Graph.from_edge_index, {"edge_index": ARCS})
     made["from_scipy"] = Target(
         Graph.from_scipy, {"matrix": scipy.sparse.csr_array(np.eye(3, k=1))}
@@ -159,7 +163,8 @@ def values() -> dict[str, Any]:
         [2**70], [None], [1.5], ["a"], Strange(), np.int64(2), np.int32(-1), np.uint64(2**63),
         np.float32(0.5), np.bool_(True), np.arange(3), np.arange(3.0), np.array("a"), np.array(3),
         np.datetime64("2020"), lambda: 1, torch.Generator(), Graph.from_edge_index(ARCS),
-        Graph.from_edge_index(ARCS, edge_weight=torch.ones(5)),
+        Graph.from_edge_index(ARCS, edge_weight=torch.ones(5)), torchcent.Run(engine="queue"),
+        torchcent.Run(progress=False), torchcent.Engine("queue", strategy="warp_centric"),
     ]  # fmt: skip
     tensors = {
         "empty": torch.zeros(0),
@@ -230,19 +235,17 @@ def values() -> dict[str, Any]:
 
 
 def spoilt(target: Target) -> list[str]:
-    """The arguments that can be spoiled."""
-    return [name for name in inspect.signature(target.call).parameters if name != "progress"]
+    """The arguments that can be spoiled, and what a Run among them may hold."""
+    known = list(inspect.signature(target.call).parameters)
+    return known + [f"run.{name}" for name in OF_RUN if "run" in known]
 
 
 def fault(name: str, target: Target, wrong: dict[str, Any]) -> str | None:
     """What is wrong with the answer to a call; None if nothing is."""
     arguments = {**target.good, **wrong}
-    known = inspect.signature(target.call).parameters
-    if "memory" in known and "memory" not in arguments:
-        arguments["memory"] = BOUND
-    if "progress" in known:
-        arguments["progress"] = False
     try:
+        if "run" in inspect.signature(target.call).parameters:
+            arguments.setdefault("run", run_of(arguments))
         # A path may be any text: what is written under a relative one goes to a folder of its own.
         with warnings.catch_warnings(), contextlib.chdir(ELSEWHERE.name):
             warnings.simplefilter("ignore")
@@ -265,19 +268,30 @@ def fault(name: str, target: Target, wrong: dict[str, Any]) -> str | None:
     return None
 
 
+def run_of(arguments: dict[str, Any]) -> torchcent.Run:
+    """A Run of the arguments that are for one, which are taken out of them."""
+    held: dict[str, Any] = {"memory": BOUND, "progress": False}
+    for name in OF_RUN:
+        if f"run.{name}" in arguments:
+            held[name] = arguments.pop(f"run.{name}")
+    return torchcent.Run(**held)
+
+
 def words(wrong: dict[str, Any]) -> set[str]:
     """Words of which an error about these arguments has one."""
-    found = set(wrong)
+    found = {name.removeprefix("run.") for name in wrong}
     if "edge_index" in wrong:
         found |= {"Graph", "vert", "edge_weight", "column"}  # what does not fit to it is named
-    if {"batch", "ptr", "num_nodes", "memory", "sources"} & set(wrong):
+    if {"batch", "ptr", "num_nodes", "memory", "sources"} & found:
         found |= {"vertices", "graphs", "Graph", "memory"}
     if {"back", "x"} & set(wrong):  # of a HeteroData
         found |= {"edge_index", "data["}
     if {"first", "second"} & set(wrong):
         found |= {"clustering"}
     if "edge_weight" in wrong:
-        found |= {"weight", "measure"}  # explain takes a str for the measure, as it did before 0.2
+        found |= {"weight"}
+    if {"name", "run", "engine"} & found:  # the name of an Engine
+        found |= {"engine", "strategy"}
     for file in ("path", "coordinates"):  # what a file holds, and where it would go
         if isinstance(wrong.get(file), str):
             found |= {wrong[file], repr(wrong[file])}
@@ -310,8 +324,8 @@ def run(seconds: float, seed: int) -> Counter[str]:
         open_to = spoilt(target)
         chosen = draw.sample(open_to, min(len(open_to), draw.choice([1, 2, 2, 3])))
         keys = {argument: draw.choice(list(pool)) for argument in chosen}
-        if "memory" in keys and len(keys) > 1:  # or a size might be allowed that there is not
-            del keys["memory"]
+        if len(keys) > 1:  # or a size might be allowed that there is not
+            keys.pop("run.memory", None)
         count["calls"] += 1
         found = fault(name, target, {argument: pool[key] for argument, key in keys.items()})
         if found is not None:

@@ -125,7 +125,9 @@ def irregular(*_: object) -> Any:
 
 def check_edges(kind: str, path: str) -> None:
     def read() -> Any:
-        return outcome(lambda name: torchcent.read(name, format=kind, memory=MEMORY), path)
+        return outcome(
+            lambda name: torchcent.read(name, format=kind, run=torchcent.Run(memory=MEMORY)), path
+        )
 
     edges = read()
     if not isinstance(edges, str):
@@ -197,7 +199,9 @@ def check_packed(path: str) -> None:
     suffix = compression(data[0]) if data else ".gz"
     name = f"{path}.txt{suffix}"
     Path(name).write_bytes(data[1:])
-    edges = outcome(lambda name: torchcent.read(name, format="edges", memory=MEMORY), name)
+    edges = outcome(
+        lambda name: torchcent.read(name, format="edges", run=torchcent.Run(memory=MEMORY)), name
+    )
     if not isinstance(edges, str):
         check_graph(edges)
 

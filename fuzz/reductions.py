@@ -32,6 +32,7 @@ from graphs import DEVICE, Arcs, edge_index  # noqa: E402
 from pieces import pieces  # noqa: E402
 
 import torchcent  # noqa: E402
+from torchcent import Run  # noqa: E402
 from torchcent.check._common import REDUCTIONS  # noqa: E402
 from torchcent.engines import _chains  # noqa: E402
 
@@ -100,7 +101,7 @@ def compare(
         engines = PRECISION[weighted].items()
         for reduce, (engine, precision) in itertools.product(COMBINATIONS, engines):
             found = getattr(torchcent, name)(
-                made, engine=engine, reduce=reduce, dtype=torch.float64, **options, **given
+                made, run=Run(engine=engine, reduce=reduce), dtype=torch.float64, **options, **given
             )
             count += 1
             if not close(found, expected, precision):

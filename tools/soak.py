@@ -96,7 +96,7 @@ def calls(folder: Path) -> dict[str, Call]:
         ):
             for engine, measure in itertools.product(engines, measures):
                 known[f"{measure.__name__} {name} {engine}"] = partial(
-                    measure, graph, engine=engine
+                    measure, graph, run=tc.Run(engine=engine)
                 )
         states = torch.arange(graph.num_nodes) % 3
         known[f"percolation {name}"] = lambda g=graph, x=states: tc.percolation(g, states=x)
@@ -105,7 +105,7 @@ def calls(folder: Path) -> dict[str, Call]:
             continue
         for engine in (*measuring, "tensor", "auto"):
             known[f"lengths {name} {engine}"] = lambda g=graph, e=engine: tc.shortest_path_lengths(
-                g, engine=e
+                g, run=tc.Run(engine=e)
             )
         for measure in (tc.diameter, tc.radius, tc.center, tc.periphery):
             known[f"{measure.__name__} {name}"] = lambda m=measure, g=graph: m(g)
@@ -121,7 +121,7 @@ def calls(folder: Path) -> dict[str, Call]:
         index, weight = graph.to_edge_index(), graph.weight
         for engine in ("fused", "dense", "tensor"):
             known[f"mcl {name} {engine}"] = lambda i=index, w=weight, e=engine, g=graph: (
-                tc.mcl(i, w, num_nodes=g.num_nodes, directed=True, engine=e).labels
+                tc.mcl(i, w, num_nodes=g.num_nodes, directed=True, run=tc.Run(engine=e)).labels
             )
         # Prepared anew: sorting, transposing, folding, components.
         known[f"graph {name}"] = lambda i=index, w=weight, g=graph: tc.betweenness(
