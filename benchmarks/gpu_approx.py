@@ -26,7 +26,7 @@ LIMIT = 3.0  # seconds
 def rows(rmat: Callable[[int, int], torch.Tensor]) -> list[dict[str, Any]]:
     """One row per question; `rmat` draws an R-MAT graph on the device."""
     paths, by_pivots = {"method": "kadabra"}, {"method": "pivots"}
-    linear = {"method": "pivots", "scaling": "linear"}
+    linear = {"method": "pivots", "pivots": "uniform+linear"}
     # name: graph, epsilon, seconds to reach (0: none asked for), method, most samples
     table: dict[str, tuple[Callable[[], torch.Tensor], float, float, dict[str, str], int | None]]
     table = {

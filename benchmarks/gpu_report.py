@@ -65,7 +65,8 @@ def approximation(result: dict[str, Any]) -> str:
     head = ["graph", "vertices", "slots", "method", "epsilon", "samples", "seconds", "asked"]
     lines = [[*head, "samples a second", "apart", "allowed"]]
     for row in result["approximation"]:
-        method = "pivots, linear" if "scaling" in row else row["method"]
+        linear = "scaling" in row or "linear" in row.get("pivots", "")
+        method = "pivots, linear" if linear else row["method"]
         cells = [row["name"].split(", ")[0], f"{row['nodes']:,}", f"{row['slots']:,}", method]
         if row["name"].endswith("weights"):
             cells[0] += ", weights"

@@ -8,7 +8,7 @@ import pytest
 import torch
 from graphs import DEVICE, edge_index
 from oracles import Arcs
-from surface import spread
+from surface import call
 from torch import Tensor
 
 from torchcent.engines import _tiny
@@ -37,8 +37,8 @@ def scored(
     for name in ("sources", "targets"):
         if isinstance(options.get(name), list):
             options[name] = torch.tensor(options[name], dtype=torch.int64)
-    result = measure(
-        edge_index(arcs), num_nodes=n, dtype=torch.float64, **spread(options, engine=engine)
+    result = call(
+        measure, edge_index(arcs), num_nodes=n, dtype=torch.float64, engine=engine, **options
     )
     return result.cpu()
 

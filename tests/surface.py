@@ -1,9 +1,12 @@
 """Calls of public functions with options that a test has as a dictionary."""
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
-from torchcent import Engine, Run
+from torchcent import Engine, Graph, Run
 
+_OF_GRAPHS = ("ptr", "ties", "tie_tolerance")
 _OF_ENGINES = ("strategy", "warp_size")
 _OF_RUNS = ("engine", "reduce", "memory", "progress", "checkpoint", "devices", "group", "threads")
 
@@ -18,3 +21,19 @@ def spread(options: dict[str, Any], **more: Any) -> dict[str, Any]:
     if named:
         arguments["run"] = arguments.get("run", Run()) | Run(**named)
     return arguments
+
+
+def call(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Calls a function; what belongs to a Graph among the options is put into one."""
+    own = {name: options.pop(name) for name in _OF_GRAPHS if name in options}
+    if own:
+        options |= dict(zip(inspect.signature(function).parameters, arguments, strict=False))
+        arguments = ()
+    if own and isinstance(options["edge_index"], Graph):
+        options["edge_index"] = options["edge_index"].with_ties(**own)
+    elif own:
+        names = ("edge_index", "num_nodes", "edge_weight", "batch")
+        own |= {name: options.pop(name) for name in names if name in options}
+        directed = options.pop("directed", None) is not False
+        options["edge_index"] = Graph.from_edge_index(**own, directed=directed)
+    return function(*arguments, **spread(options))

@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 import torch
 from graphs import DEVICE, edge_index, grid, random_graph
-from surface import spread
+from surface import call, spread
 
 import torchcent
 from torchcent import Graph, betweenness_adaptive, betweenness_approx
@@ -97,11 +97,10 @@ def test_tie_tolerance():
     for method in ("kadabra", "rk", "pivots", "exact"):
         options = {"max_samples": 30 if method == "pivots" else 3000}
         found = betweenness_approx(
-            graph,
+            graph.with_ties(tie_tolerance=1e-6),
             0.05,
             0.01,
             method=method,
-            tie_tolerance=1e-6,
             dtype=F64,
             generator=chance(),
             **spread({} if method == "exact" else options),
@@ -109,7 +108,7 @@ def test_tie_tolerance():
         scores = found.scores.cpu()
         assert (scores - meant).abs().max() <= max(found.epsilon, 1e-6) < 0.08
     found = betweenness_adaptive(
-        graph, torch.arange(30, device=DEVICE), tie_tolerance=1e-6, max_samples=30, c=1e6,
+        graph.with_ties(tie_tolerance=1e-6), torch.arange(30, device=DEVICE), max_samples=30, c=1e6,
         dtype=F64, generator=chance(),
     )  # fmt: skip
     torch.testing.assert_close(found.scores.cpu(), meant)
@@ -119,8 +118,13 @@ def test_errors():
     arcs = edge_index(grid(2, 3))
     length = torch.ones(arcs.shape[1], device=DEVICE)
     with pytest.raises(ValueError, match="tie_tolerance"):
-        betweenness_approx(arcs, edge_weight=length, tie_tolerance=-0.5)
-    with pytest.raises(ValueError, match="tie_tolerance must be 0"):
-        betweenness_approx(
-            arcs, edge_weight=length, tie_tolerance=0.1, method="pivots", scaling="linear"
+        call(betweenness_approx, arcs, edge_weight=length, tie_tolerance=-0.5)
+    with pytest.raises(ValueError, match="tie_tolerance of the graph must be 0"):
+        call(
+            betweenness_approx,
+            arcs,
+            edge_weight=length,
+            tie_tolerance=0.1,
+            method="pivots",
+            pivots="uniform+linear",
         )

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 import torch
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import Graph
@@ -122,7 +122,7 @@ def test_building_is_refused_before_memory_is_taken(monkeypatch, arguments, memo
     limit = 2**28 if memory is None else memory
     for build in (Graph.from_edge_index, torchcent.betweenness, torchcent.mcl):
         with pytest.raises(MemoryError, match=rf"building a Graph.*needs .*memory={limit} "):
-            build(**spread(arcs | arguments, memory=memory))
+            call(build, memory=memory, **arcs | arguments)
     assert not called
 
 

@@ -10,7 +10,7 @@ from graphs import DEVICE, arc_lists, cycle, edge_index, grid, networkx_graph, p
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Arcs
-from surface import spread
+from surface import call, spread
 
 import torchcent
 from torchcent import Graph
@@ -61,9 +61,9 @@ def assert_as_alone(measure, parts: list[Part], weighted: bool, **options) -> No
     arcs, ptr = together(parts)
     length = weights(parts) if weighted else [None] * len(parts)
     joined = torch.cat([arcs[0].new_zeros(0).double(), *length]) if weighted else None
-    found = measure(arcs, joined, ptr=ptr, **spread(options))
+    found = call(measure, arcs, joined, ptr=ptr, **options)
     alone = [
-        measure(edge_index(own), weight, num_nodes=n, **spread(options))
+        call(measure, edge_index(own), weight, num_nodes=n, **options)
         for (n, own), weight in zip(parts, length, strict=True)
     ]
     if measure in VERTICES.values():
@@ -104,7 +104,7 @@ def test_random_batches(parts, directed):
 
 def test_networkx_one_by_one():
     arcs, ptr = together(PARTS)
-    scores = torchcent.betweenness(arcs, ptr=ptr, directed=False, dtype=torch.float64)
+    scores = call(torchcent.betweenness, arcs, ptr=ptr, directed=False, dtype=torch.float64)
     expected = [
         score
         for n, own in PARTS
@@ -126,9 +126,9 @@ def test_a_graph_has_a_ptr_of_its_own():
 def test_batch_and_ptr_say_the_same():
     arcs, ptr = together(PARTS)
     batch = torch.repeat_interleave(ptr.diff())
-    by_ptr = torchcent.closeness(arcs, ptr=ptr)
+    by_ptr = call(torchcent.closeness, arcs, ptr=ptr)
     assert torch.equal(by_ptr, torchcent.closeness(arcs, batch=batch))
-    assert torch.equal(by_ptr, torchcent.closeness(arcs, batch=batch, ptr=ptr))
+    assert torch.equal(by_ptr, call(torchcent.closeness, arcs, batch=batch, ptr=ptr))
     graph = Graph.from_edge_index(arcs, batch=batch, ptr=ptr)
     assert torch.equal(by_ptr, torchcent.closeness(graph))
     assert (graph.num_graphs, graph.num_nodes) == (9, 67)
@@ -138,9 +138,9 @@ def test_batch_and_ptr_say_the_same():
 def test_no_graphs():
     nothing, ptr = edge_index([]), torch.zeros(1, dtype=torch.int64, device=DEVICE)
     for measure in [*NODES.values(), *GRAPHS.values(), *VERTICES.values()]:
-        assert measure(nothing, ptr=ptr).shape[0] == 0
+        assert call(measure, nothing, ptr=ptr).shape[0] == 0
         assert measure(nothing, batch=ptr[:0]).shape[0] == 0
-    assert torchcent.edge_betweenness(nothing, ptr=ptr).shape == (0,)
+    assert call(torchcent.edge_betweenness, nothing, ptr=ptr).shape == (0,)
 
 
 def test_graphs_stay_a_batch():
@@ -157,7 +157,7 @@ def test_pivots_named():
     arcs, ptr = together([(5, path(5)), (4, path(4)), (6, cycle(6))])
     pivots = torch.tensor([10, 3, 0, 14])
     for measure in (torchcent.betweenness, torchcent.closeness, torchcent.stress):
-        found = measure(arcs, ptr=ptr, sources=pivots, directed=False)
+        found = call(measure, arcs, ptr=ptr, sources=pivots, directed=False)
         first = measure(edge_index(path(5)), sources=torch.tensor([3, 0]), directed=False)
         last = measure(edge_index(cycle(6)), sources=torch.tensor([1, 5]), directed=False)
         assert torch.equal(found[:5], first) and torch.equal(found[9:], last)
@@ -166,7 +166,7 @@ def test_pivots_named():
 
 def test_targets_named():
     arcs, ptr = together([(5, path(5)), (4, path(4))])
-    found = torchcent.betweenness(arcs, ptr=ptr, targets=torch.tensor([4]), directed=False)
+    found = call(torchcent.betweenness, arcs, ptr=ptr, targets=torch.tensor([4]), directed=False)
     alone = torchcent.betweenness(edge_index(path(5)), targets=torch.tensor([4]), directed=False)
     assert torch.equal(found[:5], alone) and not found[5:].any()
 
@@ -174,13 +174,13 @@ def test_targets_named():
 def test_pivots_drawn():
     """k of each graph; all, where there are fewer."""
     arcs, ptr = together([(30, cycle(30)), (3, path(3)), (20, cycle(20))])
-    exact = torchcent.closeness(arcs, ptr=ptr, directed=False)
+    exact = call(torchcent.closeness, arcs, ptr=ptr, directed=False)
     drawn = torch.Generator().manual_seed(3)
-    found = torchcent.closeness(arcs, ptr=ptr, directed=False, sources=5, generator=drawn)
+    found = call(torchcent.closeness, arcs, ptr=ptr, directed=False, sources=5, generator=drawn)
     assert torch.equal(found[30:33], exact[30:33])
     assert not torch.equal(found[:30], exact[:30])
-    assert torch.equal(torchcent.closeness(arcs, ptr=ptr, directed=False, sources=30), exact)
-    pairs = torchcent.distance_distribution(arcs, ptr=ptr, directed=False, sources=5)
+    assert torch.equal(call(torchcent.closeness, arcs, ptr=ptr, directed=False, sources=30), exact)
+    pairs = call(torchcent.distance_distribution, arcs, ptr=ptr, directed=False, sources=5)
     assert pairs[:, 0].tolist() == [30, 3, 20]
 
 
@@ -188,22 +188,24 @@ def test_vertices_named():
     arcs, ptr = together(PARTS)
     chosen = torch.tensor([13, 2, 60, 0])
     for measure in (torchcent.closeness, torchcent.harmonic, torchcent.eccentricity):
-        every = measure(arcs, ptr=ptr, directed=False)
-        assert torch.equal(measure(arcs, ptr=ptr, directed=False, vertices=chosen), every[chosen])
+        every = call(measure, arcs, ptr=ptr, directed=False)
+        assert torch.equal(
+            call(measure, arcs, ptr=ptr, directed=False, vertices=chosen), every[chosen]
+        )
 
 
 def test_distribution():
     arcs, ptr = together([(4, path(4)), (0, []), (3, path(3))])
-    found = torchcent.distance_distribution(arcs, ptr=ptr, directed=False)
+    found = call(torchcent.distance_distribution, arcs, ptr=ptr, directed=False)
     assert found.tolist() == [[4, 6, 4, 2], [0, 0, 0, 0], [3, 4, 2, 0]]
 
 
 def test_unconnected_graphs():
     arcs, ptr = together([(4, path(3)), (3, path(3))])
-    assert torchcent.diameter(arcs, ptr=ptr, directed=False).tolist() == [math.inf, 2]
-    found = torchcent.diameter(arcs, ptr=ptr, directed=False, disconnected="component")
+    assert call(torchcent.diameter, arcs, ptr=ptr, directed=False).tolist() == [math.inf, 2]
+    found = call(torchcent.diameter, arcs, ptr=ptr, directed=False, disconnected="component")
     assert found.tolist() == [2, 2]
-    mean = torchcent.average_shortest_path_length(arcs, ptr=ptr, directed=False)
+    mean = call(torchcent.average_shortest_path_length, arcs, ptr=ptr, directed=False)
     assert mean.tolist() == pytest.approx([math.inf, 4 / 3])
 
 
@@ -248,7 +250,7 @@ BAD = [
 def test_bad_batches(arguments, error, said):
     arcs = torch.tensor([[0, 1, 2], [1, 2, 3]])
     with pytest.raises(error, match=f"(?s){said}"):
-        torchcent.betweenness(arcs, **spread(arguments))
+        call(torchcent.betweenness, arcs, **arguments)
 
 
 def test_a_graph_has_its_own_batch():
@@ -256,25 +258,23 @@ def test_a_graph_has_its_own_batch():
     with pytest.raises(ValueError, match="batch is for an edge_index"):
         torchcent.betweenness(graph, batch=torch.tensor([0, 0]))
     with pytest.raises(ValueError, match="top is for one graph"):
-        torchcent.closeness(torch.tensor([[0], [1]]), ptr=torch.tensor([0, 2]), top=1)
+        call(torchcent.closeness, torch.tensor([[0], [1]]), ptr=torch.tensor([0, 2]), top=1)
 
 
 def test_features():
     arcs, ptr = together(PARTS)
     names = ["degree", "betweenness", "closeness", "harmonic", "eccentricity", "stress", "reach"]
-    found = torchcent.node_features(arcs, measures=names, ptr=ptr, directed=False)
+    found = call(torchcent.node_features, arcs, measures=names, ptr=ptr, directed=False)
     assert found.shape == (67, 7) and found.dtype == torch.float32
     options = {"ptr": ptr, "directed": False}
     columns = dict(zip(names, found.T, strict=True))
-    assert torch.equal(columns["closeness"], torchcent.closeness(arcs, **spread(options)))
-    assert torch.equal(columns["betweenness"], torchcent.betweenness(arcs, **spread(options)))
-    harmonic = torchcent.harmonic(arcs, normalized=True, **spread(options))
+    assert torch.equal(columns["closeness"], call(torchcent.closeness, arcs, **options))
+    assert torch.equal(columns["betweenness"], call(torchcent.betweenness, arcs, **options))
+    harmonic = call(torchcent.harmonic, arcs, normalized=True, **options)
     assert torch.equal(columns["harmonic"], harmonic)
-    far = torchcent.eccentricity(arcs, disconnected="component", **spread(options))
+    far = call(torchcent.eccentricity, arcs, disconnected="component", **options)
     assert torch.equal(columns["eccentricity"], far)
-    assert torch.equal(
-        columns["stress"], torchcent.stress(arcs, normalized=True, **spread(options))
-    )
+    assert torch.equal(columns["stress"], call(torchcent.stress, arcs, normalized=True, **options))
     for i, (n, own) in enumerate(PARTS):
         count = np.zeros((n, n))
         np.add.at(count, tuple(np.array(own, np.int64).reshape(-1, 2).T), 1)
@@ -295,7 +295,7 @@ def test_torch_geometric():
     arcs, ptr = together(PARTS)
     graph = Graph.from_data(batch, directed=False)
     assert torch.equal(graph.ptr, ptr)
-    expected = torchcent.betweenness(arcs, ptr=ptr, directed=False)
+    expected = call(torchcent.betweenness, arcs, ptr=ptr, directed=False)
     assert torch.equal(torchcent.betweenness(graph), expected)
     del batch.ptr
     assert Graph.from_data(batch).num_graphs == 8  # empty graphs at the end are not in `batch`

@@ -336,12 +336,22 @@ def test_where_they_do_not_pay_they_are_left_out(tuning: Tuning) -> None:
     assert torchcent.explain(graph).engine == "chains"
     assert torchcent.explain(graph, run=torchcent.Run(reduce="fold")).engine == "dijkstra"
     assert torchcent.explain(graph, run=torchcent.Run(engine="dijkstra")).engine == "dijkstra"
-    assert torchcent.explain(graph, tie_tolerance=1e-6).engine == "dijkstra"
+    assert (
+        torchcent.explain(
+            graph.with_ties(tie_tolerance=1e-6),
+        ).engine
+        == "dijkstra"
+    )
     assert torchcent.explain(graph, measure="stress").engine == "dijkstra"
     assert torchcent.explain(graph, sources=3).engine == "dijkstra"
     inexact = undirected(n, edges, 0.1)
     assert not inexact.scale.exact
-    assert torchcent.explain(inexact, ties="float").engine == "dijkstra"
+    assert (
+        torchcent.explain(
+            inexact.with_ties("float"),
+        ).engine
+        == "dijkstra"
+    )
     directed = Graph.from_edge_index(edge_index([(u, v) for u, v, _ in edges]), n, directed=True)
     assert torchcent.explain(directed.to(DEVICE)).engine != "chains"
 

@@ -79,7 +79,7 @@ def test_of_several_weighted_paths_all_are_alike(arcs, directed, lengths):
     whole = (1 + torch.arange(edges.shape[1]) % 3).double()
     graph = Graph.from_edge_index(edges, 60, directed, whole if lengths == "whole" else whole / 10)
     if lengths == "rounded":
-        graph = graph._with_float_ties
+        graph = graph.with_ties("float")
     samples = 400_000
     counts = drawn(graph.to("cuda"), samples).double()
     written = Graph.from_edge_index(edges, 60, directed, whole) if lengths == "tenths" else graph

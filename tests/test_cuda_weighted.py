@@ -342,7 +342,8 @@ def test_locks_have_no_tolerance():
     graph = weighted_graph(ROADS, LENGTHS)
     with pytest.raises(ValueError, match="'locked'.*tie_tolerance=1e-09"):
         torchcent.betweenness(
-            graph, run=torchcent.Run(engine=torchcent.Engine(strategy="locked")), tie_tolerance=1e-9
+            graph.with_ties(tie_tolerance=1e-9),
+            run=torchcent.Run(engine=torchcent.Engine(strategy="locked")),
         )
     with pytest.raises(ValueError, match="is for engine='dijkstra' on CUDA, but engine='relax'"):
         torchcent.betweenness(

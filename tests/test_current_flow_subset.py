@@ -10,7 +10,7 @@ import torch
 from graphs import DEVICE, edge_index, path, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call, spread
 from test_current_flow import NUMBERS, SHAPES, SOLVERS, select
 
 import torchcent
@@ -179,8 +179,8 @@ def test_batches_are_graphs_alone(measure):
         torch.tensor([v + start for x, start in zip(chosen, first, strict=False) for v in x[i]])
         for i in (0, 1)
     )
-    found = measure(
-        union, ptr=torch.tensor(first, device=DEVICE), directed=False, sources=s, targets=t
+    found = call(
+        measure, union, ptr=torch.tensor(first, device=DEVICE), directed=False, sources=s, targets=t
     )
     assert torch.equal(found, torch.cat(alone))
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from graphs import DEVICE, cycle, edge_index, grid, path, random_graph, star
 from runs import SMALL
-from surface import spread
+from surface import call, spread
 from test_batch import together
 
 import torchcent
@@ -221,10 +221,10 @@ def test_several_of_a_batch():
     options = {"directed": False, "cutoff": [2, 5, math.inf], "dtype": F64}
     some = torch.tensor([0, 13, 40, 41])
     for chosen in ({}, {"sources": some}, {"vertices": some}):
-        found = torchcent.closeness(index, ptr=ptr, **spread({**options, **chosen}))
+        found = call(torchcent.closeness, index, ptr=ptr, **{**options, **chosen})
         for at, cutoff in enumerate(options["cutoff"]):
-            one = torchcent.closeness(
-                index, ptr=ptr, **spread({**options | {"cutoff": cutoff}, **chosen})
+            one = call(
+                torchcent.closeness, index, ptr=ptr, **{**options | {"cutoff": cutoff}, **chosen}
             )
             assert found[:, at].tolist() == pytest.approx(one.tolist(), rel=0, abs=0, nan_ok=True)
 
@@ -279,7 +279,7 @@ def test_no_cutoff_gives_the_same_bits():
 def test_batch():
     parts = [SHAPES[name] for name in ("path", "grid", "star", "two parts")]
     index, ptr = together(parts)
-    found = torchcent.harmonic(index, ptr=ptr, directed=False, cutoff=2, dtype=F64)
+    found = call(torchcent.harmonic, index, ptr=ptr, directed=False, cutoff=2, dtype=F64)
     one_by_one = [
         torchcent.harmonic(edge_index(arcs), num_nodes=n, directed=False, cutoff=2, dtype=F64)
         for n, arcs in parts

@@ -5,6 +5,7 @@ import networkx as nx
 import pytest
 import torch
 from graphs import DEVICE, edge_index, grid, path, random_graph
+from surface import call
 
 import torchcent
 from torchcent import Graph, betweenness_adaptive, betweenness_approx
@@ -89,7 +90,9 @@ CALLS = {
     "mcl": lambda: torchcent.mcl(graph(), return_flow=True).labels,
     "mcl tensor": lambda: torchcent.mcl(graph(), run=torchcent.Run(engine="tensor")).labels,
     "mcl of a batch": lambda: (
-        torchcent.mcl(ARCS, directed=False, ptr=torch.tensor([0, 80, 81], device=DEVICE)).labels
+        call(
+            torchcent.mcl, ARCS, directed=False, ptr=torch.tensor([0, 80, 81], device=DEVICE)
+        ).labels
     ),
     "kadabra": lambda: (
         betweenness_approx(graph(), 0.05, method="kadabra", generator=chance()).scores
@@ -99,7 +102,10 @@ CALLS = {
     ),
     "tied": lambda: (
         betweenness_approx(
-            graph(True), method="rk", tie_tolerance=1e-9, max_samples=100, generator=chance()
+            graph(True).with_ties(tie_tolerance=1e-9),
+            method="rk",
+            max_samples=100,
+            generator=chance(),
         ).scores
     ),
     "pivots": lambda: (

@@ -13,7 +13,7 @@ import torch
 from graphs import DEVICE
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import Graph
@@ -129,8 +129,14 @@ def test_matrices(engine, weights, directed, cutoff):
     else:
         expected = padded(matrices, 14, limit, -2, -3)
     given = {"ptr": ptr, "directed": directed, "cutoff": cutoff, "max_nodes": 14}
-    found = torchcent.shortest_path_encoding(
-        index, weight, unreachable=-2, padding=-3, dtype=F64, **spread(given)
+    found = call(
+        torchcent.shortest_path_encoding,
+        index,
+        weight,
+        unreachable=-2,
+        padding=-3,
+        dtype=F64,
+        **given,
     )
     assert found.edges is None
     assert found.distance.cpu().tolist() == expected.tolist()
@@ -142,8 +148,8 @@ def test_matrices(engine, weights, directed, cutoff):
 def test_edges_of_paths(engine, weights, directed, room):
     index, weight, ptr, matrices = drawn(5, (9, 0, 1, 14), weights, directed, 1.7)
     options = {"ptr": ptr, "directed": directed, "paths": True, "path_length": room}
-    distance, edges = torchcent.shortest_path_encoding(index, weight, **spread(options))
-    plain = torchcent.shortest_path_encoding(index, weight, ptr=ptr, directed=directed)
+    distance, edges = call(torchcent.shortest_path_encoding, index, weight, **options)
+    plain = call(torchcent.shortest_path_encoding, index, weight, ptr=ptr, directed=directed)
     assert torch.equal(distance, plain.distance)
     if room is None:  # the longest path, and no more
         assert (edges[..., -1] >= 0).any()
@@ -151,7 +157,7 @@ def test_edges_of_paths(engine, weights, directed, room):
     check_edges(lambda g, u, v: table[g][u][v], index, weight, matrices, ptr, directed, INF, room)
     assert (edges[0, :, 9:] == -1).all()
     assert (edges[1] == -1).all()
-    found = torchcent.shortest_path_pairs(index, weight, cutoff=3, **spread(options))
+    found = call(torchcent.shortest_path_pairs, index, weight, cutoff=3, **options)
     first = ptr.tolist()
     of = dict(zip(map(tuple, found.pairs.T.tolist()), found.edges.tolist(), strict=True))
     none = [-1] * found.edges.shape[1]
@@ -172,8 +178,8 @@ def test_pairs_and_matrices(seed, sizes, directed, weighted, cutoff, compiled):
         if not compiled:
             patch.setattr(_encoding, "_ops", SimpleNamespace(has_kernel=lambda *_: False))
         options = {"ptr": ptr, "directed": directed, "cutoff": cutoff}
-        dense = torchcent.shortest_path_encoding(index, weight, **spread(options))
-        pairs = torchcent.shortest_path_pairs(index, weight, **spread(options))
+        dense = call(torchcent.shortest_path_encoding, index, weight, **options)
+        pairs = call(torchcent.shortest_path_pairs, index, weight, **options)
     limit = INF if cutoff is None else cutoff
     expected = padded(matrices, max(sizes, default=0), limit, -1, -1)
     assert dense.distance.tolist() == expected.tolist()
@@ -197,13 +203,13 @@ def test_of_networkx(engine, directed):
             (int(u), int(v), matrix[u, v]) for u, v in np.argwhere(matrix < INF)
         )
         options = {"num_nodes": 90, "directed": directed}
-        found = torchcent.shortest_path_encoding(index, weight, **spread(options)).distance[0]
+        found = call(torchcent.shortest_path_encoding, index, weight, **options).distance[0]
         known = dict(nx.all_pairs_dijkstra_path_length(there))
         wanted = [[known[u].get(v, -1) for v in range(90)] for u in range(90)]
         assert found.tolist() == wanted
-        rows = torchcent.shortest_path_lengths(index, weight, **spread(options)).double()
+        rows = call(torchcent.shortest_path_lengths, index, weight, **options).double()
         assert torch.equal(found.double(), torch.where(rows < INF, rows, -1))
-        pairs = torchcent.shortest_path_pairs(index, weight, cutoff=2, **spread(options))
+        pairs = call(torchcent.shortest_path_pairs, index, weight, cutoff=2, **options)
         near = torch.nonzero((found >= 0) & (found <= 2))
         assert torch.equal(pairs.pairs.T, near)
         assert torch.equal(pairs.distance, found[near[:, 0], near[:, 1]].to(pairs.distance.dtype))
@@ -265,10 +271,10 @@ def test_bad_arguments():
         ({"memory": -1}, "memory must be a positive"),
     ]:
         with pytest.raises(ValueError, match=message):
-            encode(path, **spread(options))
+            call(encode, path, **options)
     for name, value in [("cutoff", "2"), ("paths", 1), ("unreachable", None), ("progress", 3)]:
         with pytest.raises(TypeError, match=name):
-            encode(path, **spread({name: value}))
+            call(encode, path, **{name: value})
     with pytest.raises(ValueError, match="dtype must be one of .* with weights"):
         pairs(path, torch.ones(3, device=DEVICE), dtype=torch.int32)
     with pytest.raises(ValueError, match="walk_length must be at least 1"):
@@ -284,11 +290,13 @@ def test_memory():
     ptr = torch.cat([torch.tensor([0, 3000], device=DEVICE), torch.arange(3001, 5001).to(DEVICE)])
     index = index[:, index[0] < 2999]
     with pytest.raises(MemoryError, match=r"\[2001, max_nodes=3000, 3000\] needs .* memory="):
-        torchcent.shortest_path_encoding(index, ptr=ptr, run=torchcent.Run(memory=10**8))
-    found = torchcent.shortest_path_pairs(index, ptr=ptr, cutoff=2, run=torchcent.Run(memory=10**8))
+        call(torchcent.shortest_path_encoding, index, ptr=ptr, run=torchcent.Run(memory=10**8))
+    found = call(
+        torchcent.shortest_path_pairs, index, ptr=ptr, cutoff=2, run=torchcent.Run(memory=10**8)
+    )
     assert found.distance.numel() == 5000 + 2999 + 2998
     with pytest.raises(MemoryError, match="4503500 pairs needs .* memory="):
-        torchcent.shortest_path_pairs(index, ptr=ptr, run=torchcent.Run(memory=5 * 10**7))
+        call(torchcent.shortest_path_pairs, index, ptr=ptr, run=torchcent.Run(memory=5 * 10**7))
     with pytest.raises(MemoryError, match="paths of up to 2999 edges needs"):
         torchcent.shortest_path_encoding(
             index[:, :2999],
@@ -298,8 +306,12 @@ def test_memory():
             cutoff=None,
         )
     with pytest.raises(MemoryError, match="5000 vertices with walk_length=4000 needs"):
-        torchcent.random_walk_encoding(
-            index, ptr=ptr, walk_length=4000, run=torchcent.Run(memory=10**8)
+        call(
+            torchcent.random_walk_encoding,
+            index,
+            ptr=ptr,
+            walk_length=4000,
+            run=torchcent.Run(memory=10**8),
         )
 
 
@@ -327,8 +339,14 @@ def test_random_walk(weights, directed, dense, monkeypatch):
     index, weight, ptr, _ = drawn(4, sizes, weights, directed, 2.5)
     matrices = strengths(index, weight, ptr, directed)
     for steps in (1, 2, 7):
-        found = torchcent.random_walk_encoding(
-            index, weight, ptr=ptr, directed=directed, walk_length=steps, dtype=F64
+        found = call(
+            torchcent.random_walk_encoding,
+            index,
+            weight,
+            ptr=ptr,
+            directed=directed,
+            walk_length=steps,
+            dtype=F64,
         )
         expected = np.concatenate([powers(x, steps) if len(x) else np.zeros((0, steps))
                                    for x in matrices])  # fmt: skip
@@ -366,4 +384,4 @@ def test_graphs_without_arcs(engine, n):
     found = torchcent.random_walk_encoding(none, num_nodes=n, walk_length=3)
     assert found.tolist() == [[0.0] * 3] * n
     empty = torch.zeros(1, dtype=torch.int64, device=DEVICE)
-    assert torchcent.shortest_path_encoding(none, ptr=empty).distance.shape == (0, 0, 0)
+    assert call(torchcent.shortest_path_encoding, none, ptr=empty).distance.shape == (0, 0, 0)

@@ -95,13 +95,23 @@ def test_a_road_network(tuning: Tuning) -> None:
     for measure in (torchcent.betweenness, torchcent.edge_betweenness):
         found = measure(graph, dtype=F64)
         torch.testing.assert_close(
-            found, measure(graph, dtype=F64, ties="float"), rtol=1e-9, atol=1e-14
+            found,
+            measure(
+                graph.with_ties("float"),
+                dtype=F64,
+            ),
+            rtol=1e-9,
+            atol=1e-14,
         )
         assert torch.equal(found, measure(graph, dtype=F64))
-    floats = torchcent.explain(graph, ties="float")
+    floats = torchcent.explain(
+        graph.with_ties("float"),
+    )
     assert (floats.weights, floats.engine) == ("float64", "dijkstra")
     assert floats.core_nodes == n
-    tolerant = torchcent.explain(graph, tie_tolerance=1e-9)
+    tolerant = torchcent.explain(
+        graph.with_ties(tie_tolerance=1e-9),
+    )
     assert tolerant.weights == "float64; tie tolerance 1e-09" and tolerant.core_nodes == n
     assert torchcent.explain(graph, measure="closeness").weights == "float64"
 
@@ -379,7 +389,7 @@ def test_what_a_graph_keeps() -> None:
     torchcent.betweenness(graph)
     assert _room.held_bytes(graph) > held  # its cores
     assert counted.reversed().scale == counted.to("cpu").scale == counted.scale
-    assert _fixed_point.of(graph._with_float_ties).scale == graph.scale
+    assert _fixed_point.of(graph.with_ties("float")).scale == graph.scale
     whole = undirected(n, edges, 1.0)
     assert _fixed_point.of(whole) is whole
 
@@ -390,4 +400,7 @@ def test_a_folder_knows_how_sums_were_compared(tmp_path: object) -> None:
     graph = undirected(n, [(u, v, chance.uniform(1, 100)) for u, v, _ in edges], 1.0)
     torchcent.betweenness(graph, run=torchcent.Run(checkpoint=tmp_path))
     with pytest.raises(ValueError, match="ties is .*fixed point"):
-        torchcent.betweenness(graph, run=torchcent.Run(checkpoint=tmp_path), ties="float")
+        torchcent.betweenness(
+            graph.with_ties("float"),
+            run=torchcent.Run(checkpoint=tmp_path),
+        )

@@ -317,8 +317,8 @@ def test_pytorch_geometric() -> None:
     two = data.Batch.from_data_list([one, one])
     close(torchcent.betweenness(two, True), torch.tensor([*wanted.values()] * 2))
     assert torchcent.diameter(two).shape == (2,)
-    with pytest.raises(ValueError, match="batch and ptr are for a graph without its own"):
-        torchcent.betweenness(two, ptr=torch.tensor([0, 2 * N]))
+    with pytest.raises(ValueError, match="batch is for a graph without its own"):
+        torchcent.betweenness(two, batch=torch.zeros(2 * N, dtype=torch.int64))
     sparse = data.Data(adj_t=SparseTensor(index[1], index[0], N, length), num_nodes=N)
     close(torchcent.betweenness(sparse, True), wanted)
     assert torchcent.Graph.from_data(one, weighted=True) == torchcent.Graph.from_data(

@@ -123,11 +123,16 @@ def test_a_path_from_its_end():
     graph = Graph.from_edge_index(edge_index(path(n)), directed=False)
     seed = next(s for s in range(50) if int(torch.randperm(n, generator=chance(s))[0]) == 0)
     found = betweenness_approx(
-        graph, method="pivots", max_samples=1, scaling="linear", dtype=F64, generator=chance(seed)
+        graph,
+        method="pivots",
+        max_samples=1,
+        pivots="uniform+linear",
+        dtype=F64,
+        generator=chance(seed),
     )
     expected = [2 * v * sum(1 / t for t in range(v + 1, n)) / (n - 2) for v in range(1, n)]
     torch.testing.assert_close(found.scores[1:].cpu(), torch.tensor(expected, dtype=F64))
-    assert found.scores[0].isnan() and found.reason.endswith("scaling linear")
+    assert found.scores[0].isnan() and found.reason.endswith("uniform+linear")
 
 
 def chance(seed: int) -> torch.Generator:
@@ -143,7 +148,7 @@ def test_all_pivots_are_exact(name, directed, weighted):
         graph.to_networkx(), weight="weight" if weighted else None, normalized=True
     )
     found = betweenness_approx(
-        graph, method="pivots", max_samples=10**6, scaling="linear", dtype=F64
+        graph, method="pivots", max_samples=10**6, pivots="uniform+linear", dtype=F64
     )
     assert found.samples == graph.num_nodes and found.epsilon == 0
     expected = torch.tensor([exact[v] for v in range(graph.num_nodes)], dtype=F64)
@@ -158,7 +163,7 @@ def test_no_bias_and_within_the_bounds(directed, pivots):
     runs = []
     for seed in range(300):
         found = betweenness_approx(
-            graph, 0.1, 0.2, method="pivots", max_samples=6, pivots=pivots, scaling="linear",
+            graph, 0.1, 0.2, method="pivots", max_samples=6, pivots=f"{pivots}+linear",
             dtype=F64, generator=chance(seed),
         )  # fmt: skip
         runs.append(found.scores.cpu())
@@ -171,7 +176,7 @@ def test_no_bias_and_within_the_bounds(directed, pivots):
 def test_twice_as_much_to_tell_asks_for_four_times_as_many():
     graph = Graph.from_edge_index(edge_index(random_graph(400, 900, seed=5)), 400, False)
     plain = betweenness_approx(graph, 0.35, 0.5, method="pivots")
-    linear = betweenness_approx(graph, 0.35, 0.5, method="pivots", scaling="linear")
+    linear = betweenness_approx(graph, 0.35, 0.5, method="pivots", pivots="uniform+linear")
     # One more each, for what a pivot cannot tell of itself; without replacement from the 399
     # others, the square of epsilon is in proportion to (1 + 1 / 399) / k - 1 / 399.
     square = [400 / (found.samples - 1) - 1 for found in (plain, linear)]
@@ -196,8 +201,8 @@ def test_both_ways_of_a_directed_graph():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "pivots", "scaling": "square"}, "scaling must be one of brandes_pich, linear"),
-        ({"scaling": "linear"}, "scaling='linear' is for method='pivots', not 'auto'"),
+        ({"method": "pivots", "pivots": "uniform+square"}, "pivots must be one of uniform, degree"),
+        ({"pivots": "max_min+linear"}, "pivots=.* is for method='pivots', not 'auto'"),
     ],
 )
 def test_errors(options, message):

@@ -11,6 +11,7 @@ import torch
 from graphs import DEVICE
 from hypothesis import given
 from hypothesis import strategies as st
+from surface import call
 from torch import Tensor
 
 import torchcent
@@ -105,8 +106,11 @@ def test_batch(engine: str) -> None:
     path = torch.tensor([[0, 1, 1, 2, 3, 4], [1, 0, 2, 1, 4, 3]], device=DEVICE)
     edges = torch.cat([TRIANGLE, path + 3, TRIANGLE + 8], 1)
     with pytest.warns(UserWarning, match="every 2 iterations"):
-        found = torchcent.mcl(
-            edges, ptr=torch.tensor([0, 3, 8, 11], device=DEVICE), run=torchcent.Run(engine=engine)
+        found = call(
+            torchcent.mcl,
+            edges,
+            ptr=torch.tensor([0, 3, 8, 11], device=DEVICE),
+            run=torchcent.Run(engine=engine),
         )
     alone = torchcent.mcl(path, num_nodes=5)
     assert not found.converged and found.iterations < 100 and math.isfinite(found.chaos_history[-1])

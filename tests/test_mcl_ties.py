@@ -7,7 +7,7 @@ import sys
 import pytest
 import torch
 from graphs import DEVICE
-from surface import spread
+from surface import call, spread
 from torch import Tensor
 
 import torchcent
@@ -177,7 +177,7 @@ def test_a_flow_at_rest_in_a_batch():
     first = [0, 20, 25, 55]
     index = torch.cat([part[0] + begin for part, begin in zip(parts, first, strict=False)], 1)
     ptr = torch.tensor(first, device=DEVICE)
-    found = torchcent.mcl(index.to(DEVICE), ptr=ptr, directed=False)
+    found = call(torchcent.mcl, index.to(DEVICE), ptr=ptr, directed=False)
     assert found.converged and found.iterations < 40
     alone = [clustered(part, "auto").labels for part in parts]
     count = found.cluster_ptr

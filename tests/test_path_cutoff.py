@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Arcs
 from runs import SMALL
-from surface import spread
+from surface import call
 from test_batch import together
 
 import torchcent
@@ -132,11 +132,11 @@ def test_against_all_pairs(shape, weighted, directed):
         measure = getattr(torchcent, name)
         options = {"num_nodes": n, "directed": directed, "dtype": F64, "engine": engine}
         options["normalized"] = False
-        found = measure(edge_index(arcs), weight, cutoff=cutoffs, **spread(options))
+        found = call(measure, edge_index(arcs), weight, cutoff=cutoffs, **options)
         assert found.shape[1] == len(cutoffs)
         for column, sums in zip(found.unbind(1), wanted, strict=True):
             check(column, expected(sums[name], directed))
-        check(measure(edge_index(arcs), weight, cutoff=2.5, **spread(options)), found[:, 2].cpu())
+        check(call(measure, edge_index(arcs), weight, cutoff=2.5, **options), found[:, 2].cpu())
 
 
 def hub_and_rim(spokes: int) -> Arcs:
@@ -165,19 +165,19 @@ def test_both_directions_of_a_pair(shape, tuning):
         wanted = [within[cutoff] for cutoff in cutoffs]
         options = {"cutoff": cutoffs, "normalized": False, "dtype": F64, "engine": "lanes"}
         graph = Graph.from_edge_index(edge_index(arcs), n, directed=False)
-        found = getattr(torchcent, name)(graph, **spread(options))
+        found = call(getattr(torchcent, name), graph, **options)
         for column, sums in zip(found.unbind(1), wanted, strict=True):
             check(column, expected(sums[name], False))
         with counts_in_float64():
-            exact = getattr(torchcent, name)(graph, **spread(options))
+            exact = call(getattr(torchcent, name), graph, **options)
         for column, sums in zip(exact.unbind(1), wanted, strict=True):
             torch.testing.assert_close(
                 column.cpu(), expected(sums[name], False), rtol=1e-12, atol=1e-9
             )
         tuning(**SMALL)
-        check(getattr(torchcent, name)(graph, **spread(options)), found.cpu())
+        check(call(getattr(torchcent, name), graph, **options), found.cpu())
         every = torch.arange(n, device=DEVICE)  # is searched from both ends
-        check(getattr(torchcent, name)(graph, sources=every, **spread(options)), found.cpu())
+        check(call(getattr(torchcent, name), graph, sources=every, **options), found.cpu())
 
 
 @st.composite
@@ -228,8 +228,8 @@ def test_igraph(weighted, directed):
     weight = torch.tensor(lengths, device=DEVICE) if weighted else None
     options = {"num_nodes": n, "directed": directed, "normalized": False, "dtype": F64}
     cutoffs = [1, 2, 3, 4, 6, 8]
-    found = torchcent.betweenness(edge_index(arcs), weight, cutoff=cutoffs, **spread(options))
-    edges = torchcent.edge_betweenness(edge_index(arcs), weight, cutoff=cutoffs, **spread(options))
+    found = call(torchcent.betweenness, edge_index(arcs), weight, cutoff=cutoffs, **options)
+    edges = call(torchcent.edge_betweenness, edge_index(arcs), weight, cutoff=cutoffs, **options)
     for place, cutoff in enumerate(cutoffs):
         of_vertices = theirs.betweenness(directed=directed, cutoff=cutoff, weights=lengths)
         check(found[:, place], torch.tensor(of_vertices, dtype=F64))
@@ -265,10 +265,10 @@ def test_batch(name, weighted):
     joined = torch.cat(weights) if weighted else None
     for engine in ("auto", "dijkstra" if weighted else "queue"):
         skip_without(engine, weighted)
-        scores = measure(index, joined, ptr=ptr, **spread(options, engine=engine))
+        scores = call(measure, index, joined, ptr=ptr, engine=engine, **options)
         alone = torch.cat(
             [
-                measure(edge_index(arcs), weight, num_nodes=n, **spread(options, engine=engine))
+                call(measure, edge_index(arcs), weight, num_nodes=n, engine=engine, **options)
                 for (n, arcs), weight in zip(parts, weights, strict=True)
             ]
         )
@@ -315,10 +315,10 @@ def test_many_paths(engine, count):
 def test_ledger(tmp_path):
     graph = torchcent.generate.ba(300, 3)
     options = {"cutoff": [2, 3], "dtype": F64, "checkpoint": tmp_path}
-    first = torchcent.betweenness(graph, **spread(options))
-    assert torch.equal(torchcent.betweenness(graph, **spread(options)), first)
+    first = call(torchcent.betweenness, graph, **options)
+    assert torch.equal(call(torchcent.betweenness, graph, **options), first)
     with pytest.raises(ValueError, match="cutoff"):
-        torchcent.betweenness(graph, **spread(options | {"cutoff": [2, 4]}))
+        call(torchcent.betweenness, graph, **options | {"cutoff": [2, 4]})
 
 
 def test_float32_cutoffs_are_decimals():
@@ -363,7 +363,7 @@ def test_plan():
 def test_malformed(options, kind, said):
     for name in MEASURES:
         with pytest.raises(kind, match=said):
-            getattr(torchcent, name)(edge_index(path(4)), **spread(options))
+            call(getattr(torchcent, name), edge_index(path(4)), **options)
 
 
 def test_command_line(tmp_path, capsys):

@@ -12,7 +12,7 @@ from engines import ENGINES, WEIGHTED, assert_scores
 from graphs import DEVICE, complete, edge_index, grid, networkx_graph, path, random_graph, star
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call, spread
 
 import torchcent
 from torchcent import Graph, cli
@@ -117,10 +117,15 @@ def test_batch(weighted):
         states.append(own)
         ptr.append(ptr[-1] + n)
     weight = torch.ones(len(index), device=DEVICE) * 2 if weighted else None
-    union = torchcent.percolation(
-        edge_index(index), weight, states=torch.cat(states), directed=False, dtype=F64,
+    union = call(
+        torchcent.percolation,
+        edge_index(index),
+        weight,
+        states=torch.cat(states),
+        directed=False,
+        dtype=F64,
         ptr=torch.tensor(ptr, device=DEVICE),
-    )  # fmt: skip
+    )
     torch.testing.assert_close(union, torch.cat(expected), rtol=1e-5, atol=1e-12)
 
 

@@ -45,7 +45,7 @@ def made(name: str, weights: str, directed: bool) -> torchcent.Graph:
         turn = itertools.cycle(WEIGHTS[weights])
         length = torch.tensor([next(turn) for _ in arcs], dtype=torch.float64, device=DEVICE)
     graph = torchcent.Graph.from_edge_index(edge_index(arcs), n, directed, length)
-    return graph._with_float_ties if weights == "rounded" else graph
+    return graph.with_ties("float") if weights == "rounded" else graph
 
 
 def networkx_of(graph: torchcent.Graph) -> nx.DiGraph:

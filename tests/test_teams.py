@@ -98,7 +98,7 @@ def test_linear_pivots(at_once: None) -> None:
         chance = torch.Generator().manual_seed(1)
         found.append(
             torchcent.betweenness_approx(
-                graph, method="pivots", scaling="linear", max_samples=2, generator=chance
+                graph, method="pivots", pivots="uniform+linear", max_samples=2, generator=chance
             ).scores
         )
     assert torch.equal(found[0], found[1])

@@ -27,7 +27,7 @@ from graphs import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interrupt import assert_stops
-from surface import spread
+from surface import call
 from test_batch import together
 
 import torchcent
@@ -58,9 +58,7 @@ SIZES: dict[str, tuple[int, oracles.Arcs]] = {
 
 def ask(measure: str, n: int, arcs: oracles.Arcs, **options) -> torch.Tensor:
     function = getattr(torchcent, measure)
-    return function(
-        edge_index(arcs), num_nodes=n, dtype=F64, **spread(options, engine="tiny")
-    ).cpu()
+    return call(function, edge_index(arcs), num_nodes=n, dtype=F64, engine="tiny", **options).cpu()
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
@@ -177,7 +175,7 @@ def test_alone_and_in_a_batch(weighted):
     measures = ["betweenness", "stress", "closeness", "harmonic", "eccentricity", "diameter"]
     for measure in [*measures, "average_shortest_path_length", "edge_betweenness"]:
         function = getattr(torchcent, measure)
-        found = function(arcs, joined, ptr=ptr, run=torchcent.Run(engine="tiny"), dtype=F64)
+        found = call(function, arcs, joined, ptr=ptr, run=torchcent.Run(engine="tiny"), dtype=F64)
         pieces, begin = [], 0
         for n, own in parts:
             length = weight[begin : begin + len(own)] if weighted else None
@@ -243,7 +241,7 @@ def test_too_large():
         torchcent.betweenness(large, run=torchcent.Run(engine="tiny"))
     arcs, ptr = together([(3, path(3)), (_tiny.MOST_NODES + 1, path(_tiny.MOST_NODES + 1))])
     with pytest.raises(ValueError, match="graph 1 of the batch has 2049; take engine='auto'"):
-        torchcent.closeness(arcs, ptr=ptr, run=torchcent.Run(engine="tiny"))
+        call(torchcent.closeness, arcs, ptr=ptr, run=torchcent.Run(engine="tiny"))
     assert torchcent.diameter(
         edge_index(path(_tiny.MOST_NODES)), run=torchcent.Run(engine="tiny")
     ) == float("inf")
@@ -292,30 +290,33 @@ def test_explain():
     large = torchcent.explain(generate.ba(3000, 3, seed=1).to(DEVICE), directed=False).engine
     assert plan.engine == "mixed" and plan.graphs == f"2 by tiny, 1 by {large}"
     assert "3 graphs of 16 to 3,000 vertices" in str(plan) and "one of 3,000" in plan.reason
-    plan = torchcent.explain(
-        edge_index(path(20)), measure="closeness", ptr=torch.tensor([0, 20]).to(DEVICE)
+    plan = call(
+        torchcent.explain,
+        edge_index(path(20)),
+        measure="closeness",
+        ptr=torch.tensor([0, 20]).to(DEVICE),
     )
     assert (plan.engine, plan.graphs, plan.batches) == ("tiny", "1 by tiny", 1)
     plan = torchcent.explain(edge_index(path(20)))
     assert plan.engine == "tiny" and plan.graphs == "" and "20 vertices" in plan.reason
     nothing = torch.zeros(1, dtype=torch.int64, device=DEVICE)
-    assert torchcent.explain(edge_index([]), ptr=nothing).engine == "none"
+    assert call(torchcent.explain, edge_index([]), ptr=nothing).engine == "none"
 
 
 def test_lost_in_rounding():
     """Weights that vanish beside others are refused graph by graph."""
     arcs, ptr = together([(3, path(3)), (3, path(3))])
     small = torch.tensor([1e-20, 2e-20, 1.0, 2.0], dtype=F64, device=DEVICE)
-    found = torchcent.betweenness(arcs, small, ptr=ptr, directed=False, normalized=False)
+    found = call(torchcent.betweenness, arcs, small, ptr=ptr, directed=False, normalized=False)
     assert found.tolist() == [0, 1, 0, 0, 1, 0]
     beside = torch.tensor([1e-20, 1.0, 1.0, 2.0], dtype=F64, device=DEVICE)
     with pytest.raises(ValueError, match="1e-20, which vanishes"):
-        torchcent.betweenness(arcs, beside, ptr=ptr)
+        call(torchcent.betweenness, arcs, beside, ptr=ptr)
 
 
 def test_progress(capsys):
     arcs, ptr = together([(9, grid(3, 3))] * 4)
-    torchcent.betweenness(arcs, ptr=ptr, run=torchcent.Run(engine="tiny", progress=True))
+    call(torchcent.betweenness, arcs, ptr=ptr, run=torchcent.Run(engine="tiny", progress=True))
     said = capsys.readouterr().err
     assert "betweenness" in said and "100%" in said
 

@@ -10,7 +10,7 @@ from graphs import DEVICE, arc_lists, cycle, diamonds, edge_index, grid, path, r
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Arcs
-from surface import spread
+from surface import call, spread
 from test_batch import together
 
 import torchcent
@@ -104,7 +104,7 @@ def test_any_graph(graph, variant, weighted, directed, unit):
 def test_a_batch_and_parts_of_the_pairs(variant):
     parts = [SHAPES[name] for name in ("path", "nothing", "random")]
     index, ptr = together(parts)
-    found = torchcent.betweenness_variant(index, variant=variant, ptr=ptr, directed=True)
+    found = call(torchcent.betweenness_variant, index, variant=variant, ptr=ptr, directed=True)
     alone = [
         torchcent.betweenness_variant(edge_index(a), variant=variant, num_nodes=n, directed=True)
         for n, a in parts

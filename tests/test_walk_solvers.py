@@ -10,7 +10,7 @@ import torch
 from graphs import DEVICE
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent.graph import _segments
@@ -80,19 +80,20 @@ def check_katz(matrix, whole):
     options = {"num_nodes": len(matrix), "directed": whole}
     for share in (0.3, 0.7, 0.97):
         exact = np.linalg.solve(np.eye(len(matrix)) - share / top * matrix.T, np.ones(len(matrix)))
-        found = torchcent.katz(
+        found = call(
+            torchcent.katz,
             index,
             weight,
             alpha=share / top,
             normalized=False,
             dtype=F64,
             max_iter=10**5,
-            **spread(options),
+            **options,
         )
         close(found, exact, 1e-7)
     for share in (1.02, 3.0, 1e4):
         with pytest.raises(ValueError, match="must be below the reciprocal") as error:
-            torchcent.katz(index, weight, alpha=share / top, **spread(options))
+            call(torchcent.katz, index, weight, alpha=share / top, **options)
         limit = float(str(error.value).rsplit(" ", 1)[1])
         assert limit == pytest.approx(1 / top, rel=2e-2)
 
@@ -135,11 +136,11 @@ def test_katz_of_a_batch_and_of_few_origins():
     path = torch.tensor([range(9), range(1, 10)], device=DEVICE)
     both, ptr = torch.cat([star, path + 31], 1), torch.tensor([0, 31, 41], device=DEVICE)
     options = {"alpha": 0.15, "directed": False, "dtype": F64}
-    found = torchcent.katz(both, ptr=ptr, **spread(options))
-    assert torch.equal(found[:31], torchcent.katz(star, **spread(options)))
-    assert torch.equal(found[31:], torchcent.katz(path, **spread(options)))
+    found = call(torchcent.katz, both, ptr=ptr, **options)
+    assert torch.equal(found[:31], call(torchcent.katz, star, **options))
+    assert torch.equal(found[31:], call(torchcent.katz, path, **options))
     with pytest.raises(ValueError, match="about 0.1825"):
-        torchcent.katz(both, ptr=ptr, alpha=0.3, directed=False)
+        call(torchcent.katz, both, ptr=ptr, alpha=0.3, directed=False)
     beta = torch.zeros(31)
     beta[[2, 5]] = torch.tensor([3.0, 1.0])
     matrix = undirected(nx.star_graph(30))
@@ -162,9 +163,9 @@ def test_eigenvector_and_hits(name):
     matrix = undirected(UNDIRECTED[name])
     index, _ = arcs_of(matrix)
     options = {"num_nodes": len(matrix), "directed": False, "dtype": F64}
-    close(torchcent.eigenvector(index, **spread(options)), projection(matrix), 1e-8)
+    close(call(torchcent.eigenvector, index, **options), projection(matrix), 1e-8)
     hubs = projection(matrix @ matrix)
-    close(torchcent.hits(index, **spread(options)).hubs, hubs / hubs.sum(), 1e-8)
+    close(call(torchcent.hits, index, **options).hubs, hubs / hubs.sum(), 1e-8)
 
 
 @pytest.mark.parametrize("name", DIRECTED)
@@ -248,15 +249,16 @@ def test_small_graphs_have_the_bits_that_they_have_alone(name):
     index = torch.cat([part + int(at) for part, at in zip(parts, first, strict=False)], 1)
     measure = getattr(torchcent, name)
     options = {"directed": False, "dtype": F64}
-    found = measure(
+    found = call(
+        measure,
         index.to(DEVICE),
         torch.cat(weights).to(DEVICE),
         ptr=torch.from_numpy(first).to(DEVICE),
-        **spread(options),
+        **options,
     )
     found = found.hubs if name == "hits" else found
     for graph, part, weight, at in zip(graphs, parts, weights, first, strict=False):
-        alone = measure(part.to(DEVICE), weight.to(DEVICE), num_nodes=len(graph), **spread(options))
+        alone = call(measure, part.to(DEVICE), weight.to(DEVICE), num_nodes=len(graph), **options)
         alone = alone.hubs if name == "hits" else alone
         own = found[int(at) : int(at) + len(graph)]
         assert torch.equal(alone, own)
@@ -307,10 +309,10 @@ def test_all_eigenvalues_of_large_dense_graphs(monkeypatch):
     index, _ = arcs_of(matrix)
     exact = np.diag(scipy.linalg.expm(matrix))
     options = {"num_nodes": 60, "directed": False, "dtype": F64}
-    close(torchcent.subgraph_centrality(index, **spread(options)), exact, 1e-9)
+    close(call(torchcent.subgraph_centrality, index, **options), exact, 1e-9)
     assert not taken
     two = torch.tensor([3, 50])
-    close(torchcent.subgraph_centrality(index, vertices=two, **spread(options)), exact[two], 1e-9)
+    close(call(torchcent.subgraph_centrality, index, vertices=two, **options), exact[two], 1e-9)
     assert len(taken) == 1
 
 
@@ -331,11 +333,11 @@ def test_series_of_the_exponential(name, tol, weighted, monkeypatch):
     monkeypatch.setattr(_closed, "_ENTRIES", 2000)  # several blocks
     index, weight = arcs_of(matrix)
     options = {"num_nodes": len(matrix), "directed": False, "tol": tol, "dtype": F64}
-    found = torchcent.subgraph_centrality(index, weight, **spread(options)).cpu().numpy()
+    found = call(torchcent.subgraph_centrality, index, weight, **options).cpu().numpy()
     assert (np.abs(found - exact) <= (tol + 1e-12) * exact).all()
     some = torch.tensor([80, 2])
     found = (
-        torchcent.subgraph_centrality(index, weight, vertices=some, **spread(options)).cpu().numpy()
+        call(torchcent.subgraph_centrality, index, weight, vertices=some, **options).cpu().numpy()
     )
     assert (np.abs(found - exact[some]) <= (tol + 1e-12) * exact[some]).all()
 

@@ -12,7 +12,7 @@ import torch
 from graphs import DEVICE
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import Graph, cli
@@ -334,8 +334,8 @@ def test_batches(name):
     if name not in ("core_number", "triangles"):
         options["dtype"] = F64
     found, alone = (
-        measure(batch, **spread(options)),
-        [measure(graph, **spread(options)) for graph in graphs],
+        call(measure, batch, **options),
+        [call(measure, graph, **options) for graph in graphs],
     )
     if name == "hits":
         found, alone = found.hubs, [x.hubs for x in alone]
@@ -346,7 +346,7 @@ def test_batches(name):
 def test_graphs_without_arcs(name):
     none = torch.empty(2, 0, dtype=torch.int64, device=DEVICE)
     for n in (0, 1, 3):
-        found = getattr(torchcent, name)(none, num_nodes=n, **spread(OF_VERTICES[name]))
+        found = call(getattr(torchcent, name), none, num_nodes=n, **OF_VERTICES[name])
         found = found.hubs if name == "hits" else found
         value = {
             "pagerank": 1 / max(n, 1), "hits": 1 / max(n, 1), "subgraph_centrality": 1,
@@ -393,7 +393,7 @@ def test_threads_do_not_change_bits(name):
     try:
         for threads in (1, 2):
             torch.set_num_threads(threads)
-            found.append(measure(graph, **spread(options)))
+            found.append(call(measure, graph, **options))
     finally:
         torch.set_num_threads(before)
     pairs = zip(*found, strict=True) if name == "hits" else [found]
@@ -434,7 +434,7 @@ BAD = [
 @pytest.mark.parametrize(("name", "options", "error", "said"), BAD)
 def test_malformed_arguments(name, options, error, said):
     with pytest.raises(error, match=said):
-        getattr(torchcent, name)(ARCS, **spread(options))
+        call(getattr(torchcent, name), ARCS, **options)
 
 
 def test_malformed_graphs():
@@ -492,10 +492,14 @@ def test_centralization(directed):
 def test_stars_are_the_most_central(measure):
     star = torch.stack([torch.zeros(6, dtype=torch.int64), torch.arange(1, 7)]).to(DEVICE)
     ring = torch.stack([torch.arange(5), (torch.arange(5) + 1) % 5]).to(DEVICE) + 7
-    found = torchcent.centralization(
-        torch.cat([star, ring], 1), measure, ptr=torch.tensor([0, 7, 12, 13], device=DEVICE),
-        directed=False, dtype=F64,
-    )  # fmt: skip
+    found = call(
+        torchcent.centralization,
+        torch.cat([star, ring], 1),
+        measure,
+        ptr=torch.tensor([0, 7, 12, 13], device=DEVICE),
+        directed=False,
+        dtype=F64,
+    )
     assert found[:2].tolist() == pytest.approx([1, 0], abs=1e-9)
     assert found[2].isnan()
 
@@ -523,8 +527,8 @@ def test_networkx(name, options, directed):
         pytest.skip("NetworkX has it for undirected graphs")
     graph = networkx_of(drawn(6, 30, 200, directed)[0], directed)
     graph = nx.relabel_nodes(graph, {v: f"v{v}" for v in graph})
-    found = getattr(nx, name)(graph, backend="torchcent", **spread(options))
-    wanted = getattr(nx, name)(graph, backend="networkx", **spread(options))
+    found = call(getattr(nx, name), graph, backend="torchcent", **options)
+    wanted = call(getattr(nx, name), graph, backend="networkx", **options)
     for one, other in zip(*((x if isinstance(x, tuple) else (x,)) for x in (found, wanted)),
                           strict=True):  # fmt: skip
         assert list(one) == list(other)

@@ -29,7 +29,7 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 from test_weighted import ENDS, EXACT, ROUNDED, listed, networkx_graph, seeded
 from torch import Tensor
 
@@ -50,7 +50,7 @@ def kind_of(name):
 
 def weighted(n, arcs, weights, directed=True):
     """Decimals are added as floats, as by the oracles."""
-    return decimals(n, arcs, weights, directed)._with_float_ties
+    return decimals(n, arcs, weights, directed).with_ties("float")
 
 
 def decimals(n, arcs, weights, directed):
@@ -81,16 +81,14 @@ def test_definition(weighted_engine, kind, data):
     some = None if sources is None else torch.tensor(sources)
 
     expected = oracles.closeness(rows, flag, sources)
-    assert_close(
-        torchcent.closeness(graph, wf_improved=flag, sources=some, **spread(run)), expected
-    )
+    assert_close(call(torchcent.closeness, graph, wf_improved=flag, sources=some, **run), expected)
     expected = oracles.harmonic(rows, flag, sources)
-    assert_close(torchcent.harmonic(graph, normalized=flag, sources=some, **spread(run)), expected)
+    assert_close(call(torchcent.harmonic, graph, normalized=flag, sources=some, **run), expected)
     away = "inf" if flag else "component"
     expected = oracles.eccentricity(rows, away)
-    assert_close(torchcent.eccentricity(graph, disconnected=away, **spread(run)), expected)
+    assert_close(call(torchcent.eccentricity, graph, disconnected=away, **run), expected)
 
-    profile = torchcent.distance_profile(graph, sources=some, **spread(run))
+    profile = call(torchcent.distance_profile, graph, sources=some, **run)
     found = [oracles.incoming(rows, v, sources) for v in range(n)]
     assert_close(profile.reach, [weight * len(finite) for finite, weight in found])
     assert_close(profile.farness, [float(weight) * float(sum(finite)) for finite, weight in found])
@@ -98,7 +96,7 @@ def test_definition(weighted_engine, kind, data):
     if n:
         chosen = data.draw(subsets(n), label="vertices")
         everything = oracles.closeness(rows)
-        some = torchcent.closeness(graph, vertices=torch.tensor(chosen), **spread(run))
+        some = call(torchcent.closeness, graph, vertices=torch.tensor(chosen), **run)
         assert_close(some, [everything[v] for v in chosen])
 
 
@@ -111,13 +109,13 @@ def test_networkx(weighted_engine, name, directed, kind):
     known, graph = networkx_graph(n, arcs, weights, directed), weighted(n, arcs, weights, directed)
     run = {"engine": weighted_engine, "dtype": F64}
     expected = nx.closeness_centrality(known, distance="weight")
-    assert_close(torchcent.closeness(graph, **spread(run)), [expected[v] for v in range(n)])
+    assert_close(call(torchcent.closeness, graph, **run), [expected[v] for v in range(n)])
     expected = nx.harmonic_centrality(known, distance="weight")
-    assert_close(torchcent.harmonic(graph, **spread(run)), [expected[v] for v in range(n)])
+    assert_close(call(torchcent.harmonic, graph, **run), [expected[v] for v in range(n)])
     connected = nx.is_strongly_connected if directed else nx.is_connected
     if connected(known):
         expected = nx.average_shortest_path_length(known, weight="weight")
-        actual = torchcent.average_shortest_path_length(graph, **spread(run))
+        actual = call(torchcent.average_shortest_path_length, graph, **run)
         assert_close(actual.reshape(1), [expected])
 
 
@@ -152,8 +150,8 @@ def test_paths_as_long_as_a_type_holds(weighted_engine, n):
         graph = weighted(n, arcs, weights, directed=False)
         rows = oracles.distances(n, arcs, weights, directed=False)
         run = {"engine": weighted_engine, "dtype": F64}
-        assert_close(torchcent.closeness(graph, **spread(run)), oracles.closeness(rows))
-        assert_close(torchcent.eccentricity(graph, **spread(run)), oracles.eccentricity(rows))
+        assert_close(call(torchcent.closeness, graph, **run), oracles.closeness(rows))
+        assert_close(call(torchcent.eccentricity, graph, **run), oracles.eccentricity(rows))
         check_extremes(rows, graph, weighted_engine, "inf")
 
 
@@ -161,8 +159,8 @@ def test_top(weighted_engine):
     n, arcs = ASSORTED["dense"]
     graph = weighted(n, arcs, seeded(arcs, "uniform"), directed=False)
     run = {"engine": weighted_engine, "dtype": F64}
-    every = torchcent.closeness(graph, **spread(run))
-    values, indices = torchcent.closeness(graph, top=7, **spread(run))
+    every = call(torchcent.closeness, graph, **run)
+    values, indices = call(torchcent.closeness, graph, top=7, **run)
     order = torch.argsort(every, descending=True, stable=True)[:7]
     assert torch.equal(indices, order) and torch.equal(values, every[order])
 
@@ -186,11 +184,11 @@ def check_extremes(rows, graph, engine, disconnected):
     values = oracles.eccentricity(rows, disconnected)
     high, low = max(values, default=0), min(values, default=0)
     run = {"engine": engine, "disconnected": disconnected}
-    assert_close(torchcent.diameter(graph, dtype=F64, **spread(run)).reshape(1), [high])
-    assert_close(torchcent.radius(graph, dtype=F64, **spread(run)).reshape(1), [low])
+    assert_close(call(torchcent.diameter, graph, dtype=F64, **run).reshape(1), [high])
+    assert_close(call(torchcent.radius, graph, dtype=F64, **run).reshape(1), [low])
     center, periphery = (
-        torchcent.center(graph, **spread(run)),
-        torchcent.periphery(graph, **spread(run)),
+        call(torchcent.center, graph, **run),
+        call(torchcent.periphery, graph, **run),
     )
     assert center.tolist() == [v for v, x in enumerate(values) if x == low]
     assert periphery.tolist() == [v for v, x in enumerate(values) if x == high]
@@ -252,9 +250,9 @@ def test_radius_of_a_graph_with_a_far_vertex(weighted_engine, eager, seeds):
         exact = oracles.distances(n, arcs, [Fraction(w) for w in weights], directed=True)
         truth = [float(x) for x in oracles.eccentricity(exact)]
         radius = min(truth)
-        found = float(torchcent.radius(graph, dtype=F64, **spread(run)))
+        found = float(call(torchcent.radius, graph, dtype=F64, **run))
         assert found == pytest.approx(radius, rel=1e-12)
-        center = torchcent.center(graph, **spread(run)).tolist()
+        center = call(torchcent.center, graph, **run).tolist()
         assert center and max(truth[v] for v in center) <= radius * (1 + 1e-12)
 
 
@@ -263,8 +261,8 @@ def test_a_long_arc_in_a_small_component(weighted_engine):
     n, arcs = union((20, path(20)), (2, path(2)))
     graph = weighted(n, arcs, [1] * 19 + [100], directed=False)
     run = {"disconnected": "component", "engine": weighted_engine}
-    assert float(torchcent.diameter(graph, **spread(run))) == 100
-    assert torchcent.periphery(graph, **spread(run)).tolist() == [20, 21]
+    assert float(call(torchcent.diameter, graph, **run)) == 100
+    assert call(torchcent.periphery, graph, **run).tolist() == [20, 21]
 
 
 # --- pairs by distance
@@ -346,10 +344,8 @@ def test_rows(row_engine, kind, data):
         sources = data.draw(subsets(n))
         size = data.draw(st.integers(1, n))
         options = {"sources": torch.tensor(sources), "block_size": size, "engine": row_engine}
-        assert as_rows(shortest_path_lengths(graph, **spread(options))) == [
-            rows[s] for s in sources
-        ]
-        blocks = list(shortest_path_lengths(graph, blocks=True, **spread(options)))
+        assert as_rows(call(shortest_path_lengths, graph, **options)) == [rows[s] for s in sources]
+        blocks = list(call(shortest_path_lengths, graph, blocks=True, **options))
         assert torch.cat([ids for ids, _ in blocks]).tolist() == sources
         assert [row for _, block in blocks for row in as_rows(block)] == [rows[s] for s in sources]
 
@@ -372,9 +368,9 @@ def test_dtypes(row_engine, whole):
     truth = oracles.distances(4, arcs[:2], weights, True)
     run = {"engine": row_engine}
     default = torch.int32 if whole else F64
-    assert shortest_path_lengths(graph, **spread(run)).dtype == default
+    assert call(shortest_path_lengths, graph, **run).dtype == default
     for dtype in (torch.float64, torch.float32):
-        found = shortest_path_lengths(graph, dtype=dtype, **spread(run))
+        found = call(shortest_path_lengths, graph, dtype=dtype, **run)
         assert found.dtype == dtype
         expected = torch.tensor([[math.inf if d is None else d for d in row] for row in truth])
         assert torch.equal(found.cpu(), expected.to(dtype) if whole else torch.tensor(
@@ -382,13 +378,13 @@ def test_dtypes(row_engine, whole):
         ).to(dtype))  # fmt: skip
     for dtype in (torch.int8, torch.int16, torch.int32):
         if whole:
-            found = shortest_path_lengths(graph, dtype=dtype, **spread(run))
+            found = call(shortest_path_lengths, graph, dtype=dtype, **run)
             assert found.dtype == dtype and as_rows(found) == truth
         else:
             with pytest.raises(ValueError, match=f"dtype={dtype}.*not whole.*float64"):
-                shortest_path_lengths(graph, dtype=dtype, **spread(run))
+                call(shortest_path_lengths, graph, dtype=dtype, **run)
     with pytest.raises(TypeError, match="dtype of weighted distances.*float16"):
-        shortest_path_lengths(graph, dtype=torch.float16, **spread(run))
+        call(shortest_path_lengths, graph, dtype=torch.float16, **run)
 
 
 @pytest.mark.parametrize("n", [2, 3, 7])
@@ -404,14 +400,14 @@ def test_distances_that_do_not_fit(row_engine):
     run = {"engine": row_engine}
     graph = weighted(3, path(3), [100, 28])
     with pytest.raises(OverflowError, match=r"distance of 128 from vertex 0.*int8.*127"):
-        shortest_path_lengths(graph, dtype=torch.int8, **spread(run))
+        call(shortest_path_lengths, graph, dtype=torch.int8, **run)
     graph = weighted(3, path(3), [2**31, 5])
-    assert shortest_path_lengths(graph, **spread(run)).tolist()[0] == [0, 2**31, 2**31 + 5]
+    assert call(shortest_path_lengths, graph, **run).tolist()[0] == [0, 2**31, 2**31 + 5]
     with pytest.raises(OverflowError, match="int32"):
-        shortest_path_lengths(graph, dtype=torch.int32, **spread(run))
+        call(shortest_path_lengths, graph, dtype=torch.int32, **run)
     graph = weighted(3, path(3), [3e38, 3e38])
     with pytest.raises(OverflowError, match=r"6e\+38.*float32"):
-        shortest_path_lengths(graph, dtype=torch.float32, **spread(run))
+        call(shortest_path_lengths, graph, dtype=torch.float32, **run)
 
 
 @pytest.mark.parametrize("kind", ["to ten", "uniform"])
@@ -419,15 +415,15 @@ def test_files_and_tensors(row_engine, kind, tmp_path: Path):
     n, arcs = ASSORTED["disconnected"]
     graph = weighted(n, arcs, seeded(arcs, kind), directed=False)
     run = {"engine": row_engine}
-    truth = shortest_path_lengths(graph, **spread(run))
+    truth = call(shortest_path_lengths, graph, **run)
     for size in (None, 7):
-        file = shortest_path_lengths(graph, out=tmp_path / "d.npy", block_size=size, **spread(run))
+        file = call(shortest_path_lengths, graph, out=tmp_path / "d.npy", block_size=size, **run)
         assert isinstance(file, np.memmap)
         np.testing.assert_array_equal(file, truth.cpu().numpy())
     for dtype in (torch.float32, F64, torch.int32)[: 3 if kind == "to ten" else 2]:
         out = torch.empty(n, n, dtype=dtype, device=DEVICE)
-        assert shortest_path_lengths(graph, out=out, **spread(run)) is out
-        assert torch.equal(out, shortest_path_lengths(graph, dtype=dtype, **spread(run)))
+        assert call(shortest_path_lengths, graph, out=out, **run) is out
+        assert torch.equal(out, call(shortest_path_lengths, graph, dtype=dtype, **run))
 
 
 def test_out_of_another_dtype():
@@ -489,7 +485,9 @@ def test_explain(weighted_engine):
         plan = torchcent.explain(graph, measure=measure, run=torchcent.Run(engine=weighted_engine))
         assert weighted_engine in ("auto", plan.engine)
         assert "weights   int32, in units of 1/4" in str(plan)
-    plan = torchcent.explain(graph, tie_tolerance=1e-9, run=torchcent.Run(engine=weighted_engine))
+    plan = torchcent.explain(
+        graph.with_ties(tie_tolerance=1e-9), run=torchcent.Run(engine=weighted_engine)
+    )
     assert "tie tolerance 1e-09" in str(plan)
     assert "weights" not in str(torchcent.explain(graph.unweighted()))
 

@@ -14,7 +14,7 @@ import torch
 from engines import assert_scores, skip_if_too_large
 from graphs import DEVICE
 from references import Golden, Graphs
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import Graph
@@ -43,10 +43,12 @@ def test_igraph(weighted_engine: str, name: str, load: Graphs, golden: Golden) -
     skip_if_too_large(weighted_engine, graph.num_nodes)
     reference = np.load(golden / f"igraph-1.0.0/{name}.weighted.npz")
     run = {"engine": weighted_engine, "dtype": F64}
-    actual = torchcent.betweenness(graph, normalized=False, tie_tolerance=1e-10, **spread(run))
+    actual = call(
+        torchcent.betweenness, graph.with_ties(tie_tolerance=1e-10), normalized=False, **run
+    )
     assert_scores(actual, torch.from_numpy(reference["betweenness"]), weighted_engine)
 
-    profile = torchcent.distance_profile(graph.reversed(), **spread(run))
+    profile = call(torchcent.distance_profile, graph.reversed(), **run)
     farness, harmonic = profile.farness.cpu(), profile.harmonic.cpu()
     closeness = torch.from_numpy(reference["closeness"]).nan_to_num(0)
     expected = torch.where(farness > 0, 1 / farness, 0)
@@ -61,8 +63,11 @@ def test_igraph(weighted_engine: str, name: str, load: Graphs, golden: Golden) -
     torch.testing.assert_close(harmonic, exact, rtol=1e-12, atol=0)
 
     if "edge_betweenness" in reference:
-        actual = torchcent.edge_betweenness(
-            graph, normalized=False, tie_tolerance=1e-10, **spread(run)
+        actual = call(
+            torchcent.edge_betweenness,
+            graph.with_ties(tie_tolerance=1e-10),
+            normalized=False,
+            **run,
         )
         place = {arc: e for e, arc in enumerate(zip(*graph.to_edge_index().tolist(), strict=True))}
         ends = zip(reference["edge_row"].tolist(), reference["edge_col"].tolist(), strict=True)
@@ -77,9 +82,9 @@ def test_hierarchy_of_rome(load: Graphs, golden: Golden) -> None:
     """Its lengths are whole numbers, so that ties need no tolerance."""
     graph, run = known(load, "rome99"), {"engine": "hierarchy", "dtype": F64}
     reference = np.load(golden / "igraph-1.0.0/rome99.weighted.npz")
-    actual = torchcent.betweenness(graph, normalized=False, **spread(run))
+    actual = call(torchcent.betweenness, graph, normalized=False, **run)
     assert_scores(actual, torch.from_numpy(reference["betweenness"]), "relax")
-    farness = torchcent.distance_profile(graph.reversed(), **spread(run)).farness
+    farness = call(torchcent.distance_profile, graph.reversed(), **run).farness
     closeness = torch.from_numpy(reference["closeness"]).nan_to_num(0)
     torch.testing.assert_close(1 / farness, closeness, rtol=1e-9, atol=0)
 
@@ -148,7 +153,7 @@ def test_hierarchies_of_streets(name: str, load: Graphs) -> None:
     def compare(measure: str, rtol: float, **options: Any) -> None:
         compute = getattr(torchcent, measure)
         found, expected = (
-            compute(graph, dtype=F64, **spread(options, engine=engine))
+            call(compute, graph, dtype=F64, engine=engine, **options)
             for engine in ("hierarchy", "dijkstra")
         )
         torch.testing.assert_close(found, expected, rtol=rtol, atol=0)
@@ -187,5 +192,9 @@ def test_decimals_of_streets(load: Graphs) -> None:
     pivots = torch.arange(0, graph.num_nodes, graph.num_nodes // 50)
     found = torchcent.betweenness(graph, sources=pivots, dtype=F64)
     assert found.tolist() == torchcent.betweenness(whole, sources=pivots, dtype=F64).tolist()
-    rounded = torchcent.betweenness(graph, sources=pivots, dtype=F64, ties="float")
+    rounded = torchcent.betweenness(
+        graph.with_ties("float"),
+        sources=pivots,
+        dtype=F64,
+    )
     assert ((rounded - found).abs() > 1e-6 * found).sum() > graph.num_nodes // 4

@@ -15,7 +15,7 @@ from graphs import DEVICE, arc_lists, edge_index, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from path_oracles import lengths
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import Graph
@@ -334,10 +334,10 @@ def test_leaves_are_folded_where_sums_are_exact():
     if torchcent.explain(exact).engine == "tensor":
         pytest.skip("nothing is folded without compiled kernels")
     how = {"engine": "dijkstra"}  # the tiny engine, which auto takes here, folds nothing
-    assert torchcent.explain(exact, **spread(how)).core_nodes == 3
-    assert torchcent.explain(rounded, **spread(how)).core_nodes == 3
-    assert torchcent.explain(rounded, ties="float", **spread(how)).core_nodes == 6
-    assert torchcent.explain(exact, tie_tolerance=1e-9, **spread(how)).core_nodes == 6
+    assert call(torchcent.explain, exact, **how).core_nodes == 3
+    assert call(torchcent.explain, rounded, **how).core_nodes == 3
+    assert call(torchcent.explain, rounded.with_ties("float"), **how).core_nodes == 6
+    assert call(torchcent.explain, exact.with_ties(tie_tolerance=1e-9), **how).core_nodes == 6
 
 
 # --- what is no weight

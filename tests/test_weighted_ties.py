@@ -13,7 +13,7 @@ from engines import assert_scores, scored
 from graphs import DEVICE, arc_lists, edge_index, grid, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 from test_weighted import MEASURES, listed, networkx_graph
 
 import torchcent
@@ -61,21 +61,21 @@ def test_decimals_of_a_batch_tie_as_those_of_each_graph():
     ptr = torch.tensor([0, 4, 8], device=DEVICE)
     for ties in ("decimal", "float"):
         options = {"normalized": False, "ties": ties}
-        found = torchcent.betweenness(arcs, weights, ptr=ptr, **spread(options))
+        found = call(torchcent.betweenness, arcs, weights, ptr=ptr, **options)
         alone = [
-            torchcent.betweenness(arcs[:, :4], weights[part], **spread(options))
+            call(torchcent.betweenness, arcs[:, :4], weights[part], **options)
             for part in (slice(0, 4), slice(4, 8))
         ]
         assert found.tolist() == torch.cat(alone).tolist()
         assert found[:4].tolist() == ([0, 0.5, 0.5, 0] if ties == "decimal" else [0, 0, 1, 0])
-    profile = torchcent.distance_profile(arcs, weights, ptr=ptr, dtype=F64)
+    profile = call(torchcent.distance_profile, arcs, weights, ptr=ptr, dtype=F64)
     assert profile.farness.tolist()[:4] == [0, 0.1, 0.15, 0.65]
     assert torchcent.closeness(arcs[:, :4], weights[:4], dtype=F64)[3] == 3 / 0.65
 
 
 def test_bad_ties():
     with pytest.raises(ValueError, match="ties must be one of decimal, float; got 'whole'"):
-        torchcent.betweenness(edge_index(TWO_WAYS), ties="whole")
+        call(torchcent.betweenness, edge_index(TWO_WAYS), ties="whole")
 
 
 @pytest.mark.parametrize("tolerance", [1e-12, 1e-9, 0.01])
@@ -159,7 +159,7 @@ def test_engines_agree_about_a_tolerance(weighted_engine, tolerance, whole):
 def test_a_tolerance_means_nothing_to_hops():
     arcs = edge_index(random_graph(50, 200, seed=1))
     hops = torchcent.betweenness(arcs, dtype=F64)
-    assert torch.equal(torchcent.betweenness(arcs, dtype=F64, tie_tolerance=0.3), hops)
+    assert torch.equal(call(torchcent.betweenness, arcs, dtype=F64, tie_tolerance=0.3), hops)
 
 
 # --- weights that differ little, or much
@@ -246,7 +246,7 @@ def test_figure_1b(weighted_engine):
         paths = scored(torchcent.stress, arcs, 4, weighted_engine, edge_weight=weights,
                        sources=[0], targets=[3], directed=directed)  # fmt: skip
         assert (paths if directed else 2 * paths).tolist() == [0, 1, 2, 0]
-        shares = betweenness(arcs, 4, weighted_engine, weights, **spread(options))
+        shares = betweenness(arcs, 4, weighted_engine, weights, **options)
         expected = oracles.scores("betweenness", 4, arcs, weights, **options)
         assert_scores(shares, expected, weighted_engine)
         edges = scored(torchcent.edge_betweenness, arcs, 4, weighted_engine, edge_weight=weights,
@@ -274,12 +274,12 @@ def test_frontiers_of_many_ties(weighted_engine, seed):
 def test_tolerances_that_are_none(bad):
     for measure in MEASURES:
         with pytest.raises(ValueError, match=r"tie_tolerance must be in \[0, 1\)"):
-            getattr(torchcent, measure)(edge_index(TWO_WAYS), tie_tolerance=bad)
+            call(getattr(torchcent, measure), edge_index(TWO_WAYS), tie_tolerance=bad)
     with pytest.raises(ValueError, match="tie_tolerance"):
-        torchcent.explain(edge_index(TWO_WAYS), tie_tolerance=bad)
+        call(torchcent.explain, edge_index(TWO_WAYS), tie_tolerance=bad)
 
 
 @pytest.mark.parametrize("bad", ["1e-9", None, True, torch.tensor(0.1)])
 def test_tolerances_of_another_type(bad):
     with pytest.raises(TypeError, match="tie_tolerance must be a number"):
-        torchcent.betweenness(edge_index(TWO_WAYS), tie_tolerance=bad)
+        call(torchcent.betweenness, edge_index(TWO_WAYS), tie_tolerance=bad)

@@ -125,7 +125,7 @@ def multi_search(
     Source:
         McLaughlin and Bader 2015. docs/multi_search.md has more examples and the hooks in C++.
     """
-    graph = as_graph(edge_index, num_nodes, directed, memory=run.memory)
+    graph = as_graph(edge_index, None, num_nodes, None, directed, run)
     check_weights.no_weight(graph, "multi_search")
     if sources is None:
         ids = torch.arange(graph.num_nodes, device=graph.device)

@@ -19,6 +19,7 @@ from torchcent.clustering._mcl import mcl
 from torchcent.engines._measures import plain_features
 from torchcent.gnn import _stores
 from torchcent.gnn._features import node_features
+from torchcent.graph import Graph
 from torchcent.graph._arguments import as_graph
 from torchcent.pairs._encoding import shortest_path_encoding, shortest_path_pairs
 from torchcent.paths._betweenness import edge_betweenness
@@ -334,10 +335,15 @@ class AddShortestPathEncoding(_OfGraphs):
             raise TypeError("data must be a torch_geometric Data or Batch, got a HeteroData")
         graph = _stores.graph_of(data, None, self.weight)
         dtype = torch.int64 if self.dtype is None and self.weight is None else self.dtype
-        options = {**graph.arguments(), **self._options(), "cutoff": self.cutoff, "dtype": dtype}
+        given = graph.arguments()
+        options = {**self._options(), "cutoff": self.cutoff, "dtype": dtype}
         if graph.place is None and isinstance(data.get("ptr"), torch.Tensor):
             # Unlike batch, it counts empty graphs at the end.
-            options |= {"batch": None, "ptr": data["ptr"].to(graph.edge_index.device)}
+            del given["batch"]
+            given["ptr"] = data["ptr"].to(graph.edge_index.device)
+            given["directed"] = options.pop("directed") is not False
+            given = {"edge_index": Graph.from_edge_index(**given)}
+        options |= given
         if self.dense:
             dense = shortest_path_encoding(
                 **options, max_nodes=self.max_nodes, unreachable=self.unreachable,

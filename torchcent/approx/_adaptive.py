@@ -18,9 +18,6 @@ from torchcent.check import (
 from torchcent.check import (
     _common as check,
 )
-from torchcent.check import (
-    _weights as check_weights,
-)
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.scale._arguments import scale_of, shown
@@ -37,8 +34,6 @@ def betweenness_adaptive(
     edge_weight: WeightLike = None,
     num_nodes: int | None = None,
     directed: bool | None = None,
-    tie_tolerance: float = 0.0,
-    ties: str = "decimal",
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
@@ -62,7 +57,7 @@ def betweenness_adaptive(
         epsilon: in (0, 0.5); affects only the guarantee, not the computation.
         max_samples: maximum number of sources, for vertices of low scores; None means n / 20, but
             at least 64.
-        edge_weight, num_nodes, directed, tie_tolerance, ties, generator, dtype:
+        edge_weight, num_nodes, directed, generator, dtype:
             as for :func:`betweenness`.
         run: how it is computed, see :class:`Run`.
 
@@ -84,15 +79,11 @@ def betweenness_adaptive(
     Source:
         Bader, Kintali, Madduri and Mihail 2007; on a GPU: Sriram et al. 2009.
     """
-    graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight,
-        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
-    )  # fmt: skip
+    graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run, paths=True)
     check_batch.one_graph(graph, "betweenness_adaptive", check_approx.OF_BATCHES)
     wanted = check.vertices(vertices, "vertices", graph)
     c = check_approx.at_least(c, "c", 2)
     epsilon = check_approx.share(epsilon, "epsilon", 0.5)
-    tolerance = check_weights.tie_tolerance(tie_tolerance)
     most = check.positive(max_samples, "max_samples")
     result = check.float_dtype(dtype)
     chance = check.random_generator(generator)
@@ -103,7 +94,6 @@ def betweenness_adaptive(
         chance = scale.chance(chance)
         scale.begin(graph, {
             "measure": "betweenness_adaptive", "vertices": wanted, "c": c, "max_samples": most,
-            "tie_tolerance": tolerance,
         })  # fmt: skip
     n = graph.num_nodes
     count = min(n, most if most is not None else max(_pivots.BATCH, n // 20))
@@ -115,9 +105,7 @@ def betweenness_adaptive(
     done = 0
     while done < count and not bool(stopped.all()):
         end = min(count, done + max(_pivots.BATCH, done // 4))
-        total += _pivots.dependency_sums(
-            graph, order[done:end], budget, progress, tie_tolerance=tolerance, scale=scale
-        )
+        total += _pivots.dependency_sums(graph, order[done:end], budget, progress, scale=scale)
         done = end
         sums = torch.where(stopped, sums, total[wanted])
         samples[~stopped] = done

@@ -23,9 +23,6 @@ from torchcent.check import (
 from torchcent.check import (
     _common as check,
 )
-from torchcent.check import (
-    _weights as check_weights,
-)
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
@@ -50,12 +47,9 @@ def betweenness_approx(
     max_samples: int | None = None,
     time_limit: float | None = None,
     pivots: str = "uniform",
-    scaling: str = "brandes_pich",
     edge_weight: WeightLike = None,
     num_nodes: int | None = None,
     directed: bool | None = None,
-    tie_tolerance: float = 0.0,
-    ties: str = "decimal",
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
@@ -90,15 +84,12 @@ def betweenness_approx(
             it. The result reports the epsilon that was reached. With a limit, scores depend on the
             generator and the number of samples, and intervals also on the speed.
         pivots: how pivots are chosen: "uniform", "degree" (proportional to the number of arcs,
-            reweighted accordingly), "max_min" (each is the farthest from all previous ones).
-        scaling: the contribution of a path from a pivot s to t to a vertex v in its interior.
-            "brandes_pich": 1. "linear": 2 d(s, v) / d(s, t), and likewise for paths to pivots,
-            which reduces the overestimation of vertices near pivots (Geisberger, Sanders and
-            Schultes 2008). Both are unbiased. A linear pivot contributes up to 2 instead of 1, so
-            the bounds require four times as many.
-        edge_weight, num_nodes, directed, ties: as for :func:`betweenness`.
-        tie_tolerance: as for :func:`betweenness`; a value above 0 draws paths with tensor
-            operators, which is far slower.
+            reweighted accordingly), "max_min" (each is the farthest from all previous ones). A path
+            from a pivot s to t contributes 1 to a vertex v in its interior; with "+linear" behind
+            the choice 2 d(s, v) / d(s, t), and likewise for paths to pivots, which reduces the
+            overestimation of vertices near pivots (Geisberger, Sanders and Schultes 2008). Both are
+            unbiased. A linear pivot contributes up to 2, so the bounds require four times as many.
+        edge_weight, num_nodes, directed: as for :func:`betweenness`.
         dtype: float64, float32, float16 or bfloat16; interval ends are rounded outward. None means
             PyTorch's default.
         generator: source of all random choices; None uses torch's global generator. The same
@@ -135,31 +126,28 @@ def betweenness_approx(
         docs/approximation.md has the formulas, the proofs and a table for choosing a method.
     """
     begin = time.perf_counter()
-    graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight,
-        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
-    )  # fmt: skip
+    graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run, paths=True)
     check_batch.one_graph(graph, "betweenness_approx", check_approx.OF_BATCHES)
-    check.choice(scaling, "scaling", _pivots.SCALINGS)
     return approximated(
-        graph, "betweenness", epsilon, delta, method, top, max_samples, time_limit, pivots, scaling,
-        tie_tolerance, generator, dtype, run, begin,
+        graph, "betweenness", epsilon, delta, method, top, max_samples, time_limit, pivots,
+        generator, dtype, run, begin,
     )  # fmt: skip
 
 
 def approximated(
     graph: Graph, measure: str, epsilon: float, delta: float, method: str, top: int | None,
-    max_samples: int | None, time_limit: float | None, pivots: str, scaling: str,
-    tie_tolerance: float, generator: torch.Generator | None, dtype: torch.dtype | None,
+    max_samples: int | None, time_limit: float | None, pivots: str,
+    generator: torch.Generator | None, dtype: torch.dtype | None,
     run: Run, begin: float,
 ) -> Approximation:  # fmt: skip
     """The scores of all vertices or, of "edge_betweenness", of all edges, per input column."""
+    edges = measure == "edge_betweenness"
     epsilon = check_approx.epsilon(epsilon)
     delta = check_approx.share(delta, "delta")
     check.choice(method, "method", check_approx.METHODS)
-    check.choice(pivots, "pivots", _pivots.CHOICES)
-    tolerance = check_weights.tie_tolerance(tie_tolerance)
-    check_approx.options(method, top, pivots, scaling, tolerance)
+    known = _pivots.CHOICES if edges else (*_pivots.CHOICES, *_pivots.LINEAR)
+    check.choice(pivots, "pivots", known)
+    check_approx.options(method, top, pivots, graph)
     if top is not None:
         check.top(top, graph)
     most = check.positive(max_samples, "max_samples")
@@ -176,19 +164,17 @@ def approximated(
         chance = scale.chance(chance)
         scale.begin(graph, {
             "measure": f"{measure}_approx", "method": method, "epsilon": epsilon, "delta": delta,
-            "top": top, "max_samples": most, "pivots": pivots, "scaling": scaling,
-            "tie_tolerance": tolerance,
+            "top": top, "max_samples": most, "pivots": pivots,
         })  # fmt: skip
 
     why = "asked for"
     auto = method == "auto"
-    edges = measure == "edge_betweenness"
     if graph.num_nodes < 3 or (edges and graph.num_slots == 0):
         method, why, auto = "exact", "no vertex is between two others", False
         if edges:
             why = "there are few vertices, or no edges"
     elif auto:
-        exact_cost = _at_once(graph, budget, tolerance, measure, limit or math.inf)
+        exact_cost = _at_once(graph, budget, measure, limit or math.inf)
         if scale is not None:  # it depends on the clock, threads and memory
             exact_cost = float(scale.decided("exact_cost", repr(exact_cost)))
         method = "exact" if exact_cost <= min(_cost.EXACT_SECONDS, limit or math.inf) else "kadabra"
@@ -199,7 +185,7 @@ def approximated(
         found, cost = "", None
         left = math.inf if deadline is None else deadline - time.perf_counter()
         if auto and _cost.is_worth_timing(graph, outlook, left):
-            cost = _cost.measured(graph, budget, tolerance, measure)
+            cost = _cost.measured(graph, budget, measure)
             left = math.inf if deadline is None else deadline - time.perf_counter()
             uniform = top is None and most is None
             of = sampler.size if sampler is not None and edges else 0
@@ -215,7 +201,7 @@ def approximated(
         left = math.inf if deadline is None else deadline - time.perf_counter()
         expected = min(_LIKELY_SAMPLES / epsilon**2, most or math.inf)
         sampler = Sampler(
-            graph, chance, budget, tolerance, scale, edges, expected, left, progress
+            graph, chance, budget, scale, edges, expected, left, progress
         )  # fmt: skip
         share = (graph.num_nodes - 2) / graph.num_nodes  # of pairs that do not end in v
         if edges:
@@ -238,22 +224,20 @@ def approximated(
         why += f", {sampling.expected_samples:,} paths more"
     if method == "pivots":
         return _by_pivots.approximation(
-            graph, epsilon, delta, most, deadline, pivots, scaling, tolerance, chance, result,
+            graph, epsilon, delta, most, deadline, pivots, chance, result,
             budget, progress, scale, why if sampler else "", EdgeNumbers(graph) if edges else None,
         )  # fmt: skip
-    return _exact(graph, measure, why, tolerance, result, budget, progress, scale)
+    return _exact(graph, measure, why, result, budget, progress, scale)
 
 
-def _at_once(
-    graph: Graph, memory: int | None, tie_tolerance: float, measure: str, limit: float
-) -> float:
+def _at_once(graph: Graph, memory: int | None, measure: str, limit: float) -> float:
     """Seconds of exact scores, by a few searches where the prediction is close to the limit."""
     cost = _cost.unprepared_seconds(graph)
     if cost > limit:
         return cost
     cost = _cost.exact_seconds(graph, memory, measure)
     if _cost.TRUSTED * _cost.EXACT_SECONDS < cost <= min(_cost.EXACT_SECONDS, limit):
-        return _cost.measured(graph, memory, tie_tolerance, measure).exact
+        return _cost.measured(graph, memory, measure).exact
     return cost
 
 
@@ -262,11 +246,11 @@ def _in_seconds(cost: float) -> str:
 
 
 def _exact(
-    graph: Graph, measure: str, why: str, tie_tolerance: float, dtype: torch.dtype,
+    graph: Graph, measure: str, why: str, dtype: torch.dtype,
     memory: int | None, progress: bool | None, scale: Scale | None,
 ) -> Approximation:  # fmt: skip
     request = Request(
-        measure, normalized=True, tie_tolerance=tie_tolerance, memory=memory,
+        measure, normalized=True, memory=memory,
         progress=progress, dtype=dtype, scale=scale,
     )  # fmt: skip
     scores = _path_sums.scores(graph, request)

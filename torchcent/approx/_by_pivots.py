@@ -24,7 +24,7 @@ from torchcent.scale._arguments import Scale
 
 def approximation(
     graph: Graph, epsilon: float, delta: float, most: int | None, deadline: float | None,
-    choice: str, scaling: str, tie_tolerance: float, generator: torch.Generator | None,
+    pivots: str, generator: torch.Generator | None,
     dtype: torch.dtype, memory: int | None, progress: bool | None, scale: Scale | None,
     reason: str = "", edges: EdgeNumbers | None = None,
 ) -> Approximation:  # fmt: skip
@@ -33,6 +33,7 @@ def approximation(
     Scores are those of vertices, or those of `edges`, per input column.
     """
     n, size = graph.num_nodes, graph.num_nodes if edges is None else edges.size
+    choice, _, scaling = pivots.partition("+")
     largest = 2 if scaling == "linear" else 1  # maximum contribution of a pivot
     limited = deadline is not None
     asked = most
@@ -45,9 +46,7 @@ def approximation(
     ends = list(_pivots.blocks(count, limited))
     slots = n if edges is None else graph.num_slots
     sums, done = torch.zeros(slots, dtype=torch.float64, device=graph.device), 0
-    told_by = _pivots.Pivots(
-        graph, choice, scaling, memory, progress, tie_tolerance, scale, edges is not None
-    )
+    told_by = _pivots.Pivots(graph, choice, scaling, memory, progress, scale, edges is not None)
     begin = time.perf_counter()
     for looks, end in enumerate(ends, 1):
         sums += told_by.sums(order.between(done, end))
@@ -89,7 +88,7 @@ def approximation(
         widest = torch.maximum(upper - scores, scores - lower).nan_to_num(nan=1.0)
         radius = float(widest.max()) if widest.numel() else 0.0
     why = f"{reason}; " if reason else ""
-    why += f"{done:,} of {n:,} vertices, {choice}, scaling {scaling}"
+    why += f"{done:,} of {n:,} vertices, {pivots}"
     if edges is not None:
         scores, lower, upper = (of_columns(graph, x) for x in (scores, lower, upper))
     return Approximation(

@@ -160,16 +160,14 @@ class Measured:
     pivot: float
 
 
-def measured(
-    graph: Graph, memory: int | None, tie_tolerance: float, measure: str = "betweenness"
-) -> Measured:
+def measured(graph: Graph, memory: int | None, measure: str = "betweenness") -> Measured:
     """Times searches of the engine that exact scores would take, from vertices far apart.
 
     Starting a run takes up to a tenth of a second on graphs with long chains. Therefore the cost of
     a search is that of the further searches of a longer run, over the fastest run of all. A search
     from one vertex comes first and does not count: it starts threads, or loads kernels.
     """
-    request = Request(measure, tie_tolerance=tie_tolerance, memory=memory)
+    request = Request(measure, memory=memory)
     try:
         plan, core = _plan.plan(graph, request)
         if graph.is_weighted:
@@ -179,7 +177,7 @@ def measured(
 
         def timed(count: int) -> _Timed:
             apart = torch.arange(count, device=graph.device) * graph.num_nodes // count
-            problem = _reduce.problem(graph, core, measure, apart, None, False, tie_tolerance)
+            problem = _reduce.problem(graph, core, measure, apart, None, False)
             begin = time.perf_counter()
             _driver.run(problem, alone, progress=False)
             if graph.device.type == "cuda":

@@ -85,7 +85,7 @@ def current_flow_betweenness_approx(
         Brandes and Fleischer 2005, "Centrality measures based on current flow", section 5.
     """
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, memory=run.memory, weights="conductances"
+        edge_index, edge_weight, num_nodes, None, directed, run, weights="conductances"
     )
     check_batch.one_graph(
         graph,

@@ -26,8 +26,6 @@ def edge_betweenness_approx(
     edge_weight: WeightLike = None,
     num_nodes: int | None = None,
     directed: bool | None = None,
-    tie_tolerance: float = 0.0,
-    ties: str = "decimal",
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
@@ -48,8 +46,8 @@ def edge_betweenness_approx(
         pivots: how pivots are chosen: "uniform", "degree", "max_min".
         run: how it is computed, see :class:`Run`.
 
-    All other arguments are those of :func:`betweenness_approx`, which alone has `top` and
-    `scaling`. On CUDA, "kadabra" and "rk" draw their paths on the host.
+    All other arguments are those of :func:`betweenness_approx`, which alone has `top` and linear
+    pivots. On CUDA, "kadabra" and "rk" draw their paths on the host.
 
     Returns:
         :class:`Approximation`: scores and intervals [E], one per column of edge_index (per input
@@ -74,14 +72,11 @@ def edge_betweenness_approx(
         docs/approximation.md has the proofs.
     """
     begin = time.perf_counter()
-    graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight,
-        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
-    )  # fmt: skip
+    graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run, paths=True)
     check_batch.one_graph(
         graph, "edge_betweenness_approx", "edge_betweenness has exact scores of each"
     )
     return approximated(
         graph, "edge_betweenness", epsilon, delta, method, None, max_samples, time_limit, pivots,
-        "brandes_pich", tie_tolerance, generator, dtype, run, begin,
+        generator, dtype, run, begin,
     )  # fmt: skip

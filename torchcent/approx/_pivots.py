@@ -13,13 +13,14 @@ from torchcent.graph import Graph
 from torchcent.scale._arguments import Scale
 
 CHOICES = ("uniform", "degree", "max_min")
-SCALINGS = ("brandes_pich", "linear")
+#: with contributions in proportion to the distance from the pivot
+LINEAR = tuple(f"{choice}+linear" for choice in CHOICES)
 BATCH = 64  # sources that fill the lanes of an engine
 
 
 def dependency_sums(
     graph: Graph, pivots: Tensor, memory: int | None, progress: bool | None,
-    measure: str = "betweenness", tie_tolerance: float = 0.0, scale: Scale | None = None,
+    measure: str = "betweenness", scale: Scale | None = None,
 ) -> Tensor:  # fmt: skip
     """float64: the contribution of paths from the pivots to each vertex, of "edge_betweenness" to
     each slot, as sums over ordered pairs.
@@ -30,12 +31,12 @@ def dependency_sums(
     number = pivots.numel() if not pivots.is_floating_point() else int((pivots > 0).sum())
     plan, core = _plan.plan(
         graph,
-        Request(measure, "auto", tie_tolerance=tie_tolerance, memory=memory),
+        Request(measure, "auto", memory=memory),
         number,
     )
     if graph.is_weighted:
         _resolution.check(graph)
-    problem = _reduce.problem(graph, core, measure, pivots, None, False, tie_tolerance)
+    problem = _reduce.problem(graph, core, measure, pivots, None, False)
     return _driver.run(problem, plan, progress, scale)
 
 
@@ -44,14 +45,14 @@ class Pivots:
 
     def __init__(
         self, graph: Graph, choice: str, scaling: str, memory: int | None, progress: bool | None,
-        tie_tolerance: float = 0.0, scale: Scale | None = None, edges: bool = False,
+        scale: Scale | None = None, edges: bool = False,
     ) -> None:  # fmt: skip
         self._graph, self._by_degree = graph, choice == "degree"
-        self._tie_tolerance, self._scale = tie_tolerance, scale
+        self._scale = scale
         self._memory, self._progress = memory, progress
         self._back = None  # linear scaling needs paths to the pivots, too
         self._scaling = scaling
-        self._measure = "betweenness" if scaling == "brandes_pich" else "linear"
+        self._measure = "linear" if scaling == "linear" else "betweenness"
         if edges:
             self._measure = "edge_betweenness"
         if scaling == "linear" and not graph.is_symmetric:
@@ -71,8 +72,7 @@ class Pivots:
 
     def _of(self, graph: Graph, pivots: Tensor) -> Tensor:
         return dependency_sums(
-            graph, pivots, self._memory, self._progress, self._measure, self._tie_tolerance,
-            self._scale,
+            graph, pivots, self._memory, self._progress, self._measure, self._scale,
         )  # fmt: skip
 
 
@@ -81,7 +81,7 @@ class Order:
 
     def __init__(
         self, graph: Graph, choice: str, count: int, generator: torch.Generator | None,
-        scaling: str = "brandes_pich",
+        scaling: str = "",
     ) -> None:  # fmt: skip
         where = generator.device if generator is not None else torch.device("cpu")
         n = graph.num_nodes

@@ -52,10 +52,10 @@ class Sampler:
 
     def __init__(
         self, graph: Graph, generator: torch.Generator | None, memory: int | None = None,
-        tie_tolerance: float = 0.0, scale: Scale | None = None, edges: bool = False,
+        scale: Scale | None = None, edges: bool = False,
         expected: float = 0, seconds: float = math.inf, progress: bool | None = False,
     ) -> None:  # fmt: skip
-        self.graph, self._tie_tolerance, self._scale = graph, tie_tolerance, scale
+        self.graph, self._scale = graph, scale
         self.drawn, self._ahead = 0, 0
         self.control = _codes.control()
         where = generator.device if generator is not None else torch.device("cpu")
@@ -64,7 +64,7 @@ class Sampler:
             _resolution.check(graph)
         self._where, cpu = graph.device, torch.device("cpu")
         self._climbs: Climbs | None = None
-        self._compiled = tie_tolerance == 0 and self._has_kernel(cpu)
+        self._compiled = graph.tie_tolerance == 0 and self._has_kernel(cpu)
         if self._compiled and (edges or not self._has_kernel(self._where)):
             self._where = cpu  # tensor operators would be far slower
         self.edges = EdgeNumbers(graph) if edges else None
@@ -145,7 +145,7 @@ class Sampler:
                 self._count_edges(graph, given, *number)
                 return rung
             if not self._compiled:
-                _tensor_sampler.sample_paths(graph, self.seed, *number, self._tie_tolerance)
+                _tensor_sampler.sample_paths(graph, self.seed, *number)
                 return rung
             left = self._call(given, *number, self._searches)
             if left.numel() and not control[CANCEL]:
@@ -190,7 +190,7 @@ class Sampler:
         length = torch.zeros(count, dtype=torch.int64, device=graph.device)
         number = first, count, length, control
         if not self._compiled:
-            found = _tensor_sampler.draw_paths(graph, self.seed, *number, self._tie_tolerance)
+            found = _tensor_sampler.draw_paths(graph, self.seed, *number)
             return found, length
         threads = min(self._room, torch.get_num_threads())
         return self._call(given, *number, threads, self._operator("draw_paths")), length

@@ -20,25 +20,23 @@ _ANY_MEMORY = 2**62  # lanes depend on the graph only, so that samples are repro
 
 def sample_paths(
     graph: Graph, seed: int, first: int, count: int, counts: Tensor, control: Tensor,
-    tie_tolerance: float = 0.0,
 ) -> None:  # fmt: skip
     """Adds samples number first, ..., first + count - 1 to counts, int64 [n]."""
     n = graph.num_nodes
-    for source, _, steps in _drawn(graph, seed, first, count, control, tie_tolerance):
+    for source, _, steps in _drawn(graph, seed, first, count, control):
         for lane, vertex in steps:
             counts += torch.bincount(vertex[vertex != source[lane]], minlength=n)
 
 
 def draw_paths(
     graph: Graph, seed: int, first: int, count: int, length: Tensor, control: Tensor,
-    tie_tolerance: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """The vertices of the same samples from source to target, sample after sample, int64.
 
     `length`, int64 [count], is set to the number of each, 0 where there is no path.
     """
     lanes, vertices, begin = [length[:0]], [length[:0]], 0
-    for source, target, steps in _drawn(graph, seed, first, count, control, tie_tolerance):
+    for source, target, steps in _drawn(graph, seed, first, count, control):
         steps = list(steps)
         steps = [(steps[0][0], target[steps[0][0]]), *steps] if steps else []
         lanes += [lane + begin for lane, _ in reversed(steps)]
@@ -54,7 +52,7 @@ _Steps = Iterable[tuple[Tensor, Tensor]]
 
 
 def _drawn(
-    graph: Graph, seed: int, first: int, count: int, control: Tensor, tie_tolerance: float
+    graph: Graph, seed: int, first: int, count: int, control: Tensor
 ) -> Iterator[tuple[Tensor, Tensor, _Steps]]:
     """Batches of samples: their sources, targets and steps."""
     n = graph.num_nodes
@@ -72,7 +70,7 @@ def _drawn(
         wanted = slice(max(first - begin, 0), min(first + count - begin, lanes))
         part = (source[wanted].to(graph.device), target[wanted].to(graph.device))
         chance.manual_seed(hash((seed, begin, wanted.start)) % 2**63)
-        yield *part, _walk_back(graph, *part, chance, tie_tolerance)
+        yield *part, _walk_back(graph, *part, chance)
         control[DONE] += part[0].numel()
 
 
@@ -92,11 +90,9 @@ def memory_needed(graph: Graph) -> int:
     return _tensor.memory_needed(n, m, _lanes(graph), _own(graph))
 
 
-def _walk_back(
-    graph: Graph, source: Tensor, target: Tensor, chance: torch.Generator, tie_tolerance: float
-) -> _Steps:
+def _walk_back(graph: Graph, source: Tensor, target: Tensor, chance: torch.Generator) -> _Steps:
     n = graph.num_nodes
-    levels = _levels(graph, source, tie_tolerance)
+    levels = _levels(graph, source)
     # For each pair (lane, vertex), the arcs of shortest paths that lead to it, with their path
     # counts.
     tail, head, log_count = [], [], []
@@ -132,13 +128,13 @@ def _walk_back(
         here, root = step[onward], root[onward]
 
 
-def _levels(graph: Graph, source: Tensor, tie_tolerance: float) -> Levels:
+def _levels(graph: Graph, source: Tensor) -> Levels:
     def search(one: Number) -> Levels | None:
         if graph.is_weighted:
             weight = graph.scaled_weights[0]
             assert weight is not None
             return _weighted.shortest_path_levels(
-                graph.rowptr, graph.col, weight, source, one, tie_tolerance
+                graph.rowptr, graph.col, weight, source, one, graph.tie_tolerance
             )
         return shortest_path_levels(graph.rowptr, graph.col, source, one)
 

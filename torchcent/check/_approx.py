@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from torchcent.check._values import number, shortened
+
+if TYPE_CHECKING:
+    from torchcent.graph import Graph
 
 #: what to call instead for a batch of graphs
 OF_BATCHES = "betweenness has exact scores of each"
@@ -42,15 +47,14 @@ def seconds(value: object) -> float | None:
     return found
 
 
-def options(method: str, top: object, pivots: str, scaling: str, tie_tolerance: float) -> None:
+def options(method: str, top: object, pivots: str, graph: Graph) -> None:
     """Checks the options that only one of the methods accepts."""
     if top is not None and method not in ("auto", "kadabra"):
         raise ValueError(f"top={top!r} is for method='kadabra', not {method!r}; leave it out")
     if pivots != "uniform" and method != "pivots":
         raise ValueError(f"pivots={pivots!r} is for method='pivots', not {method!r}")
-    if scaling != "brandes_pich" and method != "pivots":
-        raise ValueError(f"scaling={scaling!r} is for method='pivots', not {method!r}")
-    if scaling == "linear" and tie_tolerance > 0:
+    if pivots.endswith("+linear") and graph.tie_tolerance > 0:
         raise ValueError(
-            "scaling='linear' divides lengths of shortest paths; tie_tolerance must be 0"
+            f"pivots={pivots!r} divides lengths of shortest paths; the tie_tolerance of the graph "
+            "must be 0"
         )

@@ -83,11 +83,11 @@ def arcs_within(index: Tensor, batch: Tensor) -> None:
         )
 
 
-def no_batch_for_graph(batch: object, ptr: object) -> None:
-    if batch is not None or ptr is not None:
+def no_batch_for_graph(batch: object) -> None:
+    if batch is not None:
         raise ValueError(
-            f"{'batch' if ptr is None else 'ptr'} is for an edge_index; a Graph has its own: "
-            "Graph.from_edge_index(edge_index, ptr=...)"
+            "batch is for an edge_index; a Graph has its own: "
+            "Graph.from_edge_index(edge_index, batch=...)"
         )
 
 

@@ -139,7 +139,7 @@ def reductions(value: object) -> frozenset[str] | None:
     return frozenset(choice(name, "reduce", REDUCTIONS) for name in value)
 
 
-def strategy(value: object, warp_size: int, engine: str, graph: Graph, tie_tolerance: float) -> int:
+def strategy(value: object, warp_size: int, engine: str, graph: Graph) -> int:
     """The code of a traversal strategy, which only queue and dijkstra on CUDA have."""
     known: Mapping[str, int] = WEIGHTED_STRATEGIES if graph.is_weighted else STRATEGIES
     single = "dijkstra" if graph.is_weighted else "queue"
@@ -149,10 +149,10 @@ def strategy(value: object, warp_size: int, engine: str, graph: Graph, tie_toler
             f"strategy={name!r} is for engine={single!r} on CUDA, but engine={engine!r} was given "
             f"and the graph is on {graph.device}; leave strategy='auto'"
         )
-    if "locked" in name and tie_tolerance > 0:
+    if "locked" in name and graph.tie_tolerance > 0:
         raise ValueError(
             f"strategy={name!r} counts paths while distances fall and cannot detect ties within "
-            f"tie_tolerance={tie_tolerance:g}; use one without 'locked', or tie_tolerance=0"
+            f"tie_tolerance={graph.tie_tolerance:g}; use one without 'locked', or tie_tolerance=0"
         )
     return known[name] + (WARP_SIZES.index(warp_size) if "warp_centric" in name else 0)
 

@@ -65,8 +65,8 @@ def size(num_nodes: int | None, own: int | None, value: object) -> int | None:
 def one_batch(given: bool, own: bool, value: object) -> None:
     if given and own:
         raise ValueError(
-            f"batch and ptr are for a graph without its own, and the {type_name(value)} given is a "
-            "batch; leave them out"
+            f"batch is for a graph without its own, and the {type_name(value)} given is a batch; "
+            "leave it out"
         )
 
 

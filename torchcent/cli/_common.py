@@ -158,9 +158,12 @@ def load_graph(
         remark(args, f"{args.graph}: its weights are not used ({how})")
     started = time.perf_counter()
     if weights == "distances" or not weighted(args):
-        return edges, edges.graph(weighted=weighted(args)).to(place(args)), started
+        graph = edges.graph(weighted=weighted(args))
+        if "ties" in args:
+            graph = graph.with_ties(args.ties, getattr(args, "tie_tolerance", 0.0))
+        return edges, graph.to(place(args)), started
     check_weights.strengths(edges.edge_weight, edges.edge_index, weights, edges.edge_name)
-    graph = graph_of(edges, None, None, True, weights=weights)
+    graph = graph_of(edges, True, weights=weights)
     return edges, graph.to(place(args)), started
 
 

@@ -24,8 +24,7 @@ Measure = Callable[[torchcent.Graph, list[Tensor], argparse.Namespace], Tensor]
 def _betweenness(graph: torchcent.Graph, groups: list[Tensor], args: argparse.Namespace) -> Tensor:
     return torchcent.group_betweenness(
         graph, groups, normalized=args.normalized, endpoints=args.endpoints,
-        tie_tolerance=args.tie_tolerance, ties=args.ties, dtype=torch.float64,
-        run=_common.run_of(args),
+        dtype=torch.float64, run=_common.run_of(args),
     )  # fmt: skip
 
 
@@ -111,7 +110,7 @@ def _prominent(args: argparse.Namespace) -> None:
     edges, graph, started = _common.load_graph(args)
     found = torchcent.prominent_group(
         graph, args.size, args.epsilon, args.delta, method=args.method, endpoints=args.endpoints,
-        max_samples=args.max_samples, tie_tolerance=args.tie_tolerance, ties=args.ties,
+        max_samples=args.max_samples,
         generator=torch.Generator().manual_seed(args.seed), dtype=torch.float64,
         run=_common.run_of(args),
     )  # fmt: skip

@@ -61,7 +61,7 @@ def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcen
             raise ValueError(f"--approx and {option} exclude each other")
     approximate = torchcent.edge_betweenness_approx if args.edges else torchcent.betweenness_approx
     return approximate(
-        graph, *args.approx, time_limit=args.time_limit, ties=args.ties,
+        graph, *args.approx, time_limit=args.time_limit,
         generator=torch.Generator().manual_seed(args.seed), **_arguments(args),
     )  # fmt: skip
 
@@ -72,9 +72,7 @@ def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
     name = "edge betweenness" if args.edges else "stress" if args.stress else "betweenness"
     if args.endpoints and name != "betweenness":
         raise ValueError(f"--endpoints: not for {name}")
-    options = {**_pivots(args), **_arguments(args), "tie_tolerance": args.tie_tolerance}
-    options["ties"] = args.ties
-    options["cutoff"] = args.cutoff
+    options = {**_pivots(args), **_arguments(args), "cutoff": args.cutoff}
     if args.normalized is not None:
         options["normalized"] = args.normalized
     if args.edges:
@@ -94,7 +92,7 @@ def _variant(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Ten
             raise ValueError(f"--variant and {option} exclude each other")
     scores = torchcent.betweenness_variant(
         graph, variant=args.variant.replace("-", "_"), normalized=args.normalized is not False,
-        ties=args.ties, **_pivots(args), **_arguments(args),
+        **_pivots(args), **_arguments(args),
     )  # fmt: skip
     return f"{args.variant.replace('-', ' ')} betweenness", scores
 

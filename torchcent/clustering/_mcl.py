@@ -43,7 +43,6 @@ def mcl(
     overlap: str = "cut",
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     return_flow: bool = False,
     run: Run = DEFAULT,
@@ -82,7 +81,7 @@ def mcl(
         overlap: treatment of vertices that flow to several clusters: "cut" keeps them in one,
             "keep" in all, "split" forms separate clusters of them.
         num_nodes: n; by default the largest id + 1. Isolated vertices are singletons.
-        batch, ptr: for a union of many graphs, the graph of each vertex or the first vertex of each
+        batch: for a union of many graphs, the graph of each vertex or the first vertex of each
             graph (docs/batches.md). Each graph is iterated until its own chaos is below the limit,
             and no cluster contains vertices of two graphs. Clusters are numbered graph by graph, by
             decreasing size within each (:attr:`Clustering.cluster_ptr`).
@@ -125,15 +124,12 @@ def mcl(
         treat = check_mcl.overlap(overlap)
         check.flag(return_flow, "return_flow")
         prepared = prepare(
-            edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, run,
-            batch, ptr,
-        )  # fmt: skip
+            edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, run, batch
+        )
         rules, how, room = prepared.rules, prepared.engine, run.memory
         graphs = prepared.graph.ptr
         if graphs is not None and ranks is not None:
-            raise ValueError(
-                "group= does not go with batch= or ptr=: give each rank some of the graphs"
-            )
+            raise ValueError("group= does not go with batch=: give each rank some of the graphs")
     if graphs is not None:
         result = _batch.run(prepared.take(), graphs, rules, rate, limits, how, room, run.progress)
     else:

@@ -12,7 +12,7 @@ from torchcent.clustering import _flow
 from torchcent.clustering._flow import Flow
 from torchcent.clustering._rules import Prune, Rules
 from torchcent.graph import Graph
-from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs, as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs, graph_of
 
 
 @dataclass(eq=False)
@@ -34,18 +34,19 @@ class Prepared:
 def prepare(
     edge_index: GraphLike, edge_weight: WeightLike, expansion: int,
     loops: str | float | None, prune: Prune | None, num_nodes: int | None, directed: bool | None,
-    run: Run, batch: Tensor | None = None, ptr: Tensor | None = None,
+    run: Run, batch: Tensor | None = None,
 ) -> Prepared:  # fmt: skip
     rules = Rules(check_mcl.expansion(expansion), check_mcl.prune(prune))
     kind, chosen = check_mcl.loops(loops), check_mcl.engine(run.engine.name)
+    ptr = None
     if not isinstance(edge_index, Graph):
         edge_index, num_nodes, directed, edge_weight, batch, ptr, _ = as_arcs(
-            edge_index, num_nodes, directed, edge_weight, batch, ptr
+            edge_index, num_nodes, directed, edge_weight, batch
         )
         if kind is None:  # copied: it is read again below, and another thread may modify it
             edge_index = edge_index.clone()
     weight = check_mcl.similarities(edge_index, edge_weight)
-    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=run.memory)
+    graph = graph_of(edge_index, None, num_nodes, batch, directed, run, ptr=ptr)
     similarity = _flow.similarities(graph, weight)
     own = None
     if kind is None and isinstance(edge_index, Tensor):

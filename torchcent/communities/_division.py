@@ -161,7 +161,7 @@ def communities_by_betweenness(
         Girvan and Newman 2002, "Community structure in social and biological networks"; modularity:
         Newman and Girvan 2004.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run)
     check_batch.one_graph(graph, "communities_by_betweenness", "pass its graphs one by one")
     check.undirected(graph, "communities_by_betweenness")
     wanted = check.positive(num_communities, "num_communities")

@@ -38,7 +38,6 @@ def closeness(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     wf_improved: bool = True,
     sources: int | Tensor | None = None,
@@ -58,7 +57,6 @@ def closeness(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     wf_improved: bool = True,
     sources: int | Tensor | None = None,
@@ -78,7 +76,6 @@ def closeness(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     wf_improved: bool = True,
     sources: int | Tensor | None = None,
@@ -109,7 +106,6 @@ def closeness(
         batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are computed per
             graph. `sources` and `vertices` name vertices of the union; an int k draws k pivots per
             graph. `top` is for a single graph (docs/batches.md).
-        ptr: int64 [G + 1], the first vertex of each graph, and n; an alternative to `batch`.
         directed: None uses the arcs as given (for a Graph, its own setting), False adds missing
             reverse arcs. Distances are along incoming paths, as in NetworkX (NetworKit: outgoing);
             for outgoing ones pass ``Graph.from_edge_index(edge_index).reversed()``.
@@ -156,7 +152,7 @@ def closeness(
         Sabidussi 1966; Wasserman and Faust 1994, p. 201; pivots: Eppstein and Wang 2004; bits:
         Then et al. 2014; top: Bergamini et al. 2019.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     limits = check_cutoff.cutoffs(cutoff, run.engine.name)
     request = asked("closeness", graph, run, dtype, limits)
     check.flag(wf_improved, "wf_improved")
@@ -186,7 +182,6 @@ def harmonic(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = False,
     sources: int | Tensor | None = None,
@@ -220,7 +215,7 @@ def harmonic(
     Source:
         Marchiori and Latora 2000; Boldi and Vigna 2014.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     limits = check_cutoff.cutoffs(cutoff, run.engine.name)
     request = asked("harmonic", graph, run, dtype, limits)
     check.flag(normalized, "normalized")
@@ -243,7 +238,6 @@ def eccentricity(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
     vertices: Tensor | None = None,
@@ -275,7 +269,7 @@ def eccentricity(
         >>> torchcent.eccentricity(path, directed=False)
         tensor([3., 2., 2., 3.])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     request = asked("eccentricity", graph, run, dtype)
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)

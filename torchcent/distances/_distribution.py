@@ -29,7 +29,6 @@ def distance_distribution(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     sources: int | Tensor | None = None,
     generator: torch.Generator | None = None,
@@ -59,7 +58,7 @@ def distance_distribution(
         >>> torchcent.distance_distribution(path, directed=False)
         tensor([4, 6, 4, 2])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     request = asked("distance_distribution", graph, run, None)
     pivots = _pivots(graph, request, sources, generator)
     request.begin(graph)
@@ -80,7 +79,6 @@ def effective_diameter(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     q: float = 0.9,
     sources: int | Tensor | None = None,
@@ -116,7 +114,7 @@ def effective_diameter(
     Source:
         Leskovec, Kleinberg and Faloutsos 2005.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     request = asked("effective_diameter", graph, run, dtype)
     share = check.quantile(q)
     pivots = _pivots(graph, request, sources, generator)
@@ -135,7 +133,6 @@ def average_shortest_path_length(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
     dtype: torch.dtype | None = None,
@@ -163,7 +160,7 @@ def average_shortest_path_length(
         >>> torchcent.average_shortest_path_length(path, directed=False)
         tensor(1.3333)
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     request = asked("average_shortest_path_length", graph, run, dtype)
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
     sums = vertex_sums(graph, request)

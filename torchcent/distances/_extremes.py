@@ -33,7 +33,6 @@ def diameter(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
     dtype: torch.dtype | None = None,
@@ -50,7 +49,6 @@ def diameter(
             own weights.
         num_nodes: n; by default the largest id + 1.
         batch: int64 [n], ascending: the graph of each vertex, as in PyG.
-        ptr: int64 [G + 1], the first vertex of each graph, and n; an alternative to `batch`.
         directed: None uses the arcs as given (for a Graph, its own setting), False adds missing
             reverse arcs.
         disconnected: "inf": infinite if there is a pair without a path; "component": the largest
@@ -82,7 +80,7 @@ def diameter(
     Source:
         Crescenzi et al. 2013 (iFUB); Borassi et al. 2015 (SumSweep).
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     request = _asked("diameter", graph, disconnected, run, dtype)
     return _per_graph(graph, request, disconnected, _diameter)
 
@@ -94,7 +92,6 @@ def radius(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
     dtype: torch.dtype | None = None,
@@ -125,7 +122,7 @@ def radius(
     Source:
         Borassi et al. 2015.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     request = _asked("radius", graph, disconnected, run, dtype)
     return _per_graph(graph, request, disconnected, _radius)
 
@@ -137,7 +134,6 @@ def center(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
     run: Run = DEFAULT,
@@ -155,7 +151,7 @@ def center(
         >>> torchcent.center(path, directed=False)
         tensor([1, 2])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     request = _asked("center", graph, disconnected, run, None)
     return _extreme_vertices(graph, request, disconnected, _radius)
 
@@ -167,7 +163,6 @@ def periphery(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
     run: Run = DEFAULT,
@@ -185,7 +180,7 @@ def periphery(
         >>> torchcent.periphery(path, directed=False)
         tensor([0, 3])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     request = _asked("periphery", graph, disconnected, run, None)
     return _extreme_vertices(graph, request, disconnected, _diameter)
 

@@ -31,7 +31,6 @@ def distance_profile(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     sources: int | Tensor | None = None,
     generator: torch.Generator | None = None,
@@ -68,7 +67,7 @@ def distance_profile(
         >>> torchcent.distance_profile(path, directed=False).farness
         tensor([6., 4., 4., 6.])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     request = asked("distance_profile", graph, run, dtype)
     check.flag(wf_improved, "wf_improved")
     check.flag(normalized, "normalized")

@@ -73,7 +73,7 @@ def explained(graph: Graph, request: Request) -> Plan:
         max([made.flight for made in plans], default=0), 0,
         max([made.workspace for made in plans], default=0),
         max([needed, *(made.memory for made in plans)]),
-        _room.limit(graph, memory), weights_in_words(graph, request.tie_tolerance),
+        _room.limit(graph, memory), weights_in_words(graph),
         ", ".join(f"{count:,} by {name}" for name, count in engines.items())
         if graph.ptr is not None else "",
         merged=sum(made.merged for made in plans),

@@ -278,7 +278,7 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
         and measure.visitor in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS, Visitor.STRESS)
         and graph.num_slots > 0
         and _ops.has_kernel("path_dependency", graph.device)
-        and (not graph.is_weighted or (request.tie_tolerance == 0 and graph.scale.exact))
+        and (not graph.is_weighted or (graph.tie_tolerance == 0 and graph.scale.exact))
     )
     if not possible:
         return None

@@ -200,7 +200,7 @@ def without_hierarchy(
     if request.cutoffs is not None and (paths or not graph.is_weighted):
         return "takes no cutoff" + ("" if paths else " by hops")
     scale = graph.scale
-    if graph.is_weighted and request.tie_tolerance > 0:
+    if graph.is_weighted and graph.tie_tolerance > 0:
         return "needs exact sums of weights, so that it takes no tie_tolerance"
     if graph.is_weighted and not scale.exact:
         return f"needs exact sums of weights, and here they are {scale}"
@@ -272,7 +272,7 @@ def _contracted(
         and graph.is_symmetric
         and request.engine in ("auto", "queue", "dijkstra")
         and cores.twins is None
-        and (not graph.is_weighted or (request.tie_tolerance == 0 and graph.scale.exact))
+        and (not graph.is_weighted or (graph.tie_tolerance == 0 and graph.scale.exact))
         and _ops.has_kernel("chain_dependency", graph.device)
     )
     usual = request.reduce is None
@@ -305,7 +305,7 @@ def folding(graph: Graph, measure: Measure, request: Request, num_sources: int |
         return measure.folds if whole and not graph.is_weighted else "no"
     if not request.may("fold"):
         return "no"
-    if graph.is_weighted and (request.tie_tolerance > 0 or not graph.scale.exact):
+    if graph.is_weighted and (graph.tie_tolerance > 0 or not graph.scale.exact):
         return "no"
     return measure.folds
 
@@ -319,7 +319,7 @@ def merging(
         request.may("twins")
         and measure.visitor in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS, Visitor.STRESS)
         and request.engine in ("auto", *_PAIR[weighted])
-        and (not weighted or (request.tie_tolerance == 0 and graph.scale.exact))
+        and (not weighted or (graph.tie_tolerance == 0 and graph.scale.exact))
         and _ops.has_kernel(OPERATORS["paths"][weighted], graph.device)
     )
     if not possible:

@@ -163,7 +163,7 @@ def _on_tensors(problem: Problem, lanes: int, bar: tqdm) -> Compute:
         for begin in range(unit.start, unit.stop, max(lanes, 1)):
             part = slice(begin, min(begin + lanes, unit.stop))
             weight = rest[0] if weighted else None
-            how = weight, problem.tie_tolerance, problem.limits
+            how = weight, problem.graph.tie_tolerance, problem.limits
             batch: Any = rowptr, col, *given.of(part), scores[0], *how
             _tensor.accumulate(visitor, *batch)
             control[DONE] += part.stop - part.start
@@ -251,7 +251,7 @@ def _compiled(problem: Problem, plan: Plan) -> Compute:
         rest = (given.copies, problem.limits)
         if problem.core.weight is None:
             return int(_ops.ops.path_dependency(*begun, *launch, *rest, problem.mirrored))
-        of_weights = (launch.threads, problem.tie_tolerance, *launch[1:])
+        of_weights = (launch.threads, problem.graph.tie_tolerance, *launch[1:])
         return int(_ops.ops.weighted_dependency(*begun, *of_weights, *rest))
 
     return _in_calls(call, plan.engine, plan.device)

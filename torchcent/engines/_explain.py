@@ -24,20 +24,17 @@ def explain(
     measure: str = "betweenness",
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     sources: int | Tensor | None = None,
-    tie_tolerance: float = 0.0,
-    ties: str = "decimal",
     cutoff: float | Sequence[float] | Tensor | None = None,
     run: Run = DEFAULT,
 ) -> Plan:
     """Reports how a measure would run: engine and reason, lanes, threads, memory, device.
 
     `measure` is the name of any measure that searches from all vertices or from pivots. For a
-    batch, the plan covers all its graphs, and `graphs` lists how many use which engine. Strategies,
-    reductions, `tie_tolerance` and `ties` are for measures that count paths only. The function
-    raises the errors that the measure itself would raise before it starts.
+    batch, the plan covers all its graphs, and `graphs` lists how many use which engine. Strategies
+    and reductions are for measures that count paths only. The function raises the errors that the
+    measure itself would raise before it starts.
 
     Example:
         >>> import torch, torchcent
@@ -50,10 +47,7 @@ def explain(
     known = _measures.names("paths") + _measures.names("distances")
     check.choice(measure, "measure", known)
     distances = _measures.MEASURES[measure].family == "distances"
-    graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory,
-        ties=None if distances and ties == "decimal" else ties, tie_tolerance=tie_tolerance,
-    )  # fmt: skip
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=not distances)
     if distances:
         engine, code = check_weights.engine(run.engine.name, graph, check.DISTANCE_ENGINES), 0
         if run.engine.strategy != "auto":
@@ -61,12 +55,17 @@ def explain(
                 f"strategy={run.engine.strategy!r} is not for {measure}; leave strategy='auto'"
             )
     else:
-        engine, code = engine_and_strategy(graph, run.engine, tie_tolerance)
+        engine, code = engine_and_strategy(graph, run.engine)
     limits = check_cutoff.cutoffs(cutoff, engine)
     pivots = check.sources(sources, graph, None)
     request = Request(
-        measure, engine, code, pivots, tie_tolerance=check_weights.tie_tolerance(tie_tolerance),
-        memory=run.memory, cutoffs=None if limits is None else limits.lengths, reduce=run.reduce,
-    )  # fmt: skip
+        measure,
+        engine,
+        code,
+        pivots,
+        memory=run.memory,
+        cutoffs=None if limits is None else limits.lengths,
+        reduce=run.reduce,
+    )
 
     return _batch_plan.explained(graph, request)

@@ -145,7 +145,7 @@ def _plan(graph: Graph, request: Request, asked: int | None) -> tuple[Plan, _red
     by_weights = _choice.by_weights(graph, MEASURES[request.measure], request)
     keeps = MOST_KEPT > 0 and (of_all or not by_weights)
     key = (
-        request.measure, request.engine, request.strategy, request.tie_tolerance, request.memory,
+        request.measure, request.engine, request.strategy, request.memory,
         request.cutoffs, request.reduce, request.blocked, asked,
         torch.get_num_threads(),
     )  # fmt: skip
@@ -165,7 +165,7 @@ def _plan(graph: Graph, request: Request, asked: int | None) -> tuple[Plan, _red
 
 def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, bool]:
     """A new plan, and whether all that it needs had been prepared before."""
-    measure, tie_tolerance = MEASURES[request.measure], request.tie_tolerance
+    measure = MEASURES[request.measure]
     cores = _choice.Preparation(graph, measure, request.memory, asked)
     fold = _choice.folding(graph, measure, request, asked)
     cores.twins = _choice.merging(graph, measure, request, fold, asked)
@@ -196,7 +196,7 @@ def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, boo
         measure.name, engine, reason, graph.device, graph.num_nodes, graph.num_slots,
         *searched, sources, cost.lanes, -(-sources // cost.batch),
         cost.threads, cost.flight, request.strategy, cost.workspace, needed, limit,
-        weights_in_words(graph, tie_tolerance),
+        weights_in_words(graph),
         merged=0 if core.twins is None else core.twins.merged,
         contracted=0 if chains is None else chains.inner.numel(), together=together,
         cutoffs=request.cutoffs,
@@ -206,10 +206,11 @@ def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, boo
     return _Kept(made, core, held, _UNLIMITED if unlimited else limit), cores.peak == 0
 
 
-def weights_in_words(graph: Graph, tie_tolerance: float = 0.0) -> str:
+def weights_in_words(graph: Graph) -> str:
     """What a plan reports about weights; "" without weights."""
     if not graph.is_weighted:
         return ""
     own = "float64, fixed point in units of each graph"
-    scale = own if graph._ties == "fixed point" else f"{graph.scale}"
-    return scale + (f"; tie tolerance {tie_tolerance:g}" if tie_tolerance else "")
+    scale = own if graph._ties.sums == "fixed point" else f"{graph.scale}"
+    tolerance = graph.tie_tolerance
+    return scale + (f"; tie tolerance {tolerance:g}" if tolerance else "")

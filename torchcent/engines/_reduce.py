@@ -134,7 +134,6 @@ class Problem:
     own_weight: Tensor  # c, per source
     target_weight: Tensor  # b, per core vertex
     through_weight: Tensor  # h, per core vertex
-    tie_tolerance: float  # relative, of weighted distances
     known: Tensor  # counted in closed form by the chain, per vertex or slot of the graph
     graph: Graph
     limits: Tensor | None = None  # cutoffs in the units of the engines, one row of scores each
@@ -322,7 +321,6 @@ def problem(
     sources: Tensor | None,
     targets: Tensor | None,
     endpoints: bool,
-    tie_tolerance: float = 0.0,
     cutoffs: tuple[float, ...] | None = None,
 ) -> Problem:
     """The weights of the search on the core, and the contributions counted by the chain.
@@ -336,7 +334,7 @@ def problem(
         pairs = pairs._replace(own=a, through=b)
     most = core.num_nodes if sources is None else sources.numel()
     closed = endpoints and cutoffs is None
-    found = of_pairs(graph, core, measure, pairs, most, closed, tie_tolerance)
+    found = of_pairs(graph, core, measure, pairs, most, closed)
     if cutoffs is None:
         return found
     mirrored = (
@@ -353,7 +351,6 @@ def of_pairs(
     pairs: Pairs,
     most: int,
     endpoints: bool = False,
-    tie_tolerance: float = 0.0,
 ) -> Problem:
     """The same for any weights of pairs, with at most so many sources."""
     if MEASURES[measure].per_slot:
@@ -373,7 +370,7 @@ def of_pairs(
     else:
         start, *of_search = _search_weights(core, pairs)
     a, c, b, h = of_search
-    return Problem(measure, core, start, a, c, b, h, tie_tolerance, known, graph)
+    return Problem(measure, core, start, a, c, b, h, known, graph)
 
 
 def _search_weights(core: Core, pairs: Pairs) -> tuple[Tensor, ...]:

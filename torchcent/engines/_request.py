@@ -41,7 +41,6 @@ class Request(NamedTuple):
     targets: Tensor | None = None
     endpoints: bool = False
     normalized: bool = False
-    tie_tolerance: float = 0.0
     memory: int | None = None
     progress: bool | None = None
     dtype: torch.dtype = torch.float64
@@ -64,7 +63,7 @@ class Request(NamedTuple):
         """What the sums depend on, by the names of the arguments."""
         starts = MEASURES[self.measure].weighted_by or "sources"
         named = {starts: self.sources, "targets": self.targets}
-        kept = ("measure", "engine", "strategy", "endpoints", "tie_tolerance")
+        kept = ("measure", "engine", "strategy", "endpoints")
         reduce = "auto" if self.reduce is None else sorted(self.reduce)
         cutoff = list(self.cutoffs or (None,))
         own = {name: getattr(self, name) for name in kept}
@@ -109,11 +108,10 @@ def weights(graph: Graph, chosen: Tensor | None) -> Tensor:
     return made.index_fill_(0, chosen, 1)
 
 
-def engine_and_strategy(graph: Graph, engine: Engine, tie_tolerance: float) -> tuple[str, int]:
+def engine_and_strategy(graph: Graph, engine: Engine) -> tuple[str, int]:
     """The name of the engine, which a strategy may determine, and the code of the strategy."""
     name = check_weights.engine(engine.name, graph, check.ENGINES)
-    tolerance = check_weights.tie_tolerance(tie_tolerance)
-    code = check.strategy(engine.strategy, engine.warp_size, name, graph, tolerance)
+    code = check.strategy(engine.strategy, engine.warp_size, name, graph)
     if code:
         name = "dijkstra" if graph.is_weighted else "queue"
     return name, code

@@ -108,7 +108,6 @@ def run(
     sources: Tensor | None = None,
     targets: Tensor | None = None,
     endpoints: bool = False,
-    tie_tolerance: float = 0.0,
     memory: int | None = None,
     progress: bool | None = None,
     scale: Scale | None = None,
@@ -155,7 +154,16 @@ def run(
         place, classes = _classes(size[own], slots[own], device.type)
         order = torch.from_numpy(numbers[own][place]).to(out[0].device)
         _ops.ops.tiny(
-            *arrays, order, classes, begins, ends, *out, control, endpoints, tie_tolerance, threads
+            *arrays,
+            order,
+            classes,
+            begins,
+            ends,
+            *out,
+            control,
+            endpoints,
+            graph.tie_tolerance,
+            threads,
         )
         return rung
 

@@ -36,7 +36,6 @@ def current_flow_betweenness(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = True,
     sources: Tensor | None = None,
@@ -105,9 +104,8 @@ def current_flow_betweenness(
     dtype = check.float_dtype(dtype)
     flag(normalized, "normalized")
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory,
-        weights="conductances",
-    )  # fmt: skip
+        edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
+    )
     ends = _ends(graph, sources, targets)
     check.undirected(graph, "current_flow_betweenness")
     return betweenness_of(graph, normalized, run.memory, ends).to(dtype)
@@ -184,7 +182,6 @@ def edge_current_flow_betweenness(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = True,
     sources: Tensor | None = None,
@@ -224,9 +221,8 @@ def edge_current_flow_betweenness(
     dtype = check.float_dtype(dtype)
     flag(normalized, "normalized")
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory,
-        weights="conductances",
-    )  # fmt: skip
+        edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
+    )
     ends = _ends(graph, sources, targets)
     check.undirected(graph, "edge_current_flow_betweenness")
     score = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
@@ -248,7 +244,6 @@ def current_flow_closeness(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
@@ -281,9 +276,8 @@ def current_flow_closeness(
     """
     dtype = check.float_dtype(dtype)
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory,
-        weights="conductances",
-    )  # fmt: skip
+        edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
+    )
     check.undirected(graph, "current_flow_closeness")
     score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     for part in components(graph):
@@ -299,7 +293,6 @@ def information_centrality(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
@@ -323,7 +316,6 @@ def information_centrality(
         edge_weight,
         num_nodes=num_nodes,
         batch=batch,
-        ptr=ptr,
         directed=directed,
         dtype=dtype,
         run=Run(memory=run.memory),
@@ -338,7 +330,6 @@ def effective_resistance(
     pairs: Tensor,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
@@ -380,9 +371,8 @@ def effective_resistance(
     """
     dtype = check.float_dtype(dtype)
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory,
-        weights="conductances",
-    )  # fmt: skip
+        edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
+    )
     if not isinstance(pairs, Tensor):
         raise TypeError(f"pairs must be a tensor [2, P], got {type(pairs).__name__}")
     dense(pairs, "pairs")

@@ -22,7 +22,6 @@ def centralization(
     scores: Tensor | None = None,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
@@ -36,7 +35,7 @@ def centralization(
     closeness and betweenness, so that C is between 0 and 1.
 
     Args:
-        edge_index, num_nodes, batch, ptr, directed: as in :func:`degree`; without weights. Loops
+        edge_index, num_nodes, batch, directed: as in :func:`degree`; without weights. Loops
             are dropped and parallel arcs merged, for all measures.
         measure: a column of :func:`node_features` other than "percolation", with
             ``normalized=True``: "degree", "closeness", "betweenness", "eigenvector", ...
@@ -69,7 +68,7 @@ def centralization(
     Source:
         Freeman 1978.
     """
-    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, None, num_nodes, batch, directed, run)
     choice(measure, "measure", plain_features())
     result = check.float_dtype(dtype)
     if graph.is_weighted:

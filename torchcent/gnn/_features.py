@@ -43,7 +43,6 @@ def node_features(
     states: Tensor | None = None,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = True,
     dtype: torch.dtype | None = None,
@@ -52,7 +51,7 @@ def node_features(
     """Computes several measures of every vertex as features for a graph neural network.
 
     Args:
-        edge_index, edge_weight, num_nodes, batch, ptr, directed, dtype: as in
+        edge_index, edge_weight, num_nodes, batch, directed, dtype: as in
             :func:`betweenness`.
         measures: a name or a list of names of the columns: "betweenness", "stress", "percolation",
             "closeness", "harmonic", "eccentricity", "degree", "reach", "farness"; "pagerank",
@@ -84,7 +83,7 @@ def node_features(
                 [1.0000, 1.0000, 1.0000],
                 [0.0000, 0.6667, 0.5000]])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     names = check_batch.measures(measures, FEATURES)
     check.flag(normalized, "normalized")
     result = check.float_dtype(dtype)

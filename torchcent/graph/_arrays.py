@@ -10,9 +10,11 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check import _weights as check_weights
 from torchcent.graph import _components, _csr, _segments, _strengths, _weights
 from torchcent.graph._contraction import Contraction
 from torchcent.graph._strengths import NONE, Strengths
+from torchcent.graph._weights import DECIMAL, Ties
 from torchcent.runtime import _ops, _small
 
 #: What is known of the arcs, whatever their weights.
@@ -30,10 +32,7 @@ class Arrays:
     directed: bool
     weight: Tensor | None
     ptr: Tensor | None
-    # What sums of weights are those of: "decimal" numbers where weights are such, "float" numbers,
-    # or units of a given scale, as of the graph that this one is part of; in a batch "fixed point"
-    # numbers, with a scale for each graph.
-    _ties: str | _weights.Scale
+    _ties: Ties
     _repeated: bool  # whether the columns hold loops, or arcs several times
     _sums: Strengths  # of the weights; without weights there are none
     _diagonal: Tensor | None = None  # float64 [n], of an adjacency matrix that has loops
@@ -41,7 +40,7 @@ class Arrays:
     def __init__(
         self, rowptr: Tensor, col: Tensor, slot: Tensor | None, directed: bool,
         weight: Tensor | None = None, ptr: Tensor | None = None, *, _trusted: bool = False,
-        _ids: Tensor | None = None, _ties: str | _weights.Scale = "decimal",
+        _ids: Tensor | None = None, _ties: Ties = DECIMAL,
         _repeated: bool = False, _multiplicity: Strengths | None = None, _sums: Strengths = NONE,
         _order: Tensor | None = None,
     ) -> None:  # fmt: skip
@@ -248,9 +247,10 @@ class Arrays:
         """The arithmetic for sums of the weights."""
         if self.weight is None:
             return _weights.HOPS
-        if isinstance(self._ties, _weights.Scale):
-            return self._ties
-        return _weights.scale(self.weight, self.num_nodes, decimals=self._ties != "float")
+        sums = self._ties.sums
+        if isinstance(sums, _weights.Scale):
+            return sums
+        return _weights.scale(self.weight, self.num_nodes, decimals=sums != "float")
 
     @cached_property
     def scaled_weights(self) -> tuple[Tensor, Tensor] | tuple[None, None]:
@@ -266,12 +266,12 @@ class Arrays:
     def _scaled_per_graph(self) -> tuple[Tensor, Tensor]:
         """float64 [num_slots]: weights in units of each graph; float64 [num_graphs]: units in 1."""
         assert self.weight is not None
-        if self.ptr is None or self._ties not in ("decimal", "fixed point"):
+        if self.ptr is None or self._ties.sums not in ("decimal", "fixed point"):
             per_one = self.scale.per_one if self.scale.rounds else 1.0
             weight = self.scale.apply(self.weight).double() if self.scale.rounds else self.weight
             return weight, weight.new_full((self.num_graphs,), per_one)
         slots, longest = self.rowptr[self.ptr].diff(), None
-        if self._ties == "fixed point":  # a path leaves each vertex once
+        if self._ties.sums == "fixed point":  # a path leaves each vertex once
             heaviest = _segments.largest_of_segments(self.rowptr, self.weight)
             longest = _segments.of_segments(self.ptr, heaviest)
         return _weights.decimals_of_graphs(self.weight, slots, self.ptr.diff(), longest)
@@ -284,16 +284,48 @@ class Arrays:
         self._share(made, OF_THE_ARCS)
         return made
 
-    @cached_property
-    def _with_float_ties(self) -> Self:
-        """This graph with ties between the float64 sums of its weights."""
-        plain = self.scale.exact and not self.scale.rounds and self.ptr is None
-        if self.weight is None or self._ties == "float" or plain:
-            return self
-        return self._tied("float")
+    @property
+    def ties(self) -> str:
+        """ "decimal" or "float", see :meth:`with_ties`."""
+        return "float" if self._ties.sums == "float" else "decimal"
 
-    def _tied(self, ties: str | _weights.Scale) -> Self:
-        """This graph, compared otherwise."""
+    @property
+    def tie_tolerance(self) -> float:
+        """See :meth:`with_ties`."""
+        return self._ties.tolerance
+
+    def with_ties(self, ties: str = "decimal", tie_tolerance: float = 0.0) -> Self:
+        """The same graph, with another rule for which weighted paths are equally short.
+
+        Args:
+            ties: "decimal" computes with decimal weights of up to 6 digits behind the point as they
+                are written, so that 0.1 + 0.2 is as long as 0.15 + 0.15; other weights are rounded
+                to a fixed point, so that their sums are exact (docs/weights.md). "float" sums the
+                float64 numbers from the source, as NetworkX does: 0.1 + 0.2 is then longer.
+            tie_tolerance: with 0, paths are equally short if their lengths are equal. With t > 0,
+                an arc (u, v) of length w may be on a shortest path if d(u) < d(v) and
+                d(u) + w <= (1 + t) d(v), all in float64; 1e-9 compensates for rounding.
+
+        Only measures that count shortest paths ask for ties.
+
+        Example:
+            >>> import torch, torchcent
+            >>> square = torch.tensor([[0, 1, 0, 2], [1, 3, 2, 3]])
+            >>> graph = torchcent.Graph.from_edge_index(
+            ...     square, edge_weight=torch.tensor([0.1, 0.2, 0.15, 0.15], dtype=torch.float64)
+            ... )
+            >>> torchcent.betweenness(graph, normalized=False)
+            tensor([0.0000, 0.5000, 0.5000, 0.0000])
+            >>> torchcent.betweenness(graph.with_ties("float"), normalized=False)
+            tensor([0., 0., 1., 0.])
+        """
+        rule = Ties(
+            check.choice(ties, "ties", ("decimal", "float")),
+            check_weights.tie_tolerance(tie_tolerance),
+        )
+        return self if rule == self._ties else self._tied(rule)
+
+    def _tied(self, ties: Ties) -> Self:
         made = self._as(ties=ties)
         self._share(made, (*OF_THE_ARCS, "back_weight"))
         return made
@@ -366,7 +398,7 @@ class Arrays:
 
     def _as(
         self, *, directed: bool | None = None, weighted: bool = True,
-        ties: str | _weights.Scale | None = None,
+        ties: Ties | None = None,
     ) -> Self:  # fmt: skip
         directed = self.directed if directed is None else directed
         weight = self.weight if weighted else None

@@ -53,7 +53,9 @@ def part(graph: Graph, number: int) -> Graph:
     if number not in parts:
         vertices, slots = run(graph, number)
         # In fixed point, each has its own scale.
-        ties = "decimal" if graph._ties == "fixed point" else graph._ties
+        ties = graph._ties
+        if ties.sums == "fixed point":
+            ties = ties._replace(sums="decimal")
         made = Graph(
             _shifted(graph.rowptr[vertices.start : vertices.stop + 1], slots.start),
             _shifted(graph.col[slots], vertices.start),

@@ -152,7 +152,9 @@ def _weighted(graph: Graph, edge_weight: Tensor, ids: Tensor | None) -> Graph:
         if differ or ids is not None:
             slots = _csr.slot_sums(known, edge_weight, *arcs, both)
             sums = Strengths(slots, _strengths.of_loops(known, edge_weight, graph.num_nodes))
-        own = {**graph._parallels(), "_sums": _strengths.unless(sums, weight)}
+        own = graph._parallels() | {
+            "_sums": _strengths.unless(sums, weight), "_ties": graph._ties,
+        }  # fmt: skip
         return type(graph)(
             *arcs, None, graph.directed, weight, graph.ptr, _trusted=True, _ids=known, **own
         )
@@ -170,7 +172,7 @@ def _weighted(graph: Graph, edge_weight: Tensor, ids: Tensor | None) -> Graph:
         weight = torch.minimum(weight, back, out=weight)
     parts = (*arcs, slot, graph.directed, weight, graph.ptr)
     own = {**graph._parallels(), "_sums": _strengths.unless(sums, weight)}
-    made = type(graph)(*parts, _trusted=True, **own)
+    made = type(graph)(*parts, _trusted=True, _ties=graph._ties, **own)
     if "_transposed" in graph.__dict__:
         made.__dict__["_transposed"] = graph._transposed
     return made

@@ -21,6 +21,7 @@ from torchcent.check import _values as check_values
 from torchcent.check import _weights as check_weights
 from torchcent.graph import _csr
 from torchcent.graph._strengths import Strengths
+from torchcent.graph._weights import DECIMAL, Ties
 from torchcent.runtime import _ops, _pickled, _replacing, _small
 
 _FORMAT = "torchcent.Graph"
@@ -57,10 +58,14 @@ class Stored(NamedTuple):
     strengths: Tensor | None = None
     loop_strengths: Tensor | None = None
     order: Tensor | None = None
+    ties: Ties = DECIMAL
 
     def held(self) -> dict[str, Any]:
         """What is stored, with the format and its version."""
         parts = {name: part for name, part in self._asdict().items() if part is not None}
+        del parts["ties"]
+        if self.ties != DECIMAL:
+            parts |= {"ties": self.ties.sums, "tie_tolerance": self.ties.tolerance}
         version = 1 if all(part is None for part in self[5:9]) else 2
         return {"format": _FORMAT, "version": version, **parts}
 
@@ -75,7 +80,7 @@ class Stored(NamedTuple):
             "_multiplicity": Strengths(self.counts, self.loops),
             "_sums": Strengths(self.strengths, self.loop_strengths),
             "_repeated": self.counts is not None or self.loops is not None,
-            "_order": self.order,
+            "_order": self.order, "_ties": self.ties,
         }  # fmt: skip
 
 
@@ -198,8 +203,13 @@ def _stored(refuse: Callable[[str], ValueError], content: Any) -> Stored:
         raise refuse("'directed' is not True or False")
     if weight is None and (strengths is not None or of_loops is not None):
         raise refuse("strengths without weights")
+    ties = Ties(content.get("ties", "decimal"), content.get("tie_tolerance", 0.0))
+    if not isinstance(ties.tolerance, float) or not 0 <= ties.tolerance < 1:
+        raise refuse("tie_tolerance is not in [0, 1)")
+    if ties.sums not in ("decimal", "float"):
+        raise refuse("ties are not 'decimal' or 'float'")
     of_columns = counts, loops, strengths, of_loops
-    return Stored(rowptr, col, weight, ptr, content["directed"], *of_columns, order)
+    return Stored(rowptr, col, weight, ptr, content["directed"], *of_columns, order, ties)
 
 
 def _check_values(refuse: Callable[[str], ValueError], stored: Stored) -> None:

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from torchcent.graph import _segments, _weights
 from torchcent.graph._graph import Graph
+from torchcent.graph._weights import DECIMAL, Ties
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import ENGINE, Launch, control
 
@@ -33,11 +34,11 @@ def of(graph: Graph) -> Graph:
 
     Each graph of a batch has the unit that it has alone.
     """
-    if graph.weight is None or graph._ties != "decimal" or graph.scale.exact:
+    if graph.weight is None or graph._ties != DECIMAL or graph.scale.exact:
         return graph
     if "_in_fixed_point" not in vars(graph):
         scale = "fixed point" if graph.ptr is not None else _scale(graph, graph.weight)
-        vars(graph)["_in_fixed_point"] = None if scale is None else graph._tied(scale)
+        vars(graph)["_in_fixed_point"] = None if scale is None else graph._tied(Ties(scale))
     made: Graph | None = vars(graph)["_in_fixed_point"]
     return graph if made is None else made
 

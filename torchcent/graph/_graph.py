@@ -16,6 +16,7 @@ from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.graph import _building, _edges, _file, _foreign, _libraries
 from torchcent.graph._arcs import Arcs
 from torchcent.graph._exports import Exports
+from torchcent.graph._weights import Ties
 from torchcent.runtime import _memory
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class Graph(Exports):
         batch: Tensor | None = None,
         ptr: Tensor | None = None,
         *,
+        ties: str = "decimal",
+        tie_tolerance: float = 0.0,
         run: Run = DEFAULT,
     ) -> Graph:
         """Builds a graph from the arcs edge_index[0, e] -> edge_index[1, e].
@@ -84,6 +87,7 @@ class Graph(Exports):
                 a disjoint union of batch.max() + 1 graphs, and measures are computed per graph.
             ptr: int64 [G + 1], the first vertex of each graph, and n at the end: the same partition
                 as `batch`, but any graph may be empty. Only one of the two is needed.
+            ties, tie_tolerance: which weighted paths are equally short, see :meth:`with_ties`.
             run: how it is computed, see :class:`Run`.
 
         The graph holds copies of its inputs. Later changes have no effect; concurrent changes by
@@ -99,9 +103,10 @@ class Graph(Exports):
 
         O(n + E) time; 30M arcs in any order take about a second on two cores.
         """
-        return _building.build(
+        made = _building.build(
             Graph, edge_index, num_nodes, directed, edge_weight, batch, ptr, run.memory
         )
+        return made.with_ties(ties, tie_tolerance)
 
     @staticmethod
     @computes()
@@ -432,7 +437,8 @@ class Graph(Exports):
     @property
     def _stored(self) -> _file.Stored:
         parts = (self.rowptr, self.col, self.weight, self.ptr, self.directed)
-        return _file.Stored(*parts, *self._multiplicity, *self._sums, self._order)
+        ties = Ties(self.ties, self.tie_tolerance)
+        return _file.Stored(*parts, *self._multiplicity, *self._sums, self._order, ties)
 
     def __repr__(self) -> str:
         weighted = "weighted=True, " if self.is_weighted else ""

@@ -101,14 +101,14 @@ def is_plain(value: object) -> bool:
 
 def settled(
     value: GraphLike, num_nodes: int | None, directed: bool | None, edge_weight: WeightLike,
-    batch: Tensor | None = None, ptr: Tensor | None = None,
+    batch: Tensor | None = None,
 ) -> Arcs:  # fmt: skip
     """The arcs of an object with the other arguments, of which none may contradict it."""
     made = arcs(value, edge_weight)
     own = made.batch is not None or made.ptr is not None
-    check_inputs.one_batch(batch is not None or ptr is not None, own, value)
+    check_inputs.one_batch(batch is not None, own, value)
     return made._replace(
         num_nodes=check_inputs.size(num_nodes, made.num_nodes, value),
         directed=check_inputs.directedness(directed, made.directed, value),
-        batch=made.batch if own else batch, ptr=made.ptr if own else ptr,
+        batch=made.batch if own else batch,
     )  # fmt: skip

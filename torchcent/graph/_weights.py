@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -96,6 +97,23 @@ class Scale:
         if self.dtype == torch.int32:
             return f"int32{of}"
         return "float64" + (f"{of}, sums exact" if self.exact else "")
+
+
+class Ties(NamedTuple):
+    """Which paths are equally short.
+
+    Attributes:
+        sums: what lengths are sums of: "decimal" numbers where weights are such, "float" numbers,
+            or units of a given scale, as of the graph that this one is part of; in a batch "fixed
+            point" numbers, with a scale for each graph.
+        tolerance: relative, of lengths.
+    """
+
+    sums: str | Scale = "decimal"
+    tolerance: float = 0.0
+
+
+DECIMAL = Ties()
 
 
 def divide(values: Tensor, by: float) -> Tensor:

@@ -11,7 +11,6 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _groups as check_groups
-from torchcent.check import _weights as check_weights
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.engines import _resolution
 from torchcent.graph import Graph
@@ -33,8 +32,6 @@ def group_betweenness(
     directed: bool | None = None,
     normalized: bool = True,
     endpoints: bool = False,
-    tie_tolerance: float = 0.0,
-    ties: str = "decimal",
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
@@ -62,7 +59,6 @@ def group_betweenness(
             (n - c)(n - c - 1) for a group of c vertices; with endpoints by that of all ordered
             pairs, n(n - 1), as NetworkX does from 3.7 on.
         endpoints: also count paths that begin or end in the group, all of them.
-        tie_tolerance, ties: as for :func:`betweenness`.
         dtype: of the result; None uses torch.get_default_dtype(). Computed in float64.
         run: how it is computed, see :class:`Run`.
 
@@ -93,15 +89,11 @@ def group_betweenness(
         Everett and Borgatti 1999, "The centrality of groups and classes"; the decomposition of
         paths by members: Puzis, Elovici and Dolev 2007. docs/groups.md has the formulas.
     """
-    graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight,
-        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
-    )  # fmt: skip
+    graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run, paths=True)
     check_batch.one_graph(graph, "group_betweenness", "pass its graphs one by one")
     groups, single = check_groups.groups(group, graph)
     check.flag(normalized, "normalized")
     check.flag(endpoints, "endpoints")
-    tolerance = check_weights.tie_tolerance(tie_tolerance)
     result, budget = check.float_dtype(dtype), run.memory
     if graph.is_weighted:
         _resolution.check(graph)
@@ -111,7 +103,7 @@ def group_betweenness(
     if searched is not graph and budget is not None:
         budget = max(budget - graph.nbytes, 0)
     sums = _compiled if _dependency.is_compiled(graph) else _on_tensors
-    score = sums(searched, own, tolerance, budget, run.progress)
+    score = sums(searched, own, budget, run.progress)
     if endpoints:
         score += _ends(searched, own, budget)
     if normalized:
@@ -124,7 +116,7 @@ def group_betweenness(
 
 
 def _compiled(
-    graph: Graph, groups: list[Tensor], tie_tolerance: float, memory: int | None,
+    graph: Graph, groups: list[Tensor], memory: int | None,
     progress: bool | None,
 ) -> Tensor:  # fmt: skip
     """Sums over ordered pairs outside of each group."""
@@ -132,13 +124,13 @@ def _compiled(
     places = [torch.searchsorted(members, group) for group in groups]
     largest = max(group.numel() for group in groups)
     rows = None
-    if graph.scale.exact and tie_tolerance == 0:
+    if graph.scale.exact and graph.tie_tolerance == 0:
         rows = _rows.Rows.of(graph, members, memory)
         if (quick := _by_weights(graph, rows, places, memory, progress)) is not None:
             return quick
     total = torch.zeros(len(groups), dtype=torch.float64, device=graph.device)
     with progress_bar(graph.num_nodes, "group_betweenness", progress, quick=False) as bar:
-        for part in _dependency.batches(graph, members, rows, largest, tie_tolerance, memory):
+        for part in _dependency.batches(graph, members, rows, largest, memory):
             for number, at in enumerate(places):
                 outside = ~torch.isin(part.source, members[at])
                 first, before = _first(part.between(at))
@@ -205,7 +197,7 @@ def _first(p: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _on_tensors(
-    graph: Graph, groups: list[Tensor], tie_tolerance: float, memory: int | None,
+    graph: Graph, groups: list[Tensor], memory: int | None,
     progress: bool | None,
 ) -> Tensor:  # fmt: skip
     """The same without compiled searches."""
@@ -215,7 +207,7 @@ def _on_tensors(
         inside[number, group] = True
     source = torch.arange(graph.num_nodes, device=graph.device)
     with progress_bar(source.numel(), "group_betweenness", progress, quick=False) as bar:
-        for part in _shares.batches(graph, source, memory, tie_tolerance):
+        for part in _shares.batches(graph, source, memory):
             begins = part.vertex[: part.lanes][part.lane]
             for number, member in enumerate(inside):
                 counts = ~(member[part.vertex] | member[begins])

@@ -68,7 +68,7 @@ def group_closeness(
         Everett and Borgatti 1999; in this form Zhao et al. 2014, "Measuring and maximizing group
         closeness centrality over disk-resident graphs".
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run)
     check_batch.one_graph(graph, "group_closeness", "pass its graphs one by one")
     groups, single = check_groups.groups(group, graph)
     result, budget = check.float_dtype(dtype), run.memory
@@ -85,8 +85,7 @@ def _closeness(graph: Graph, group: Tensor, memory: int | None) -> Tensor:
     merged = Graph.from_edge_index(
         arcs, graph.num_nodes, True, graph.weight, run=Run(memory=memory)
     )
-    if graph._ties == "float":
-        merged = merged._with_float_ties
+    merged = merged.with_ties(graph.ties)
     length = shortest_path_lengths(
         merged, sources=group[:1], run=Run(memory=memory, progress=False)
     )
@@ -142,7 +141,7 @@ def group_degree(
     Source:
         Everett and Borgatti 1999.
     """
-    graph = as_graph(edge_index, num_nodes, directed, memory=run.memory)
+    graph = as_graph(edge_index, None, num_nodes, None, directed, run)
     check_batch.one_graph(graph, "group_degree", "pass its graphs one by one")
     groups, single = check_groups.groups(group, graph)
     check.choice(direction, "direction", _DIRECTIONS)

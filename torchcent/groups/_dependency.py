@@ -68,7 +68,7 @@ def searches_for_one(graph: Graph, memory: int | None) -> float:
 
 
 def batches(
-    graph: Graph, members: Tensor, rows: Rows | None, largest: int, tie_tolerance: float,
+    graph: Graph, members: Tensor, rows: Rows | None, largest: int,
     memory: int | None,
 ) -> Iterator[Sources]:  # fmt: skip
     """All vertices as sources; `largest` is the size of the largest group.
@@ -78,7 +78,7 @@ def batches(
     n, count = graph.num_nodes, members.numel()
     size = max(1, min(n, _UNION // (n + graph.num_slots + 1), fit(largest), _COPIES))
     _allow(graph, size, count, rows is not None, memory)
-    union = _Union(graph, size, tie_tolerance)
+    union = _Union(graph, size)
     for begin in range(0, n, size):
         source = torch.arange(begin, min(begin + size, n), device=graph.device)
         delta = union.dependency(source, None)[:, members]
@@ -106,9 +106,8 @@ def _allow(graph: Graph, size: int, members: int, exact: bool, memory: int | Non
 class _Union:
     """Copies of a graph, searched from a source each."""
 
-    def __init__(self, graph: Graph, copies: int, tie_tolerance: float) -> None:
+    def __init__(self, graph: Graph, copies: int) -> None:
         self._n, self._graph = graph.num_nodes, _copied(graph, copies)
-        self._tie_tolerance = tie_tolerance
         self._engine = "dijkstra" if graph.is_weighted else "queue"
 
     def dependency(self, source: Tensor, target: Tensor | None) -> Tensor:
@@ -117,7 +116,7 @@ class _Union:
         ends = None if target is None else first + target
         request = Request(
             "betweenness", self._engine, sources=first + source, targets=ends, progress=False,
-            tie_tolerance=self._tie_tolerance, reduce=frozenset(),
+            reduce=frozenset(),
         )  # fmt: skip
         found = _path_sums.sums(self._graph, request)
         return found[: source.numel() * self._n].view(source.numel(), self._n)

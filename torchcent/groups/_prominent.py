@@ -15,7 +15,6 @@ from torchcent.check import _approx as check_approx
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _groups as check_groups
-from torchcent.check import _weights as check_weights
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -77,8 +76,6 @@ def prominent_group(
     edge_weight: WeightLike = None,
     num_nodes: int | None = None,
     directed: bool | None = None,
-    tie_tolerance: float = 0.0,
-    ties: str = "decimal",
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
@@ -105,7 +102,7 @@ def prominent_group(
         endpoints: whether a path is also covered by its ends.
         max_samples: maximum number of paths; None for ten million. `reached` is False if it was not
             enough, such as for a graph in which almost no path has an inner vertex.
-        edge_weight, num_nodes, directed, tie_tolerance, ties: as for
+        edge_weight, num_nodes, directed: as for
             :func:`betweenness_approx`.
         generator: source of all random choices; None uses torch's global generator.
         dtype: of the scores; None uses torch.get_default_dtype().
@@ -137,10 +134,7 @@ def prominent_group(
         sampling"; the stopping rule: Tang, Tang, Xiao and Yuan 2018, "Online processing algorithms
         for influence maximization". docs/groups.md has the proof.
     """
-    graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight,
-        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
-    )  # fmt: skip
+    graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run, paths=True)
     check_batch.one_graph(graph, "prominent_group", "pass its graphs one by one")
     k = check_groups.size(k, graph)
     epsilon = check_approx.share(epsilon, "epsilon", _cover.GREEDY)
@@ -148,20 +142,19 @@ def prominent_group(
     check.choice(method, "method", METHODS)
     check.flag(endpoints, "endpoints")
     most = check.positive(max_samples, "max_samples") or _MOST
-    tolerance = check_weights.tie_tolerance(tie_tolerance)
     chance = check.random_generator(generator)
     result, budget = check.float_dtype(dtype), run.memory
     n, m = graph.num_nodes, graph.num_slots
     if method == "auto":
         method = "exact" if k * n * (n + m) <= _EXACT_WORK or n < 3 else "samples"
     if method == "exact":
-        return _exactly(graph, k, endpoints, tolerance, result, budget, run.progress)
-    sampler = Sampler(graph, chance, budget, tolerance)
+        return _exactly(graph, k, endpoints, result, budget, run.progress)
+    sampler = Sampler(graph, chance, budget)
     return _by_samples(sampler, k, epsilon, delta, endpoints, most, result, budget, run.progress)
 
 
 def _exactly(
-    graph: Graph, k: int, endpoints: bool, tie_tolerance: float, dtype: torch.dtype,
+    graph: Graph, k: int, endpoints: bool, dtype: torch.dtype,
     memory: int | None, progress: bool | None,
 ) -> ProminentGroup:  # fmt: skip
     n = graph.num_nodes
@@ -172,9 +165,7 @@ def _exactly(
     with progress_bar(k * n, "prominent_group", progress, quick=False) as bar:
         for _ in range(k):
             gain = torch.zeros(n, dtype=torch.float64, device=graph.device)
-            parts: Iterable[_shares.Shares] = kept or _shares.batches(
-                graph, source, memory, tie_tolerance
-            )
+            parts: Iterable[_shares.Shares] = kept or _shares.batches(graph, source, memory)
             seen: list[_shares.Shares] = []
             for part in parts:
                 gain += part.gains(inside, endpoints)

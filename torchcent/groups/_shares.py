@@ -69,14 +69,12 @@ class Shares(NamedTuple):
         return found
 
 
-def batches(
-    graph: Graph, sources: Tensor, memory: int | None, tie_tolerance: float = 0.0
-) -> Iterator[Shares]:
+def batches(graph: Graph, sources: Tensor, memory: int | None) -> Iterator[Shares]:
     """The shortest paths from all of the sources, as many at a time as `memory` allows."""
     if graph.is_weighted:
         _resolution.check(graph)
     for part in sources.split(lanes_that_fit(graph, memory)):
-        yield _shares(levels(graph, part, tie_tolerance))
+        yield _shares(levels(graph, part))
 
 
 def lanes_that_fit(graph: Graph, memory: int | None, kept: int = 0) -> int:
@@ -97,9 +95,7 @@ def lanes_that_fit(graph: Graph, memory: int | None, kept: int = 0) -> int:
     return lanes
 
 
-def levels(
-    graph: Graph, sources: Tensor, tie_tolerance: float = 0.0, backward: bool = False
-) -> Levels:
+def levels(graph: Graph, sources: Tensor, backward: bool = False) -> Levels:
     """The levels of shortest paths from the sources, or `backward` to them."""
     rowptr, col = graph.transpose if backward else (graph.rowptr, graph.col)
     weight = graph.scaled_weights[1 if backward else 0]
@@ -107,7 +103,9 @@ def levels(
     def search(one: Number) -> Levels | None:
         if weight is None:
             return shortest_path_levels(rowptr, col, sources, one)
-        return _weighted.shortest_path_levels(rowptr, col, weight, sources, one, tie_tolerance)
+        return _weighted.shortest_path_levels(
+            rowptr, col, weight, sources, one, graph.tie_tolerance
+        )
 
     one = torch.ones(sources.numel(), dtype=torch.float64, device=sources.device)
     found = search(one)

@@ -209,7 +209,7 @@ class BackendGraph:
             length = None if weight is None else self.weight(weight)
             with refusals():
                 made = Graph.from_edge_index(index, len(self), self.is_directed(), length)
-            self._searched[weight, None] = made._with_float_ties  # NetworkX adds float64 numbers
+            self._searched[weight, None] = made.with_ties("float")  # NetworkX adds float64 numbers
         return self._searched[weight, None]
 
     def to_networkx(self) -> nx.Graph:

@@ -196,7 +196,7 @@ def transitive_closure(
         Purdom 1970, "A transitive closure algorithm"; components: Pearce 2005 (SciPy's).
     """
     check.no_weight(edge_weight, "transitive_closure")
-    graph = as_graph(edge_index, num_nodes, directed, memory=run.memory)
+    graph = as_graph(edge_index, None, num_nodes, None, directed, run)
     check_pairs.reflexive(reflexive)
     asked = run.memory
     scale = scale_of(graph, run)
@@ -266,7 +266,7 @@ def reachable(
         >>> torchcent.reachable(arcs, 1)
         tensor([False,  True,  True, False])
     """
-    graph = as_graph(edge_index, num_nodes, directed)
+    graph = as_graph(edge_index, None, num_nodes, None, directed)
     one = isinstance(sources, int) and not isinstance(sources, bool)
     ids = check.vertices([sources] if one else sources, "sources", graph)
     result = torch.empty(ids.numel(), graph.num_nodes, dtype=torch.bool, device=graph.device)

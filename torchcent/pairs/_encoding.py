@@ -61,7 +61,6 @@ def shortest_path_encoding(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     cutoff: float | None = None,
     max_nodes: int | None = None,
@@ -88,7 +87,6 @@ def shortest_path_encoding(
             arcs the smallest weight counts. A Graph has its own weights.
         num_nodes: n; by default the largest id + 1.
         batch: int64 [n], ascending: the graph of each vertex, as in PyG; None for one graph.
-        ptr: int64 [G + 1], the first vertex of each graph, and n; an alternative to `batch`.
         directed: None uses the arcs as given (for a Graph, its own setting), False adds missing
             reverse arcs.
         cutoff: pairs farther apart count as unreachable; their paths are not searched.
@@ -124,7 +122,8 @@ def shortest_path_encoding(
     Example:
         >>> import torch, torchcent
         >>> path_and_pair = torch.tensor([[0, 1, 1, 2, 3, 4], [1, 0, 2, 1, 4, 3]])
-        >>> found = torchcent.shortest_path_encoding(path_and_pair, ptr=torch.tensor([0, 3, 5]))
+        >>> batch = torch.tensor([0, 0, 0, 1, 1])
+        >>> found = torchcent.shortest_path_encoding(path_and_pair, batch=batch)
         >>> found.distance
         tensor([[[ 0,  1,  2],
                  [ 1,  0,  1],
@@ -142,7 +141,7 @@ def shortest_path_encoding(
     Source:
         Ying et al. 2021, "Do transformers really perform badly for graph representation?"
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     limit = check_encodings.cutoff(cutoff)
     sizes = _batch.counts(graph)[0]
     width = check_encodings.width(max_nodes, int(sizes.max(initial=0)))
@@ -186,7 +185,6 @@ def shortest_path_pairs(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     cutoff: float | None = None,
     paths: bool = False,
@@ -229,7 +227,7 @@ def shortest_path_pairs(
     Source:
         Ying et al. 2021, "Do transformers really perform badly for graph representation?"
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     limit = check_encodings.cutoff(cutoff)
     kind = check_encodings.dtype(dtype, graph)
     if kind is None:

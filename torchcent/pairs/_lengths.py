@@ -113,7 +113,7 @@ def shortest_path_lengths(
         Then et al. 2014, "The more the merrier: efficient multi-source graph traversal";
         McLaughlin and Bader 2015 for all pairs in blocks.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=run.memory)
+    graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run)
     chosen = check_pairs.named_sources(sources, graph)
     asked: torch.dtype | None
     known: tuple[torch.dtype, ...]

@@ -43,7 +43,6 @@ def shortest_path(
     edge_weight: WeightLike = None,
     num_nodes: int | None = None,
     directed: bool | None = None,
-    ties: str = "decimal",
     run: Run = DEFAULT,
 ) -> ShortestPath | list[ShortestPath]:
     r"""One shortest path from a source to a target, or one for each of many pairs.
@@ -66,8 +65,6 @@ def shortest_path(
         num_nodes: n; by default the largest id + 1.
         directed: None uses the arcs as given (for a Graph, its own setting); False adds missing
             reverse arcs.
-        ties: "decimal" adds up weights of few decimals as decimals; "float" as float64 numbers
-            (docs/weights.md).
         run: how it is computed, see :class:`Run`.
 
     Returns:
@@ -97,7 +94,7 @@ def shortest_path(
     Source:
         Dijkstra 1959; Geisberger et al. 2012 for hierarchies.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=run.memory, ties=ties)
+    graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run, paths=True)
     check_batch.one_graph(graph, "shortest_path", "pass the graphs one by one")
     sources, targets = _ends(source, "source", graph), _ends(target, "target", graph)
     if 1 not in (sources.numel(), targets.numel()) and sources.numel() != targets.numel():

@@ -26,7 +26,6 @@ def betweenness(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = True,
     endpoints: bool = False,
@@ -34,8 +33,6 @@ def betweenness(
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
     cutoff: Lengths = None,
-    tie_tolerance: float = 0.0,
-    ties: str = "decimal",
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
@@ -58,7 +55,6 @@ def betweenness(
         batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are computed per
             graph and normalised by its size. `sources` and `targets` name vertices of the union; an
             int k draws k pivots per graph (docs/batches.md).
-        ptr: int64 [G + 1], the first vertex of each graph, and n; an alternative to `batch`.
         directed: None uses the arcs as given (for a Graph, its own setting). On an edge_index that
             holds both directions, the normalised scores are NetworkX's undirected ones. False adds
             missing reverse arcs and halves raw scores.
@@ -74,14 +70,6 @@ def betweenness(
         cutoff: count only pairs at most this far apart, in hops or by weights; the search stops
             there. A list or tensor of cutoffs gives the scores of each from one search. The numbers
             by which scores are divided stay the same. No `reduce` applies.
-        tie_tolerance: for weighted paths. With 0, paths are equally short if their lengths are
-            equal, see `ties`. With t > 0, an arc (u, v) of length w may be on a shortest path if
-            d(u) < d(v) and d(u) + w <= (1 + t) d(v); 1e-9 compensates for rounding.
-        ties: "decimal" computes with decimal weights of up to 6 digits behind the point as they are
-            written, so that 0.1 + 0.2 is as long as 0.15 + 0.15. "float" sums the float64 numbers
-            next to them from the source, as NetworkX does: 0.1 + 0.2 is then longer. With
-            "decimal", other weights are rounded to a fixed point, so that their sums are exact
-            (docs/weights.md); with tie_tolerance they are summed in float64.
         dtype: of the result; None uses torch.get_default_dtype(). Sums are accumulated in float64.
         run: how it is computed, see :class:`Run`.
 
@@ -113,14 +101,18 @@ def betweenness(
         Brandes 2008 for the variants; cutoff: Borgatti and Everett 2006; weights on a GPU: Fan, Xu
         and Zhao 2017.
     """
-    graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr,
-        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
-    )  # fmt: skip
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=True)
     request = request_of(
-        graph, "betweenness", normalized, endpoints, sources, targets, generator, tie_tolerance,
-        dtype, run,
-    )  # fmt: skip
+        graph,
+        "betweenness",
+        normalized,
+        endpoints,
+        sources,
+        targets,
+        generator,
+        dtype,
+        run,
+    )
     return _scores(graph, request, cutoff)
 
 
@@ -131,15 +123,12 @@ def stress(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = False,
     sources: int | Tensor | None = None,
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
     cutoff: Lengths = None,
-    tie_tolerance: float = 0.0,
-    ties: str = "decimal",
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
@@ -165,13 +154,9 @@ def stress(
     Source:
         Shimbel 1953; Brandes 2008, section 3.7.
     """
-    graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr,
-        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
-    )  # fmt: skip
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=True)
     request = request_of(
-        graph, "stress", normalized, False, sources, targets, generator, tie_tolerance,
-        dtype, run,
+        graph, "stress", normalized, False, sources, targets, generator, dtype, run,
     )  # fmt: skip
     return _scores(graph, request, cutoff)
 
@@ -183,15 +168,12 @@ def edge_betweenness(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = True,
     sources: int | Tensor | None = None,
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
     cutoff: Lengths = None,
-    tie_tolerance: float = 0.0,
-    ties: str = "decimal",
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
@@ -218,14 +200,18 @@ def edge_betweenness(
     Source:
         Girvan and Newman 2002; Brandes 2008, algorithm 7.
     """
-    graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr,
-        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
-    )  # fmt: skip
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=True)
     request = request_of(
-        graph, "edge_betweenness", normalized, False, sources, targets, generator, tie_tolerance,
-        dtype, run,
-    )  # fmt: skip
+        graph,
+        "edge_betweenness",
+        normalized,
+        False,
+        sources,
+        targets,
+        generator,
+        dtype,
+        run,
+    )
     of_slot = _scores(graph, request, cutoff)
     slot = graph.slot
     if of_slot.shape[0] == 0:
@@ -247,13 +233,12 @@ def _scores(graph: Graph, request: Request, cutoff: Lengths) -> Tensor:
 
 def request_of(
     graph: Graph, measure: str, normalized: bool, endpoints: bool, sources: int | Tensor | None,
-    targets: Tensor | None, generator: torch.Generator | None, tie_tolerance: float,
-    dtype: torch.dtype | None, run: Run,
+    targets: Tensor | None, generator: torch.Generator | None, dtype: torch.dtype | None, run: Run,
 ) -> Request:  # fmt: skip
     """The validated arguments."""
     check.flag(normalized, "normalized")
     check.flag(endpoints, "endpoints")
-    engine, strategy = engine_and_strategy(graph, run.engine, tie_tolerance)
+    engine, strategy = engine_and_strategy(graph, run.engine)
     scale = scale_of(graph, run)
     result = check.float_dtype(dtype)
     chance = check.random_generator(generator)
@@ -262,6 +247,6 @@ def request_of(
     pivots = check.sources(sources, graph, chance, weighted=True)
     ends = None if targets is None else check.vertices_or_weights(targets, "targets", graph)
     return Request(
-        measure, engine, strategy, pivots, ends, endpoints, normalized, float(tie_tolerance),
+        measure, engine, strategy, pivots, ends, endpoints, normalized,
         run.memory, shown(scale, run.progress), result, reduce=run.reduce, scale=scale,
     )  # fmt: skip

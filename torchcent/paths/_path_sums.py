@@ -66,7 +66,7 @@ def sums(graph: Graph, request: Request) -> Tensor:
         tiny = _tiny.run(
             graph, small, [measure.tiny], measure.name, sources=request.sources,
             targets=request.targets, endpoints=request.endpoints,
-            tie_tolerance=request.tie_tolerance, memory=request.memory, progress=request.progress,
+            memory=request.memory, progress=request.progress,
             scale=request.scale,
         )  # fmt: skip
         found, lost = getattr(tiny, measure.tiny), tiny.overflowed
@@ -116,7 +116,7 @@ def _searched(graph: Graph, request: Request) -> Tensor:
         _resolution.check(graph)
     problem = _reduce.problem(
         graph, core, request.measure, request.sources, request.targets, request.endpoints,
-        request.tie_tolerance, request.cutoffs,
+        request.cutoffs,
     )  # fmt: skip
     found = _driver.run(problem, plan, request.progress, request.scale)
     # Engines have distances in units of their own.

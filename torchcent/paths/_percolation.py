@@ -20,10 +20,7 @@ def percolation(
     states: Tensor,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
-    tie_tolerance: float = 0.0,
-    ties: str = "decimal",
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
@@ -63,12 +60,9 @@ def percolation(
         Piraveenan, Prokopenko and Hossain 2013, "Percolation centrality: quantifying graph-
         theoretic impact of nodes during percolation in networks".
     """
-    graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr,
-        memory=run.memory, ties=ties, tie_tolerance=tie_tolerance,
-    )  # fmt: skip
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=True)
     request = request_of(
-        graph, "percolation", True, False, None, None, None, tie_tolerance, dtype,
+        graph, "percolation", True, False, None, None, None, dtype,
         run,
     )._replace(sources=check.per_vertex(states, "states", graph))  # fmt: skip
     return _path_sums.scores(graph, request).to(request.dtype)

@@ -24,13 +24,11 @@ def betweenness_variant(
     variant: str,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = True,
     sources: int | Tensor | None = None,
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
-    ties: str = "decimal",
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
@@ -73,11 +71,14 @@ def betweenness_variant(
         computation"; Borgatti and Everett 2006; Geisberger, Sanders and Schultes 2008.
     """
     check.choice(variant, "variant", VARIANTS)
-    graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory, ties=ties
-    )
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=True)
+    if graph.tie_tolerance > 0:
+        raise ValueError(
+            "betweenness_variant scales by lengths of shortest paths; the tie_tolerance of the "
+            "graph must be 0"
+        )
     request = request_of(
-        graph, variant, normalized, False, sources, targets, generator, 0.0, dtype, run,
+        graph, variant, normalized, False, sources, targets, generator, dtype, run,
     )  # fmt: skip
     known = _ENGINES[graph.is_weighted]
     if run.engine.name not in known:

@@ -60,7 +60,9 @@ class Scale:
         """
         if self.key is not None or (self.checkpoint is None and self.group is None):
             return
-        ties = {} if graph._ties == "decimal" else {"ties": str(graph._ties)}
+        ties: dict[str, object] = {"tie_tolerance": graph.tie_tolerance}
+        if graph._ties.sums != "decimal":
+            ties["ties"] = str(graph._ties.sums)
         about = {**_digest.of_machine(graph.device), "graph": _digest.of_graph(graph), **ties}
         self.key = _digest.plain({**about, **request})
         if self.group is not None:

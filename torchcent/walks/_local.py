@@ -25,7 +25,6 @@ def degree(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     direction: str = "out",
     normalized: bool = False,
@@ -49,7 +48,6 @@ def degree(
         num_nodes: n; by default the largest id + 1.
         batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are computed per
             graph (docs/batches.md).
-        ptr: int64 [G + 1], the first vertex of each graph, and n; an alternative to `batch`.
         directed: None uses the arcs as given (for a Graph, its own setting), False adds missing
             reverse arcs.
         direction: "out", "in", or "both" for their sum; in a graph with directed=False all three
@@ -78,16 +76,7 @@ def degree(
     Source:
         Freeman 1978; with weights (strength): Barrat et al. 2004.
     """
-    graph = as_graph(
-        edge_index,
-        num_nodes,
-        directed,
-        edge_weight,
-        batch,
-        ptr,
-        memory=run.memory,
-        weights="strengths",
-    )
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     check.choice(direction, "direction", DIRECTIONS)
     check.flag(normalized, "normalized")
     result = check.float_dtype(dtype)
@@ -114,7 +103,6 @@ def core_number(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
@@ -148,7 +136,7 @@ def core_number(
     Source:
         Seidman 1983; Batagelj and Zaversnik 2003.
     """
-    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=run.memory)
+    graph = as_graph(edge_index, None, num_nodes, batch, directed, run)
     return cores(graph)
 
 
@@ -198,7 +186,6 @@ def triangles(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
@@ -230,9 +217,7 @@ def triangles(
     Source:
         Chiba and Nishizeki 1985; Latapy 2008.
     """
-    graph = as_graph(
-        edge_index, num_nodes, directed, None, batch, ptr, memory=run.memory
-    ).unweighted()
+    graph = as_graph(edge_index, None, num_nodes, batch, directed, run).unweighted()
     check.undirected(graph, "triangles")
     return triangles_of(graph)
 
@@ -253,7 +238,6 @@ def clustering_coefficient(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
@@ -299,9 +283,14 @@ def clustering_coefficient(
     if isinstance(edge_index, Graph):
         weighted = edge_index.is_weighted
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=run.memory,
+        edge_index,
+        edge_weight,
+        num_nodes,
+        batch,
+        directed,
+        run,
         weights="strengths" if weighted else "distances",
-    )  # fmt: skip
+    )
     result = check.float_dtype(dtype)
     return clustering(graph).to(result)
 

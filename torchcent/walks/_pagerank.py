@@ -25,7 +25,6 @@ def pagerank(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     alpha: float = 0.85,
     personalization: Tensor | None = None,
@@ -44,7 +43,7 @@ def pagerank(
     ``pagerank`` within its tolerance.
 
     Args:
-        edge_index, num_nodes, batch, ptr, directed, dtype: as in :func:`degree`. For a batch the
+        edge_index, num_nodes, batch, directed, dtype: as in :func:`degree`. For a batch the
             scores of each graph sum to 1.
         edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         alpha: the probability of following an arc, in [0, 1).
@@ -76,16 +75,7 @@ def pagerank(
     Source:
         Page, Brin, Motwani and Winograd 1999; dangling vertices: Langville and Meyer 2006.
     """
-    graph = as_graph(
-        edge_index,
-        num_nodes,
-        directed,
-        edge_weight,
-        batch,
-        ptr,
-        memory=run.memory,
-        weights="strengths",
-    )
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     follow = check_walks.damping(alpha)
     bound = check_walks.tolerance(tol)
     result = check.float_dtype(dtype)

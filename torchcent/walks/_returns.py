@@ -36,7 +36,6 @@ def random_walk_encoding(
     walk_length: int,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
@@ -51,7 +50,7 @@ def random_walk_encoding(
     1; :class:`torchcent.transforms.AddRandomWalkEncoding` does the same with repeated arcs.)
 
     Args:
-        edge_index, num_nodes, batch, ptr, directed, dtype: as in :func:`degree`. Without loops the
+        edge_index, num_nodes, batch, directed, dtype: as in :func:`degree`. Without loops the
             first column is 0; it is kept for models that expect it.
         edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         walk_length: number of steps, at least 1.
@@ -82,16 +81,7 @@ def random_walk_encoding(
         Dwivedi et al. 2022, "Graph neural networks with learnable structural and positional
         representations"; Li et al. 2020, "Distance encoding".
     """
-    graph = as_graph(
-        edge_index,
-        num_nodes,
-        directed,
-        edge_weight,
-        batch,
-        ptr,
-        memory=run.memory,
-        weights="strengths",
-    )
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     steps = check_encodings.steps(walk_length)
     result = check.float_dtype(dtype)
     _room_for(graph, steps, run.memory)

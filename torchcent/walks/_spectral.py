@@ -34,7 +34,6 @@ def katz(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     alpha: float = 0.1,
     beta: float | Tensor = 1.0,
@@ -86,16 +85,7 @@ def katz(
     Source:
         Katz 1953.
     """
-    graph = as_graph(
-        edge_index,
-        num_nodes,
-        directed,
-        edge_weight,
-        batch,
-        ptr,
-        memory=run.memory,
-        weights="strengths",
-    )
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     factor = check_walks.attenuation(alpha)
     check.flag(normalized, "normalized")
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
@@ -177,7 +167,6 @@ def eigenvector(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     tol: float = 1e-10,
     max_iter: int = 10000,
@@ -225,16 +214,7 @@ def eigenvector(
     Source:
         Bonacich 1972; Lanczos 1950.
     """
-    graph = as_graph(
-        edge_index,
-        num_nodes,
-        directed,
-        edge_weight,
-        batch,
-        ptr,
-        memory=run.memory,
-        weights="strengths",
-    )
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
     result = check.float_dtype(dtype)
     return _leading.eigenvectors(graph, bound, most).to(result)
@@ -247,7 +227,6 @@ def hits(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     tol: float = 1e-10,
     max_iter: int = 10000,
@@ -290,16 +269,7 @@ def hits(
     Source:
         Kleinberg 1999.
     """
-    graph = as_graph(
-        edge_index,
-        num_nodes,
-        directed,
-        edge_weight,
-        batch,
-        ptr,
-        memory=run.memory,
-        weights="strengths",
-    )
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
     result = check.float_dtype(dtype)
     hubs = _leading.hubs(graph, bound, most)

@@ -34,7 +34,6 @@ def subgraph_centrality(
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
-    ptr: Tensor | None = None,
     directed: bool | None = None,
     vertices: Tensor | None = None,
     tol: float = 1e-9,
@@ -49,7 +48,7 @@ def subgraph_centrality(
     weights.
 
     Args:
-        edge_index, num_nodes, batch, ptr, directed, dtype: as in :func:`degree`. Every arc
+        edge_index, num_nodes, batch, directed, dtype: as in :func:`degree`. Every arc
             needs its reverse, of the same weight; directed=False adds those missing.
         edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         vertices: compute only these.
@@ -85,16 +84,7 @@ def subgraph_centrality(
         Estrada and Rodriguez-Velazquez 2005; quadratures: Golub and Meurant 1994, Benzi and Boito
         2010.
     """
-    graph = as_graph(
-        edge_index,
-        num_nodes,
-        directed,
-        edge_weight,
-        batch,
-        ptr,
-        memory=run.memory,
-        weights="strengths",
-    )
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     check.undirected(graph, "subgraph_centrality")
     bound = check_walks.tolerance(tol)
     result = check.float_dtype(dtype)
@@ -291,9 +281,7 @@ def communicability(
     Source:
         Estrada and Hatano 2008.
     """
-    graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, memory=run.memory, weights="strengths"
-    )
+    graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run, weights="strengths")
     check_batch.one_graph(graph, "communicability", "pass its graphs one by one")
     check.undirected(graph, "communicability")
     result = check.float_dtype(dtype)
