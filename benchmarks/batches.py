@@ -62,22 +62,23 @@ def networkx(graphs: list[Part], weight: str | None) -> tuple[dict[str, float], 
 def set_row(name: str, repeat: int) -> dict[str, Any]:
     graphs = parts(name)
     arcs, ptr = union(graphs)
+    batch = torch.repeat_interleave(ptr.diff())
     weight = (1 + (arcs - ptr[torch.repeat_interleave(ptr.diff())[arcs[0]]]).sum(0) % 4).double()
     row: dict[str, Any] = {
         "set": name, "graphs": len(graphs), "vertices": int(ptr[-1]), "slots": arcs.shape[1],
     }  # fmt: skip
     calls: dict[str, Callable[[], Any]] = {
         "preparation": lambda: torchcent.Graph.from_edge_index(arcs, ptr=ptr),
-        "betweenness and closeness": lambda: torchcent.node_features(arcs, ptr=ptr),
-        "edge betweenness": lambda: torchcent.edge_betweenness(arcs, ptr=ptr),
-        "diameter": lambda: torchcent.diameter(arcs, ptr=ptr),
-        "weighted": lambda: torchcent.node_features(arcs, weight, ptr=ptr),
+        "betweenness and closeness": lambda: torchcent.node_features(arcs, batch=batch),
+        "edge betweenness": lambda: torchcent.edge_betweenness(arcs, batch=batch),
+        "diameter": lambda: torchcent.diameter(arcs, batch=batch),
+        "weighted": lambda: torchcent.node_features(arcs, weight, batch=batch),
     }
     row["torchcent"] = {what: timed(call, repeat) for what, call in calls.items()}
     size = int(ptr[SAMPLE])
     for what, lengths in (("betweenness and closeness", None), ("weighted", weight)):
         took, expected = networkx(graphs[:SAMPLE], None if lengths is None else "weight")
-        found = torchcent.betweenness(arcs, lengths, ptr=ptr, dtype=torch.float64)[:size]
+        found = torchcent.betweenness(arcs, lengths, batch=batch, dtype=torch.float64)[:size]
         ours = row["torchcent"][what]
         row.setdefault("networkx", {})[what] = {
             "sample": SAMPLE,
@@ -96,21 +97,22 @@ def mixed_row(repeat: int) -> dict[str, Any]:
     large = generate.rmat(16, 8, seed=1)
     small = int(ptr[-1])
     joined = torch.cat([arcs, large + small], dim=1)
-    bounds = torch.cat([ptr, torch.tensor([small + LARGE])])
+    batch = torch.repeat_interleave(ptr.diff())
+    every_batch = torch.cat([batch, torch.full((LARGE,), ptr.numel() - 1)])
     pivots = torch.arange(256)
     every = torch.cat([torch.arange(small), pivots + small])
     row: dict[str, Any] = {"graphs": 1001, "vertices": small + LARGE, "slots": joined.shape[1]}
     closeness, betweenness = torchcent.closeness, torchcent.betweenness
     calls: dict[str, dict[str, Callable[[], Any]]] = {
         "closeness": {
-            "small": lambda: closeness(arcs, ptr=ptr),
+            "small": lambda: closeness(arcs, batch=batch),
             "large": lambda: closeness(large, num_nodes=LARGE),
-            "together": lambda: closeness(joined, ptr=bounds),
+            "together": lambda: closeness(joined, batch=every_batch),
         },
         "betweenness": {
-            "small": lambda: betweenness(arcs, ptr=ptr),
+            "small": lambda: betweenness(arcs, batch=batch),
             "large": lambda: betweenness(large, num_nodes=LARGE, sources=pivots),
-            "together": lambda: betweenness(joined, ptr=bounds, sources=every),
+            "together": lambda: betweenness(joined, batch=every_batch, sources=every),
         },
     }
     for name, parts_of in calls.items():

@@ -36,25 +36,28 @@ def rows() -> list[dict[str, Any]]:
         on_host = union(parts(name))
         arcs, ptr = (x.cuda() for x in on_host)
         graph = torchcent.Graph.from_edge_index(arcs, ptr=ptr)
+        batch = graph.batch
         weight = 1 + torch.arange(arcs.shape[1], device="cuda") % 4
         options = {"dtype": torch.float64}
-        expected = torchcent.node_features(on_host[0], ptr=on_host[1], **options)
-        actual = torchcent.node_features(arcs, ptr=ptr, **options).cpu()
+        expected = torchcent.node_features(on_host[0], batch=batch.cpu(), **options)
+        actual = torchcent.node_features(arcs, batch=batch, **options).cpu()
         row = {
             "name": name,
             "graphs": graph.num_graphs,
             "vertices": graph.num_nodes,
             "slots": graph.num_slots,
             "target": TARGET.get(name, 0),
-            "seconds": seconds(lambda arcs=arcs, ptr=ptr: torchcent.node_features(arcs, ptr=ptr)),
+            "seconds": seconds(
+                lambda arcs=arcs, batch=batch: torchcent.node_features(arcs, batch=batch)
+            ),
             "preparation": seconds(
                 lambda arcs=arcs, ptr=ptr: torchcent.Graph.from_edge_index(arcs, ptr=ptr)
             ),
             "prepared": seconds(lambda graph=graph: torchcent.node_features(graph)),
             "edges": seconds(lambda graph=graph: torchcent.edge_betweenness(graph)),
             "weighted": seconds(
-                lambda arcs=arcs, weight=weight, ptr=ptr: torchcent.node_features(
-                    arcs, weight, ptr=ptr
+                lambda arcs=arcs, weight=weight, batch=batch: torchcent.node_features(
+                    arcs, weight, batch=batch
                 )
             ),
             "error": float(((actual - expected).abs() / expected.clamp(min=1e-9)).max()),

@@ -60,15 +60,18 @@ def main() -> None:
     def lengths() -> list[Any]:
         return [dict(nx.all_pairs_dijkstra_path_length(graph)) for graph in made]
 
+    batch = torch.repeat_interleave(ptr.diff())
     dense, pairs = torchcent.shortest_path_encoding, torchcent.shortest_path_pairs
     walks = torchcent.random_walk_encoding
     ours: dict[str, Callable[[], Any]] = {
-        "matrices": lambda: dense(arcs, ptr=ptr),
-        "matrices, int64": lambda: dense(arcs, ptr=ptr, dtype=torch.int64),
-        "matrices by weights": lambda: dense(arcs, weight, ptr=ptr),
-        "matrices and paths of 5 edges": lambda: dense(arcs, ptr=ptr, paths=True, path_length=5),
-        "pairs up to 3 hops": lambda: pairs(arcs, ptr=ptr, cutoff=3),
-        "random walks of 16 steps": lambda: walks(arcs, ptr=ptr, walk_length=STEPS),
+        "matrices": lambda: dense(arcs, batch=batch),
+        "matrices, int64": lambda: dense(arcs, batch=batch, dtype=torch.int64),
+        "matrices by weights": lambda: dense(arcs, weight, batch=batch),
+        "matrices and paths of 5 edges": lambda: dense(
+            arcs, batch=batch, paths=True, path_length=5
+        ),
+        "pairs up to 3 hops": lambda: pairs(arcs, batch=batch, cutoff=3),
+        "random walks of 16 steps": lambda: walks(arcs, batch=batch, walk_length=STEPS),
     }
     peers: dict[str, Callable[[], Any]] = {
         "matrices": distances, "matrices, int64": distances, "matrices by weights": lengths,
@@ -93,7 +96,7 @@ def main() -> None:
         ]
         peers["random walks of 16 steps"] = lambda: [add(one) for one in data]
         known = torch.cat([add(one).random_walk_pe for one in data])
-        found = walks(arcs, ptr=ptr, walk_length=STEPS)[:size]
+        found = walks(arcs, batch=batch, walk_length=STEPS)[:size]
         differences["random walks of 16 steps"] = float((found - known).abs().max())
     result: dict[str, Any] = {
         **conditions(), "threads": given.threads, "repeat": given.repeat, "set": "molecules",

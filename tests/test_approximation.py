@@ -159,9 +159,9 @@ def test_auto_takes_what_is_cheaper_per_error(name, method, limit, monkeypatch):
 @pytest.mark.parametrize("name", ["random", "directed", "weighted", "parts"])
 def test_searches_are_timed_on_every_graph(name):
     graph, _ = CASES[name]
-    cost = _cost.measured(graph, None, 0.0)
+    cost = _cost.measured(graph, None)
     assert 0 < cost.exact < math.inf and 0 < cost.pivot < math.inf
-    assert _cost.measured(graph, 1000, 0.0) == _cost.Measured(math.inf, math.inf)  # does not fit
+    assert _cost.measured(graph, 1000) == _cost.Measured(math.inf, math.inf)  # does not fit
 
 
 @pytest.mark.parametrize("start", [0.0, 0.15])
@@ -181,7 +181,7 @@ def test_starting_is_not_taken_for_searching(start, cold, each, monkeypatch):
 
     monkeypatch.setattr(_cost._driver, "run", run)
     monkeypatch.setattr(_cost.time, "perf_counter", lambda: now[0])
-    cost = _cost.measured(graph, None, 0.0)
+    cost = _cost.measured(graph, None)
     monkeypatch.undo()
     assert cost.exact == pytest.approx(start + each * plan.sources, rel=0.02)
     assert cost.pivot == pytest.approx(each, rel=0.02)
@@ -216,7 +216,7 @@ def test_chains_are_timed():
     if DEVICE.type == "cpu" and _ops.available:
         assert torchcent.explain(graph).engine == "chains"
     assert 0 < _cost.exact_seconds(graph, None) < math.inf
-    assert 0 < _cost.measured(graph, None, 0.0).exact < math.inf
+    assert 0 < _cost.measured(graph, None).exact < math.inf
 
 
 def test_cost_is_in_proportion():
@@ -695,5 +695,5 @@ torchcent.betweenness_approx(graph, 0.1, method="kadabra")
 
 def test_interrupt():
     """The timer's thread ends, too."""
-    options = 'method="kadabra", progress=False, time_limit=600'
+    options = 'method="kadabra", run=torchcent.Run(progress=False), time_limit=600'
     assert_stops(GRAPH, f"torchcent.betweenness_approx(graph, 1e-6, {options})", within=2)

@@ -58,7 +58,8 @@ def test_interrupt_leaves_nothing(engine, tmp_path):
     file = tmp_path / "d.npy"
     assert_stops(
         GRAPH,
-        "torchcent.shortest_path_lengths(graph, out=sys.argv[1], run=torchcent.Run(engine=sys.argv[2]))",
+        "torchcent.shortest_path_lengths(graph, out=sys.argv[1], "
+        "run=torchcent.Run(engine=sys.argv[2]))",
         str(file),
         engine,
         within=10,
@@ -141,7 +142,8 @@ arcs = torch.randint(0, 10_000, (2, 20_000), generator=torch.Generator().manual_
 graph = torchcent.Graph.from_edge_index(arcs, 10_000)
 torchcent.shortest_path_lengths(graph, sources=torch.arange(600))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-out = torchcent.shortest_path_lengths(graph, out=sys.argv[1], dtype=torch.int32, run=torchcent.Run(memory=2**26))
+little = torchcent.Run(memory=2**26)
+out = torchcent.shortest_path_lengths(graph, out=sys.argv[1], dtype=torch.int32, run=little)
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(after - before, out.nbytes // 1024)
 """

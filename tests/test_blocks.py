@@ -13,7 +13,7 @@ from commands import refused, run
 from graphs import DEVICE
 from hypothesis import given
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 from tuning import Tuning
 
 import torchcent
@@ -184,9 +184,9 @@ def test_same_as_without(
             options["endpoints"] = chance.random() < 0.5
         else:
             options.pop("endpoints", None)
-        plain = measure(graph, dtype=F64, **spread(options, engine="tensor", reduce="none"))
+        plain = call(measure, graph, dtype=F64, engine="tensor", reduce="none", **options)
         for reduce in ("blocks", ["fold", "blocks"]):
-            found = measure(graph, dtype=F64, **spread(options, engine=engine, reduce=reduce))
+            found = call(measure, graph, dtype=F64, engine=engine, reduce=reduce, **options)
             torch.testing.assert_close(found, plain, **near, equal_nan=True)
     states = torch.tensor([chance.choice([0.0, 0.25, 1.0, 3.5]) for _ in range(n)], device=DEVICE)
     plain = torchcent.percolation(
@@ -209,8 +209,8 @@ def test_zeros_of_fractions(engine: str, network: nx.Graph, seed: int) -> None:
     graph = graph_of(network, False)
     states = [chance.choice([0.0, 0.0, chance.random()]) for _ in range(graph.num_nodes)]
     options = {"states": torch.tensor(states, dtype=F64, device=DEVICE), "engine": engine}
-    plain = torchcent.percolation(graph, dtype=F64, **spread(options, reduce="none"))
-    found = torchcent.percolation(graph, dtype=F64, **spread(options, reduce="blocks"))
+    plain = call(torchcent.percolation, graph, dtype=F64, reduce="none", **options)
+    found = call(torchcent.percolation, graph, dtype=F64, reduce="blocks", **options)
     assert torch.equal(found == 0, plain == 0)
     assert bool((found >= 0).all())
 
@@ -298,9 +298,9 @@ def test_where_they_are_not_defined_they_are_left_out() -> None:
     tolerant = {"tie_tolerance": 1e-9}
     for graph, options in ((rounded, {}), (rounded, tolerant)):
         some = torch.arange(0, graph.num_nodes, 50)
-        found = torchcent.betweenness(graph, sources=some, **spread(options, reduce="blocks"))
+        found = call(torchcent.betweenness, graph, sources=some, reduce="blocks", **options)
         assert torch.equal(
-            found, torchcent.betweenness(graph, sources=some, **spread(options, reduce="none"))
+            found, call(torchcent.betweenness, graph, sources=some, reduce="none", **options)
         )
 
 
@@ -365,9 +365,9 @@ def test_counts_beyond_float64_inside_a_block() -> None:
     graph = Graph.from_edge_index(torch.cat([*layers, tail], dim=1).to(DEVICE), directed=False)
     sources = torch.tensor([1, width * count + 1, width * count - 1])
     options: dict[str, Any] = {"sources": sources, "dtype": F64, "normalized": False}
-    known = torchcent.betweenness(graph, **spread(options, reduce="none"))
+    known = call(torchcent.betweenness, graph, reduce="none", **options)
     for engine in ("auto", "queue"):
-        found = torchcent.betweenness(graph, **spread(options, engine=engine, reduce="blocks"))
+        found = call(torchcent.betweenness, graph, engine=engine, reduce="blocks", **options)
         torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-6)
 
 

@@ -48,7 +48,7 @@ def test_roads(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _on_host.chosen(graph, request._replace(engine="dijkstra")) is None
     assert _on_host.chosen(graph, request._replace(scale=Scale("folder"))) is None
     assert _on_host.chosen(graph, request._replace(cutoffs=(3.0,))) is None
-    assert _on_host.chosen(graph, request._replace(tie_tolerance=1e-6)) is None
+    assert _on_host.chosen(graph.with_ties(tie_tolerance=1e-6), request) is None
     assert _on_host.chosen(graph, Request("linear")) is None
     assert _on_host.chosen(graph, Request("closeness")) is None
 

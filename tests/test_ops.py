@@ -551,7 +551,8 @@ if engine == "queue":  # long paths
 else:
     arcs = torch.randint(0, n, (2, 10 * n), generator=generator)
 graph = torchcent.Graph.from_edge_index(arcs, directed=False)
-torchcent.betweenness(graph, sources=2, run=torchcent.Run(engine=engine))  # all that is prepared once
+# All that is prepared once.
+torchcent.betweenness(graph, sources=2, run=torchcent.Run(engine=engine))
 """
 
 

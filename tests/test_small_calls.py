@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from surface import spread
+from surface import call
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import torchcent
@@ -40,7 +40,7 @@ class Operators(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, arguments=(), options=None):
         self.names.append(function.__name__)
-        return function(*arguments, **spread(options or {}))
+        return call(function, *arguments, **options or {})
 
 
 @pytest.mark.parametrize("name", MOST)
@@ -60,7 +60,7 @@ def test_no_thread_and_no_query(name, weight, monkeypatch):
     monkeypatch.setattr(_watch, "start_new_thread", refused)
     monkeypatch.setattr(_memory, "_free", refused)
     options = {"states": STATES} if name == "percolation" else {}
-    getattr(torchcent, name)(PATH, weight, directed=False, **spread(options))
+    call(getattr(torchcent, name), PATH, weight, directed=False, **options)
 
 
 @pytest.mark.parametrize("memory", [1, 5000])
@@ -120,7 +120,7 @@ def test_no_operator_that_wakes_threads(name, graphs):
     if "states" in options:
         options["states"] = options["states"][: 20 * graphs]
     with Operators() as seen:
-        getattr(torchcent, name)(arcs.flatten(1), directed=False, **spread(options))
+        call(getattr(torchcent, name), arcs.flatten(1), directed=False, **options)
     assert not [x for x in seen.names if x.startswith(WAKING)]
 
 

@@ -124,7 +124,7 @@ DIRECTED = {
 UNDIRECTED = {
     **{name: DIRECTED[name] for name in DIRECTED if name not in ("out", "in", "both")},
     # A loop has two ends.
-    "degree": (lambda a: a.sum(1) + a.diagonal(), lambda *g, **o: torchcent.degree(*g, **spread(o))),
+    "degree": (lambda a: a.sum(1) + a.diagonal(), lambda *g, **o: torchcent.degree(*g, **o)),
     "closed walks": (
         lambda a: scipy.linalg.expm(a).diagonal(),
         lambda *g, **o: torchcent.subgraph_centrality(*g, **spread(o)),

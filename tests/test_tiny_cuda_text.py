@@ -78,7 +78,7 @@ def output(program: Path, graph: Graph, *arguments: object, chosen: torch.Tensor
 def test_same_as_on_the_cpu(
     program, directed, weighted, endpoints, tolerance, warps, blocks, shared, every
 ):
-    graph = union(PARTS, directed, weighted)
+    graph = union(PARTS, directed, weighted).with_ties(tie_tolerance=tolerance)
     chosen = (torch.arange(graph.num_nodes) % every == 0).double()
     betweenness, stress, edges, distances, levels, overflow = output(
         program, graph, weighted, endpoints, tolerance, warps, blocks, shared, chosen=chosen
@@ -87,7 +87,7 @@ def test_same_as_on_the_cpu(
     found = _tiny.run(
         graph, numbers, [name for name in _tiny.OUTPUTS if not weighted or name != "levels"], "",
         sources=torch.nonzero(chosen).flatten(), targets=torch.nonzero(chosen.flip(0)).flatten(),
-        endpoints=endpoints, tie_tolerance=tolerance,
+        endpoints=endpoints,
     )  # fmt: skip
     close = {"rtol": 1e-12, "atol": 1e-12}
     torch.testing.assert_close(betweenness, found.betweenness, **close)

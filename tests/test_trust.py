@@ -14,7 +14,7 @@ import pytest
 import torch
 import weighted_oracles
 from resident import GIVING_BACK
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import Graph
@@ -50,7 +50,7 @@ def run_apart(code: str, *, within: float = 120) -> str:
 )
 def test_differences_that_wrap(name, wrapping):
     with pytest.raises(ValueError, match=f"{name} must (ascend|be sorted).* after "):
-        torchcent.betweenness(ARCS, **spread({name: torch.tensor(wrapping)}))
+        call(torchcent.betweenness, ARCS, **{name: torch.tensor(wrapping)})
 
 
 @pytest.mark.parametrize("bad", [2**31 - 1, 2**31, 2**32, 2**32 + 1, 2**63 - 1])

@@ -14,7 +14,7 @@ from graphs import DEVICE, Arcs, edge_index, random_graph, some_or_all
 from hypothesis import given
 from hypothesis import strategies as st
 from pieces import pieces
-from surface import spread
+from surface import call
 from tuning import Tuning
 
 import torchcent
@@ -146,12 +146,17 @@ def test_definition(engine: str, directed: bool, seed: int) -> None:
                 name, n, arcs, weights, directed=directed, **options, **ends
             )
         else:
-            expected = getattr(oracles, name)(
-                n, arcs, directed=directed, **spread({**options, **ends})
+            expected = call(
+                getattr(oracles, name), n, arcs, directed=directed, **{**options, **ends}
             )
         for reduce in REDUCE:
-            found = getattr(torchcent, name)(
-                graph, dtype=F64, **spread({**options, **given_ends}, engine=engine, reduce=reduce)
+            found = call(
+                getattr(torchcent, name),
+                graph,
+                dtype=F64,
+                engine=engine,
+                reduce=reduce,
+                **{**options, **given_ends},
             )
             assert_scores(found.cpu(), expected, engine)
 
@@ -277,10 +282,10 @@ def test_where_they_are_not_defined_they_are_left_out() -> None:
     for weight, tolerance in ((third, 0.0), (torch.ones_like(third), 1e-9)):
         weighted = Graph.from_edge_index(arcs, graph.num_nodes, edge_weight=weight)
         options: dict[str, Any] = {"tie_tolerance": tolerance, "ties": "float"}
-        assert torchcent.explain(weighted, **spread(options, reduce="twins")).merged == 0
+        assert call(torchcent.explain, weighted, reduce="twins", **options).merged == 0
         options["sources"] = some
-        found = torchcent.betweenness(weighted, **spread(options, reduce="twins"))
-        assert torch.equal(found, torchcent.betweenness(weighted, **spread(options, reduce="none")))
+        found = call(torchcent.betweenness, weighted, reduce="twins", **options)
+        assert torch.equal(found, call(torchcent.betweenness, weighted, reduce="none", **options))
 
 
 def test_memory_is_that_of_the_plan() -> None:

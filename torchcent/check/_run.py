@@ -38,6 +38,7 @@ _ENGINES = tuple(
         (*check.ENGINES, *check.DISTANCE_ENGINES, *check_weights.ENGINES, *_OF_CLUSTERING)
     )
 )
+_MOST_THREADS = 2**12
 # What all functions may be told, also those that do not use it.
 _OF_ALL = ("memory", "progress", "threads")
 #: what functions may use besides
@@ -204,7 +205,7 @@ class Run:
             return repr(value.name)
         if name == "reduce":
             return repr("auto" if value is None else sorted(value) or "none")
-        return repr(value)
+        return shortened(value)
 
     def __enter__(self) -> Run:
         _entered.set((*_entered.get(), surrounding() | self))
@@ -232,7 +233,7 @@ def _checkpoint(value: object) -> str | None:
 
 
 def _devices(value: object) -> object:
-    if value is None or value == "all":
+    if value is None or (isinstance(value, str) and value == "all"):
         return value
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise TypeError(f"devices must be a sequence of devices or 'all', got {shortened(value)}")
@@ -243,8 +244,8 @@ def _threads(value: object) -> int | None:
     if value is None:
         return None
     threads = integer(value, "threads")
-    if threads < 1:
-        raise ValueError(f"threads must be at least 1, got {shortened(value)}")
+    if not 1 <= threads <= _MOST_THREADS:
+        raise ValueError(f"threads must be 1 to {_MOST_THREADS}, got {shortened(value)}")
     return threads
 
 
@@ -347,7 +348,8 @@ def whole(given: object, uses: tuple[str, ...], function: str) -> Run:
 def refuse(run: Run, uses: tuple[str, ...], function: str) -> None:
     """Checks that a Run names nothing that the function does not use."""
     for name in run._named - {*uses, *_OF_ALL}:
-        if run.__dict__[name] != _DEFAULTS[name]:
+        value = run.__dict__[name]
+        if value != Engine() if name == "engine" else value is not None:
             raise ValueError(f"run: {function} does not use {name}={run._written(name)}")
     if "strategy" not in uses and run.engine.strategy != "auto":
         raise ValueError(
