@@ -48,7 +48,7 @@ def torchcent_run(edges: Edges, epsilon: float, delta: float, threads: int, seed
     graph = torchcent.Graph.from_edge_index(torch.from_numpy(edges[0]), edges[1], directed=False)
     begin = time.perf_counter()
     found = torchcent.betweenness_approx(
-        graph, epsilon, delta, method="kadabra", dtype=torch.float64,
+        graph, epsilon, delta, method="kadabra", run=torchcent.Run(dtype=torch.float64),
         generator=torch.Generator().manual_seed(seed),
     )  # fmt: skip
     seconds = time.perf_counter() - begin

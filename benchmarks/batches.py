@@ -78,7 +78,9 @@ def set_row(name: str, repeat: int) -> dict[str, Any]:
     size = int(ptr[SAMPLE])
     for what, lengths in (("betweenness and closeness", None), ("weighted", weight)):
         took, expected = networkx(graphs[:SAMPLE], None if lengths is None else "weight")
-        found = torchcent.betweenness(arcs, lengths, batch=batch, dtype=torch.float64)[:size]
+        found = torchcent.betweenness(
+            arcs, lengths, batch=batch, run=torchcent.Run(dtype=torch.float64)
+        )[:size]
         ours = row["torchcent"][what]
         row.setdefault("networkx", {})[what] = {
             "sample": SAMPLE,

@@ -45,19 +45,29 @@ def graphs() -> dict[str, Graph]:
 
 
 def row(name: str, graph: Graph, given: argparse.Namespace) -> dict[str, Any]:
-    exact = torchcent.betweenness(graph, dtype=F64)
+    exact = torchcent.betweenness(graph, run=torchcent.Run(dtype=F64))
     high = exact.topk(10).indices
     errors, samples, outside, ratios, ended = [], [], 0, [], 0
     for seed in range(given.runs):
         chance = torch.Generator().manual_seed(seed)
         found = torchcent.betweenness_approx(
-            graph, given.epsilon, given.delta, method="kadabra", dtype=F64, generator=chance
+            graph,
+            given.epsilon,
+            given.delta,
+            method="kadabra",
+            run=torchcent.Run(dtype=F64),
+            generator=chance,
         )
         errors.append(float((found.scores - exact).abs().max()))
         samples.append(found.samples)
         outside += bool(((exact < found.lower - 1e-9) | (exact > found.upper + 1e-9)).any())
         adaptive = torchcent.betweenness_adaptive(
-            graph, high, epsilon=FACTOR, max_samples=graph.num_nodes, dtype=F64, generator=chance
+            graph,
+            high,
+            epsilon=FACTOR,
+            max_samples=graph.num_nodes,
+            run=torchcent.Run(dtype=F64),
+            generator=chance,
         )
         ratios.append((adaptive.scores / exact[high]).numpy())
         ended += int(adaptive.stopped.sum())

@@ -35,6 +35,7 @@ GRAPHS: dict[str, Callable[[], torch.Tensor]] = {
     "ba": lambda: torchcent.generate.ba(5000, 5, seed=1),
 }
 TITLES = {"grid": "grid", "ba": "Barabasi-Albert"}
+EXACT = torchcent.Run(dtype=torch.float64)
 MEASURES: dict[str, tuple[Callable[..., Any], Callable[[nx.Graph], dict[Any, float]]]] = {
     "current_flow_closeness": (
         torchcent.current_flow_closeness, nx.current_flow_closeness_centrality,
@@ -70,7 +71,7 @@ def row(name: str, graph: nx.Graph, edges: torch.Tensor, repeat: int, turns: int
     theirs: list[tuple[Any, float, float]] = []
     for turn in range(turns + 1):
         for _ in range(repeat):
-            ours.append(timed(lambda: ours_of(edges, directed=False, dtype=torch.float64)))
+            ours.append(timed(lambda: ours_of(edges, directed=False, run=EXACT)))
         if turn < turns:
             theirs.append(timed(lambda: theirs_of(graph)))
     values = torch.tensor([theirs[0][0][v] for v in range(len(graph))], dtype=torch.float64)

@@ -72,7 +72,7 @@ def measure(name: str, arcs: Tensor, weight: Tensor | None, cutoffs: list[int]) 
 
     def run(**options: Any) -> Tensor:
         return torchcent.betweenness(
-            graph, normalized=False, dtype=torch.float64, run=quiet, **options
+            graph, normalized=False, run=quiet | torchcent.Run(dtype=torch.float64), **options
         )
 
     ours: dict[str, list[dict[str, float]]] = {"plain": [], "five": []}

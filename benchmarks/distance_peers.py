@@ -41,7 +41,7 @@ class DistanceTorchcent(Torchcent):
         quiet = self.library.Run(progress=False)
         if self.measure == "apsp":
             return self.library.shortest_path_lengths(graph, sources=ids, run=quiet)
-        options: dict[str, Any] = {"dtype": self.torch.float64, "run": quiet}
+        options: dict[str, Any] = {"run": quiet | self.library.Run(dtype=self.torch.float64)}
         if self.measure == "closeness" and ids is not None:
             options["vertices"] = ids
         return getattr(self.library, self.measure)(graph, **options)

@@ -52,7 +52,8 @@ add(
 )
 for name in (
     "components", "degree", "degree_order", "transpose", "is_symmetric", "scale",
-    "reversed", "unweighted", "to_edge_index", "to_scipy", "to_torch_sparse", "to_data",
+    "reversed", "unweighted", "with_ties",
+    "to_edge_index", "to_scipy", "to_torch_sparse", "to_data",
     "to_networkx", "to_igraph",
 ):  # fmt: skip
     many = name in ("to_edge_index", "scale", "to_data")

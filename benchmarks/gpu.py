@@ -255,9 +255,11 @@ def widths(name: str) -> None:
 
 
 def error(graph: Graph, sources: torch.Tensor) -> float:
-    actual = torchcent.betweenness(graph, sources=sources, dtype=torch.float64).cpu()
+    actual = torchcent.betweenness(
+        graph, sources=sources, run=torchcent.Run(dtype=torch.float64)
+    ).cpu()
     expected = torchcent.betweenness(
-        graph.to("cpu"), sources=sources.cpu(), dtype=torch.float64, run=Run(engine="queue")
+        graph.to("cpu"), sources=sources.cpu(), run=Run(engine="queue", dtype=torch.float64)
     )
     real = expected > 1e-9 * expected.max()
     return float(((actual - expected).abs() / expected)[real].max())

@@ -75,7 +75,7 @@ def rows(rmat: Callable[[int, int], torch.Tensor]) -> list[dict[str, Any]]:
             **more: Any,
         ) -> Any:
             return torchcent.betweenness_approx(
-                where, epsilon, 0.1, max_samples=most, dtype=torch.float64,
+                where, epsilon, 0.1, max_samples=most, run=torchcent.Run(dtype=torch.float64),
                 generator=torch.Generator().manual_seed(1), **options, **more,
             )  # fmt: skip
 

@@ -38,7 +38,7 @@ def rows() -> list[dict[str, Any]]:
         graph = torchcent.Graph.from_edge_index(arcs, ptr=ptr)
         batch = graph.batch
         weight = 1 + torch.arange(arcs.shape[1], device="cuda") % 4
-        options = {"dtype": torch.float64}
+        options = {"run": torchcent.Run(dtype=torch.float64)}
         expected = torchcent.node_features(on_host[0], batch=batch.cpu(), **options)
         actual = torchcent.node_features(arcs, batch=batch, **options).cpu()
         row = {

@@ -22,10 +22,12 @@ SAMPLE = 64  # sources that the CPU searches from, too
 def closeness(graph: Graph) -> tuple[Callable[[], Any], Callable[[Any], float]]:
     def error(scores: torch.Tensor) -> float:
         some = torch.arange(0, graph.num_nodes, max(1, graph.num_nodes // SAMPLE))
-        expected = torchcent.closeness(graph.to("cpu"), vertices=some, dtype=torch.float64)
+        expected = torchcent.closeness(
+            graph.to("cpu"), vertices=some, run=torchcent.Run(dtype=torch.float64)
+        )
         return float((scores.cpu()[some] - expected).abs().max() / expected.max())
 
-    return lambda: torchcent.closeness(graph, dtype=torch.float64), error
+    return lambda: torchcent.closeness(graph, run=torchcent.Run(dtype=torch.float64)), error
 
 
 def lengths(graph: Graph) -> tuple[Callable[[], Any], Callable[[Any], float]]:

@@ -63,7 +63,7 @@ def rows() -> list[dict[str, Any]]:
     for name, make in GRAPHS.items():
         edges = make()
         there, n = edges.cuda(), int(edges.max()) + 1
-        keep: dict[str, Any] = {"directed": False, "dtype": torch.float64}
+        keep: dict[str, Any] = {"directed": False, "run": torchcent.Run(dtype=torch.float64)}
         of_edges, seconds = timed(partial(torchcent.edge_current_flow_betweenness, there, **keep))
         expected = currents(edges)
         error = float(np.abs(of_edges[:EDGES].cpu().numpy() / expected - 1).max())

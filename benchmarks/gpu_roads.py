@@ -45,13 +45,19 @@ def calls(graph: Graph, engine: str) -> dict[str, Callable[[torch.Tensor | None]
 
     return {
         "closeness": lambda sources: torchcent.closeness(
-            graph, vertices=of_sources(sources), run=torchcent.Run(engine=engine), dtype=F64
+            graph,
+            vertices=of_sources(sources),
+            run=torchcent.Run(engine=engine, dtype=F64),
         ),
         "harmonic": lambda sources: torchcent.harmonic(
-            graph, vertices=of_sources(sources), run=torchcent.Run(engine=engine), dtype=F64
+            graph,
+            vertices=of_sources(sources),
+            run=torchcent.Run(engine=engine, dtype=F64),
         ),
         "betweenness": lambda sources: torchcent.betweenness(
-            graph, sources=of_sources(sources), run=torchcent.Run(engine=engine), dtype=F64
+            graph,
+            sources=of_sources(sources),
+            run=torchcent.Run(engine=engine, dtype=F64),
         ),
     }
 

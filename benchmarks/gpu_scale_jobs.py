@@ -91,7 +91,7 @@ def _betweenness(full: int | None, small: int | None = None) -> dict[str, Any]:
     def call(graph: Graph, place: Place, more: dict[str, Any]) -> Tensor:
         count = place.size(full, small)
         sources = None if count is None else some(graph, count)
-        return torchcent.betweenness(graph, sources=sources, dtype=torch.float64, **more)
+        return torchcent.betweenness(graph, sources=sources, **more)
 
     def warm(graph: Graph, place: Place, more: dict[str, Any]) -> Tensor:
         # As many sources that every device has a unit.
@@ -122,9 +122,9 @@ TASKS: dict[str, Task] = {
     ),
     "closeness, R-MAT scale 22 ef 8": Task(
         lambda p: rmat(*p.size((22, 8), (10, 8)), p.device),
-        lambda g, p, more: torchcent.closeness(g, dtype=torch.float64, **more),
+        lambda g, p, more: torchcent.closeness(g, **more),
         lambda g, p, more: torchcent.closeness(
-            g, sources=some(g, p.size(65536, 64)), dtype=torch.float64, **more
+            g, sources=some(g, p.size(65536, 64)), **more
         ),
     ),
     "approximation within 0.0005, road-like 500x500": Task(
@@ -142,7 +142,7 @@ def compare(name: str, place: Place, counts: list[int]) -> dict[str, Any]:
     found: dict[str, Any] = {"nodes": graph.num_nodes, "slots": graph.num_slots, "seconds": {}}
     bits = {}
     for count in counts:
-        more = {"run": Run(devices=devices(place, count), progress=False)}
+        more = {"run": Run(devices=devices(place, count), progress=False, dtype=torch.float64)}
         task.warm(graph, place, more)
         times: list[float] = []
         while len(times) < REPEAT and sum(times) < LONG:
@@ -184,9 +184,9 @@ def large(place: Place, count: int) -> dict[str, Any]:
     graph = graph_of(arcs, place)
     del arcs
     sources = some(graph, place.size(4096, 300))
-    run = Run(devices=devices(place, count), progress=False)
+    run = Run(devices=devices(place, count), progress=False, dtype=torch.float64)
     begun = time.perf_counter()
-    result = torchcent.betweenness(graph, sources=sources, dtype=torch.float64, run=run)
+    result = torchcent.betweenness(graph, sources=sources, run=run)
     synchronize(place)
     seconds = time.perf_counter() - begun
     gteps = sources.numel() * graph.num_slots / seconds / 1e9
@@ -242,7 +242,7 @@ def whole(place: Place, checkpoint: str | None, ranked: bool) -> dict[str, Any]:
     graph = graph_of(rmat(*scale, place.device), place)
     run = Run(checkpoint=checkpoint, group="world" if ranked else None, progress=False)
     begun = time.perf_counter()
-    result = torchcent.betweenness(graph, dtype=torch.float64, run=run)
+    result = torchcent.betweenness(graph, run=run | torchcent.Run(dtype=torch.float64))
     synchronize(place)
     return {
         "nodes": graph.num_nodes, "slots": graph.num_slots,

@@ -24,7 +24,7 @@ import torch
 import torchcent
 
 REPEAT = 5
-F64 = torch.float64
+EXACT = torchcent.Run(dtype=torch.float64)
 GRAPHS_OF_BATCH, OF_EACH = 100_000, 20
 TARGETS = {"R-MAT of scale 22": {"pagerank": 0.05, "triangles": 0.5}}
 Calls = dict[str, Callable[[], Any]]
@@ -55,13 +55,13 @@ def many() -> tuple[torch.Tensor, torch.Tensor]:
 def calls(graph: torchcent.Graph) -> Calls:
     alpha = 0.5 / max(1, int(graph.degree.max())) if graph.num_graphs == 1 else 0.02
     return {
-        "pagerank": partial(torchcent.pagerank, graph, tol=1e-6, dtype=F64),
-        "katz": partial(torchcent.katz, graph, alpha=alpha, tol=1e-6, dtype=F64),
-        "eigenvector": partial(torchcent.eigenvector, graph, tol=1e-6, dtype=F64),
-        "hits": partial(torchcent.hits, graph, tol=1e-6, dtype=F64),
+        "pagerank": partial(torchcent.pagerank, graph, tol=1e-6, run=EXACT),
+        "katz": partial(torchcent.katz, graph, alpha=alpha, tol=1e-6, run=EXACT),
+        "eigenvector": partial(torchcent.eigenvector, graph, tol=1e-6, run=EXACT),
+        "hits": partial(torchcent.hits, graph, tol=1e-6, run=EXACT),
         "triangles": partial(torchcent.triangles, graph),
-        "degree": partial(torchcent.degree, graph, dtype=F64),
-        "clustering_coefficient": partial(torchcent.clustering_coefficient, graph, dtype=F64),
+        "degree": partial(torchcent.degree, graph, run=EXACT),
+        "clustering_coefficient": partial(torchcent.clustering_coefficient, graph, run=EXACT),
     }
 
 

@@ -50,7 +50,11 @@ def row(graph: nx.Graph, groups: list[list[int]], repeat: int) -> dict[str, Any]
         ours.append(
             timed(
                 lambda: torchcent.group_betweenness(
-                    arcs, groups, directed=False, num_nodes=len(graph), dtype=torch.float64
+                    arcs,
+                    groups,
+                    directed=False,
+                    num_nodes=len(graph),
+                    run=torchcent.Run(dtype=torch.float64),
                 )
             )
         )

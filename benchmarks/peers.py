@@ -131,8 +131,7 @@ class Torchcent(Peer):
             self.graph,
             sources=None if sources is None else self.torch.from_numpy(sources),
             normalized=False,
-            dtype=self.torch.float64,
-            run=self.how | self.library.Run(progress=False),
+            run=self.how | self.library.Run(progress=False, dtype=self.torch.float64),
         )
 
     def scores(self, result: Any, sources: NDArray[np.int64] | None) -> Scores:

@@ -50,7 +50,10 @@ def ours(edges: Edges, num_nodes: int) -> Callable[[], Any]:
 
     def call() -> Any:
         return torchcent.betweenness(
-            index, num_nodes=num_nodes, normalized=False, dtype=torch.float64, run=quiet
+            index,
+            num_nodes=num_nodes,
+            normalized=False,
+            run=quiet | torchcent.Run(dtype=torch.float64),
         ).numpy()
 
     return call

@@ -64,7 +64,7 @@ def measure(
         chance = torch.Generator().manual_seed(1)
         weight = torch.randint(1, 10, (index.shape[1],), generator=chance).double()
     weight = None if weight is None else weight.to(device)
-    options: dict[str, Any] = {"num_nodes": n, "directed": directed, "dtype": torch.float64}
+    options: dict[str, Any] = {"num_nodes": n, "directed": directed}
     seconds: dict[str, list[float]] = {"fold": [], "auto": []}
     scores: dict[str, torch.Tensor] = {}
     if device.type == "cuda":  # loads the kernels
@@ -85,7 +85,7 @@ def measure(
         for how, runs in prepared.items():
             _finish(device)
             begin = time.perf_counter()
-            score(graph, run=by_reduction(how), dtype=torch.float64)
+            score(graph, run=by_reduction(how))
             _finish(device)
             runs += [time.perf_counter() - begin] if turn else []
     plan = torchcent.explain(graph, measure=function)
@@ -104,7 +104,7 @@ def measure(
 
 
 def by_reduction(how: str) -> Run:
-    return Run(reduce=how, progress=False)
+    return Run(reduce=how, progress=False, dtype=torch.float64)
 
 
 def _ratio(seconds: dict[str, list[float]] | None) -> str:

@@ -115,17 +115,22 @@ class Road:
 
     def call(self, engine: str = "auto", folder: Path | None = None) -> torch.Tensor:
         return torchcent.betweenness(
-            self.index, self.length, num_nodes=self.n, directed=False, dtype=torch.float64,
-            run=Run(engine=engine, checkpoint=folder, progress=False),
-        )  # fmt: skip
+            self.index,
+            self.length,
+            num_nodes=self.n,
+            directed=False,
+            run=Run(engine=engine, checkpoint=folder, progress=False, dtype=torch.float64),
+        )
 
     def scores(self, graph: Graph, sources: Sources, engine: str) -> NDArray[np.float64]:
         """Raw sums over ordered pairs."""
         some = torch.from_numpy(sources)
         values = torchcent.betweenness(
-            graph, sources=some, normalized=False, dtype=torch.float64,
-            run=Run(engine=engine, reduce="fold", progress=False),
-        )  # fmt: skip
+            graph,
+            sources=some,
+            normalized=False,
+            run=Run(engine=engine, reduce="fold", progress=False, dtype=torch.float64),
+        )
         found = unscaled_nodes(values.numpy(), sources, self.n)
         assert found is not None
         return found

@@ -45,13 +45,15 @@ def ours(edges: np.ndarray, n: int) -> Calls:
     graph = torchcent.Graph.from_edge_index(torch.from_numpy(edges), n, directed=False)
     some = torch.arange(16)
     return {
-        "pagerank": lambda: torchcent.pagerank(graph, dtype=F64),
-        "katz": lambda: torchcent.katz(graph, alpha=1e-4, dtype=F64),
-        "eigenvector": lambda: torchcent.eigenvector(graph, dtype=F64),
-        "hits": lambda: torchcent.hits(graph, dtype=F64),
+        "pagerank": lambda: torchcent.pagerank(graph, run=torchcent.Run(dtype=F64)),
+        "katz": lambda: torchcent.katz(graph, alpha=1e-4, run=torchcent.Run(dtype=F64)),
+        "eigenvector": lambda: torchcent.eigenvector(graph, run=torchcent.Run(dtype=F64)),
+        "hits": lambda: torchcent.hits(graph, run=torchcent.Run(dtype=F64)),
         "core_number": lambda: torchcent.core_number(graph),
         "triangles": lambda: torchcent.triangles(graph),
-        "clustering_coefficient": lambda: torchcent.clustering_coefficient(graph, dtype=F64),
+        "clustering_coefficient": lambda: torchcent.clustering_coefficient(
+            graph, run=torchcent.Run(dtype=F64)
+        ),
         "subgraph_centrality": lambda: torchcent.subgraph_centrality(graph, vertices=some),
     }
 

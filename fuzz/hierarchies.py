@@ -110,7 +110,7 @@ def faults(seed: int) -> tuple[int, list[str]]:
         rung = chance.randrange(3)
         _driver._first_rung = lambda *_, first=rung: first
         for reduce in ("none", "fold"):
-            found = measure(graph, run=Run(engine="hierarchy", reduce=reduce), dtype=F64, **given)
+            found = measure(graph, run=Run(engine="hierarchy", reduce=reduce, dtype=F64), **given)
             compare(f"{name} {reduce} {given}", found, expected, rung)
         if n <= ENUMERATED and kind != "float" and name != "percolation":
             arcs, weights = [(u, v) for u, v, _ in net.edges], [w for *_, w in net.edges]
@@ -121,7 +121,7 @@ def faults(seed: int) -> tuple[int, list[str]]:
                 endpoints=given.get("endpoints", False), **ends,
             )  # fmt: skip
             exact = torch.tensor([float(x) for x in every], dtype=F64)
-            raw = measure(graph, run=Run(engine="hierarchy"), normalized=False, dtype=F64, **given)
+            raw = measure(graph, run=Run(engine="hierarchy", dtype=F64), normalized=False, **given)
             compare(f"enumerated {name} {given}", raw, exact, 0)
     compare("renumbered", *renumbered(graph, net, kind, chance), 0)
     if graph.is_weighted and not graph.scale.exact:
@@ -142,8 +142,14 @@ def renumbered(
     chance.shuffle(label)
     edges = [(label[u], label[v], w) for u, v, w in reversed(net.edges)]
     other = net._replace(edges=edges).graph(UNITS.get(kind, 1.0))
-    found = torchcent.betweenness(other, run=Run(engine="hierarchy"), dtype=F64)
-    return found[label], torchcent.betweenness(graph, run=Run(engine="hierarchy"), dtype=F64)
+    found = torchcent.betweenness(
+        other,
+        run=Run(engine="hierarchy", dtype=F64),
+    )
+    return found[label], torchcent.betweenness(
+        graph,
+        run=Run(engine="hierarchy", dtype=F64),
+    )
 
 
 Compared = tuple[str, torch.Tensor, torch.Tensor]
@@ -158,7 +164,7 @@ def distances(graph: Graph, chance: random.Random) -> Iterator[Compared]:
         given = {end: None if chosen is None else torch.tensor(chosen)}
         measure = getattr(torchcent, name)
         found, expected = (
-            measure(graph, run=Run(engine=engine), dtype=F64, **given)
+            measure(graph, run=Run(engine=engine, dtype=F64), **given)
             for engine in ("hierarchy", single)
         )
         yield f"{name} {given}", found, expected

@@ -101,7 +101,7 @@ def compare(
         engines = PRECISION[weighted].items()
         for reduce, (engine, precision) in itertools.product(COMBINATIONS, engines):
             found = getattr(torchcent, name)(
-                made, run=Run(engine=engine, reduce=reduce), dtype=torch.float64, **options, **given
+                made, run=Run(engine=engine, reduce=reduce, dtype=torch.float64), **options, **given
             )
             count += 1
             if not close(found, expected, precision):

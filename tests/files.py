@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 
 from torchcent.io import read
 from torchcent.io._tokens import IrregularText
@@ -47,14 +47,14 @@ def silent(path, **options):
     """What is read, and that nothing is said of it."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return read(path, **spread(options))
+        return call(read, path, **options)
 
 
 def told(path, **options):
     """What is read, and what is said of it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        edges = read(path, **spread(options))
+        edges = call(read, path, **options)
     return edges, [str(each.message) for each in caught]
 
 

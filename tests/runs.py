@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from surface import spread
+from surface import call
 from torch import Tensor
 
 import torchcent
@@ -29,7 +29,7 @@ class Case(NamedTuple):
     def __call__(self, **more: Any) -> tuple[Tensor, ...]:
         options = {"dtype": torch.float64, "progress": False, **self.options, **more}
         options = {name: value for name, value in options.items() if value is not ABSENT}
-        found = getattr(torchcent, self.measure)(self.graph(), **spread(options))
+        found = call(getattr(torchcent, self.measure), self.graph(), **options)
         if isinstance(found, torchcent.Closure):
             return found.component, found.to_dense(), torch.tensor(found.count())
         if not isinstance(found, Tensor | tuple):  # a file

@@ -1,8 +1,11 @@
 """Calls of public functions with options that a test has as a dictionary."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+import torch
 
 from torchcent import Engine, Graph, Run
 
@@ -36,4 +39,14 @@ def call(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         own |= {name: options.pop(name) for name in names if name in options}
         directed = options.pop("directed", None) is not False
         options["edge_index"] = Graph.from_edge_index(**own, directed=directed)
+    if "dtype" in options and "dtype" not in inspect.signature(function).parameters:
+        options["run"] = options.get("run", Run()) | Run(dtype=options.pop("dtype"))
     return function(*arguments, **spread(options))
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """PyTorch's global generator, from which sources are drawn, begins with a seed inside."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield

@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 import torch
 from graphs import DEVICE, edge_index, grid, random_graph
-from surface import call, spread
+from surface import call
 
 import torchcent
 from torchcent import Graph, betweenness_adaptive, betweenness_approx
@@ -61,14 +61,20 @@ def test_intervals_are_rounded_outward(dtype):
 @pytest.mark.parametrize("method", ["kadabra", "pivots"])
 def test_narrow_results_keep_their_promise(method):
     graph = Graph.from_edge_index(edge_index(grid(6, 8)), directed=False)
-    exact = torchcent.betweenness(graph, dtype=F64)
+    exact = torchcent.betweenness(graph, run=torchcent.Run(dtype=F64))
     options = {"max_samples": 30} if method == "pivots" else {}
     for dtype in (torch.float16, torch.bfloat16):
-        found = betweenness_approx(
-            graph, 0.05, method=method, dtype=dtype, generator=chance(), **spread(options)
+        found = call(
+            betweenness_approx,
+            graph,
+            0.05,
+            method=method,
+            dtype=dtype,
+            generator=chance(),
+            **options,
         )
-        wide = betweenness_approx(
-            graph, 0.05, method=method, dtype=F64, generator=chance(), **spread(options)
+        wide = call(
+            betweenness_approx, graph, 0.05, method=method, dtype=F64, generator=chance(), **options
         )
         assert (found.lower.double() <= wide.lower).all()
         assert (found.upper.double() >= wide.upper).all()
@@ -96,20 +102,21 @@ def test_tie_tolerance():
     assert (meant - plain).abs().max() > 0.08
     for method in ("kadabra", "rk", "pivots", "exact"):
         options = {"max_samples": 30 if method == "pivots" else 3000}
-        found = betweenness_approx(
+        found = call(
+            betweenness_approx,
             graph.with_ties(tie_tolerance=1e-6),
             0.05,
             0.01,
             method=method,
             dtype=F64,
             generator=chance(),
-            **spread({} if method == "exact" else options),
+            **{} if method == "exact" else options,
         )
         scores = found.scores.cpu()
         assert (scores - meant).abs().max() <= max(found.epsilon, 1e-6) < 0.08
     found = betweenness_adaptive(
         graph.with_ties(tie_tolerance=1e-6), torch.arange(30, device=DEVICE), max_samples=30, c=1e6,
-        dtype=F64, generator=chance(),
+        run=torchcent.Run(dtype=F64), generator=chance(),
     )  # fmt: skip
     torch.testing.assert_close(found.scores.cpu(), meant)
 

@@ -11,7 +11,7 @@ import scipy.stats
 import torch
 from graphs import DEVICE, edge_index, grid, path, random_graph, star, union
 from interrupt import assert_stops
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import Approximation, Graph, betweenness_adaptive, betweenness_approx, generate
@@ -82,7 +82,7 @@ def test_coverage(name, method):
     far = outside = 0
     for seed in range(runs):
         found = betweenness_approx(
-            graph, 0.08, delta, method=method, dtype=F64, generator=chance(seed)
+            graph, 0.08, delta, method=method, run=torchcent.Run(dtype=F64), generator=chance(seed)
         )
         assert found.reached and found.method == method and found.delta == delta
         assert 0 < found.epsilon <= 0.08 * (1 + 1e-12)
@@ -100,7 +100,9 @@ def test_intervals_are_not_wider_than_need_be():
     """At the samples taken, no smaller epsilon could be promised for the hub by a normal
     approximation of its score alone, less than a factor of 2.5 below."""
     graph, exact = CASES["grid"]
-    found = betweenness_approx(graph, 0.02, method="kadabra", dtype=F64, generator=chance())
+    found = betweenness_approx(
+        graph, 0.02, method="kadabra", run=torchcent.Run(dtype=F64), generator=chance()
+    )
     b = float(exact.max())
     alone = scipy.stats.norm.isf(0.05) * math.sqrt(b * (1 - b) / found.samples)
     assert found.epsilon < 2.5 * alone
@@ -113,7 +115,12 @@ def test_few_vertices(n):
     exact, far = normalised(n, arcs, False), 0
     for seed in range(30):
         found = betweenness_approx(
-            edge_index(arcs), 0.1, 0.2, method="kadabra", dtype=F64, generator=chance(seed)
+            edge_index(arcs),
+            0.1,
+            0.2,
+            method="kadabra",
+            run=torchcent.Run(dtype=F64),
+            generator=chance(seed),
         )
         far += bool((found.scores.cpu() - exact).abs().max() > 0.1)
     assert scipy.stats.binomtest(far, 30, 0.2, "greater").pvalue > LEAST_P
@@ -124,7 +131,7 @@ def test_few_vertices(n):
 
 def test_auto_takes_exact_scores_of_small_graphs():
     graph, exact = CASES["random"]
-    found = betweenness_approx(graph, dtype=F64)
+    found = betweenness_approx(graph, run=torchcent.Run(dtype=F64))
     assert found.method == "exact" and found.epsilon == found.delta == 0 and found.reached
     torch.testing.assert_close(found.scores.cpu(), exact)
     assert found.lower is found.scores and found.upper is found.scores
@@ -147,7 +154,9 @@ def test_auto_takes_what_is_cheaper_per_error(name, method, limit, monkeypatch):
     monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e9)
     monkeypatch.setattr(_cost, "is_worth_timing", lambda *_: True)
     monkeypatch.setattr(_cost, "measured", lambda *_: _cost.Measured(*cost))
-    found = betweenness_approx(graph, 0.2, time_limit=limit, dtype=F64, generator=chance())
+    found = betweenness_approx(
+        graph, 0.2, time_limit=limit, run=torchcent.Run(dtype=F64), generator=chance()
+    )
     assert found.method == method and found.reached and "paths more" in found.reason
     assert found.epsilon <= 0.2 and (found.scores.cpu() - exact).abs().max() <= 0.2
     assert ((found.lower.cpu() <= exact + 1e-12) & (exact <= found.upper.cpu() + 1e-12)).all()
@@ -241,7 +250,12 @@ def test_trees_are_exact_at_any_size(monkeypatch):
 def test_max_samples(method, most):
     graph, exact = CASES["random"]
     found = betweenness_approx(
-        graph, 0.001, method=method, max_samples=most, dtype=F64, generator=chance()
+        graph,
+        0.001,
+        method=method,
+        max_samples=most,
+        run=torchcent.Run(dtype=F64),
+        generator=chance(),
     )
     assert 0 < found.samples <= most and not found.reached and "cut short" in found.reason
     assert 0.001 < found.epsilon <= 1
@@ -266,13 +280,18 @@ def test_time_limit(method):
     limit = 0.02 if method == "pivots" else 0.3  # all pivots take 0.2 s on two cores
     begin = time.perf_counter()
     found = betweenness_approx(
-        graph, 2e-5, method=method, time_limit=limit, dtype=F64, generator=chance()
+        graph,
+        2e-5,
+        method=method,
+        time_limit=limit,
+        run=torchcent.Run(dtype=F64),
+        generator=chance(),
     )
     assert time.perf_counter() - begin < 20  # a limit, not a benchmark
     if method == "pivots" and found.samples == graph.num_nodes:
         pytest.skip("too fast to be cut short")
     assert 2e-5 < found.epsilon <= 1 and found.samples > 0 and not found.reached
-    exact = torchcent.betweenness(graph, dtype=F64)
+    exact = torchcent.betweenness(graph, run=torchcent.Run(dtype=F64))
     assert ((found.lower <= exact + 1e-9) & (exact - 1e-9 <= found.upper)).all()
 
 
@@ -297,7 +316,12 @@ def test_a_longer_limit_buys_more_samples(method, monkeypatch):
     for limit in (5, 15, 60):
         now[0] = 0.0
         found[limit] = betweenness_approx(
-            graph, 0.001, method=method, time_limit=limit, dtype=F64, generator=chance()
+            graph,
+            0.001,
+            method=method,
+            time_limit=limit,
+            run=torchcent.Run(dtype=F64),
+            generator=chance(),
         )
         made = found[limit]
         assert 0.75 * limit / 0.01 < made.samples <= limit / 0.01 and not made.reached
@@ -327,7 +351,7 @@ def test_coverage_of_limited_runs(name, monkeypatch):
             patch.setattr(Sampler, "draw", timed)
             patch.setattr(time, "perf_counter", lambda now=now: now[0])
             found = betweenness_approx(
-                graph, 1e-3, delta, method="kadabra", time_limit=1, dtype=F64,
+                graph, 1e-3, delta, method="kadabra", time_limit=1, run=torchcent.Run(dtype=F64),
                 generator=chance(seed),
             )  # fmt: skip
         assert found.samples > 100 and not found.reached
@@ -401,16 +425,16 @@ def test_the_generator_decides(method, threads):
         torch.set_num_threads(number)
         options = {"max_samples": 40} if method == "pivots" else {}
         found.append(
-            betweenness_approx(graph, 0.1, method=method, generator=chance(3), **spread(options))
+            call(betweenness_approx, graph, 0.1, method=method, generator=chance(3), **options)
         )
     assert found[0].scores.tolist() == found[1].scores.tolist()
     assert found[0].samples == found[1].samples
-    other = betweenness_approx(graph, 0.1, method=method, generator=chance(4), **spread(options))
+    other = call(betweenness_approx, graph, 0.1, method=method, generator=chance(4), **options)
     assert other.scores.tolist() != found[0].scores.tolist()
     torch.manual_seed(5)
-    first = betweenness_approx(graph, 0.1, method=method, **spread(options))
+    first = call(betweenness_approx, graph, 0.1, method=method, **options)
     torch.manual_seed(5)
-    again = betweenness_approx(graph, 0.1, method=method, **spread(options))
+    again = call(betweenness_approx, graph, 0.1, method=method, **options)
     assert first.scores.tolist() == again.scores.tolist()
 
 
@@ -419,9 +443,14 @@ def test_dtypes_and_inputs():
     found = betweenness_approx(arcs, 0.2, num_nodes=n, directed=False, method="kadabra")
     assert found.scores.dtype == found.lower.dtype == torch.float32
     assert found.scores.device == arcs.device
-    assert betweenness_approx(arcs, dtype=torch.float16).scores.dtype == torch.float16
+    assert (
+        betweenness_approx(arcs, run=torchcent.Run(dtype=torch.float16)).scores.dtype
+        == torch.float16
+    )
     length = torch.ones(5, device=DEVICE)
-    weighted = betweenness_approx(arcs, edge_weight=length, directed=False, dtype=F64)
+    weighted = betweenness_approx(
+        arcs, edge_weight=length, directed=False, run=torchcent.Run(dtype=F64)
+    )
     torch.testing.assert_close(
         weighted.scores.cpu(), normalised(6, oracles.both_ways(path(6)), False)
     )
@@ -437,7 +466,9 @@ def test_no_vertex_between_others(n, method):
 
 @pytest.mark.parametrize("method", ["kadabra", "rk", "pivots"])
 def test_no_arcs(method):
-    found = betweenness_approx(edge_index([]), 0.1, method=method, num_nodes=20, dtype=F64)
+    found = betweenness_approx(
+        edge_index([]), 0.1, method=method, num_nodes=20, run=torchcent.Run(dtype=F64)
+    )
     assert found.scores.tolist() == [0.0] * 20 and found.reached and found.epsilon <= 0.1
 
 
@@ -459,7 +490,9 @@ def test_words(tmp_path):
 @pytest.mark.parametrize("name", CASES)
 def test_all_pivots_are_exact(name):
     graph, exact = CASES[name]
-    found = betweenness_approx(graph, method="pivots", max_samples=10**6, dtype=F64)
+    found = betweenness_approx(
+        graph, method="pivots", max_samples=10**6, run=torchcent.Run(dtype=F64)
+    )
     assert found.samples == graph.num_nodes and found.epsilon == 0 and found.delta == 0
     torch.testing.assert_close(found.scores.cpu(), exact, rtol=1e-5, atol=1e-12)
 
@@ -468,11 +501,12 @@ def test_uniform_pivots_are_networkx_scaled():
     """As the library's own pivots, which are tested against NetworkX; and within the bounds."""
     graph, exact = CASES["directed"]
     found = betweenness_approx(
-        graph, method="pivots", max_samples=20, dtype=F64, generator=chance(1)
+        graph, method="pivots", max_samples=20, run=torchcent.Run(dtype=F64), generator=chance(1)
     )
     pivots = torch.randperm(60, generator=chance(1))[:20]
     torch.testing.assert_close(
-        found.scores, torchcent.betweenness(graph, sources=pivots.to(DEVICE), dtype=F64)
+        found.scores,
+        torchcent.betweenness(graph, sources=pivots.to(DEVICE), run=torchcent.Run(dtype=F64)),
     )
     assert found.samples == 20 and found.reached and 0 < found.epsilon < 1
     assert ((found.lower.cpu() <= exact) & (exact <= found.upper.cpu())).all()
@@ -480,7 +514,9 @@ def test_uniform_pivots_are_networkx_scaled():
 
 def test_serfling_says_how_many_pivots():
     graph, exact = CASES["random"]
-    found = betweenness_approx(graph, 0.25, 0.5, method="pivots", dtype=F64, generator=chance())
+    found = betweenness_approx(
+        graph, 0.25, 0.5, method="pivots", run=torchcent.Run(dtype=F64), generator=chance()
+    )
     # Serfling's exponent, 2 k epsilon^2 / (1 - (k - 1) / 59), reaches ln(2 n / delta) = 5.48 at 26:
     # 3.25 / (1 - 25/59) = 5.64, and 3.125 / (1 - 24/59) = 5.27.
     assert found.samples == 1 + 26
@@ -495,7 +531,12 @@ def test_pivots_are_free_of_bias(name, pivots):
     graph, exact = CASES[name]
     runs = [
         betweenness_approx(
-            graph, method="pivots", pivots=pivots, max_samples=8, dtype=F64, generator=chance(seed)
+            graph,
+            method="pivots",
+            pivots=pivots,
+            max_samples=8,
+            run=torchcent.Run(dtype=F64),
+            generator=chance(seed),
         ).scores.cpu()
         for seed in range(150)
     ]
@@ -563,7 +604,11 @@ def test_max_min_pivots_are_far_apart():
 def test_adaptive_stops_at_the_sum():
     graph = Graph.from_edge_index(edge_index(star(500)), directed=False)
     found = betweenness_adaptive(
-        graph, torch.tensor([0, 7]), max_samples=200, dtype=F64, generator=chance()
+        graph,
+        torch.tensor([0, 7]),
+        max_samples=200,
+        run=torchcent.Run(dtype=F64),
+        generator=chance(),
     )
     # Each source but the hub adds 499: c n = 2505 is passed by six, so by the first batch.
     assert found.samples.tolist() == [64, 200] and found.stopped.tolist() == [True, False]
@@ -576,7 +621,7 @@ def test_adaptive_stops_at_the_sum():
 def test_adaptive_is_exact_from_all_sources(name):
     graph, exact = CASES[name]
     some = torch.tensor([3, 0, 11], device=DEVICE)
-    found = betweenness_adaptive(graph, some, c=1e9, max_samples=1000, dtype=F64)
+    found = betweenness_adaptive(graph, some, c=1e9, max_samples=1000, run=torchcent.Run(dtype=F64))
     assert found.samples.tolist() == [graph.num_nodes] * 3 and not found.stopped.any()
     torch.testing.assert_close(found.scores.cpu(), exact[some.cpu()], rtol=1e-5, atol=1e-12)
 
@@ -584,12 +629,17 @@ def test_adaptive_is_exact_from_all_sources(name):
 def test_adaptive_keeps_its_promise():
     """Theorem 1: within a factor of 1 / epsilon with probability at least 1 - 2 epsilon."""
     graph = Graph.from_edge_index(generate.rmat(11, 8, seed=1).to(DEVICE), directed=False)
-    exact = torchcent.betweenness(graph, dtype=F64)
+    exact = torchcent.betweenness(graph, run=torchcent.Run(dtype=F64))
     high = exact.topk(10).indices
     runs, epsilon, bad = 25, 0.25, np.zeros(10, int)
     for seed in range(runs):
         found = betweenness_adaptive(
-            graph, high, epsilon=epsilon, max_samples=1500, dtype=F64, generator=chance(seed)
+            graph,
+            high,
+            epsilon=epsilon,
+            max_samples=1500,
+            run=torchcent.Run(dtype=F64),
+            generator=chance(seed),
         )
         assert found.stopped.all()
         ratio = found.scores / exact[high]
@@ -637,7 +687,7 @@ def test_adaptive_keeps_its_promise():
 )
 def test_errors(options, error, words):
     with pytest.raises(error, match=words):
-        betweenness_approx(edge_index(path(5)), **spread(options))
+        call(betweenness_approx, edge_index(path(5)), **options)
 
 
 @pytest.mark.each
@@ -656,12 +706,14 @@ def test_errors(options, error, words):
 def test_errors_of_adaptive(options, error, words):
     vertices = options.pop("vertices", torch.tensor([0]))
     with pytest.raises(error, match=words):
-        betweenness_adaptive(edge_index(path(5)), vertices, **spread(options))
+        call(betweenness_adaptive, edge_index(path(5)), vertices, **options)
 
 
 def test_ties_of_exact_scores_have_no_certain_order():
     """6 and 8 are alike, whatever the last digits of their scores."""
-    found = betweenness_approx(edge_index(grid(3, 5)), method="exact", directed=False, dtype=F64)
+    found = betweenness_approx(
+        edge_index(grid(3, 5)), method="exact", directed=False, run=torchcent.Run(dtype=F64)
+    )
     best = found.top(6)
     assert best.vertices[0] == 7 and set(best.vertices[1:3].tolist()) == {6, 8}
     assert best.certain[:3].tolist() == [True, False, True] and not best.certain[3]

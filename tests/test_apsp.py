@@ -24,7 +24,7 @@ from graphs import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Arcs, both_ways, shortest_paths
-from surface import spread
+from surface import call
 
 from torchcent import Graph, Run, shortest_path_lengths
 from torchcent.pairs import _blocks
@@ -44,8 +44,8 @@ def expected(n: int, arcs: Arcs, directed: bool = True) -> list[list[int]]:
 
 
 def rows(n: int, arcs: Arcs, directed: bool = True, **options: object) -> list[list[int]]:
-    result = shortest_path_lengths(
-        edge_index(arcs), num_nodes=n, directed=directed, **spread(options)
+    result = call(
+        shortest_path_lengths, edge_index(arcs), num_nodes=n, directed=directed, **options
     )
     assert isinstance(result, torch.Tensor) and result.device == DEVICE
     return result.tolist()
@@ -153,22 +153,22 @@ def test_outputs_agree(engine, size, sources, tmp_path):
     graph = Graph.from_edge_index(edge_index(arcs), n, directed=False)
     chosen = None if sources is None else torch.tensor(sources)
     options = {"engine": engine, "block_size": size, "sources": chosen}
-    whole = shortest_path_lengths(graph, **spread(options))
+    whole = call(shortest_path_lengths, graph, **options)
     order = list(range(n)) if sources is None else sources
     assert whole.tolist() == torch.tensor(expected(n, arcs, False))[order].tolist()
 
     for device in {DEVICE, torch.device("cpu")}:
         given_ = torch.full(whole.shape, 99, dtype=torch.int16, device=device)
-        assert shortest_path_lengths(graph, out=given_, **spread(options)) is given_
+        assert call(shortest_path_lengths, graph, out=given_, **options) is given_
         assert given_.tolist() == whole.tolist()
 
-    mapped = shortest_path_lengths(graph, out=tmp_path / "d.npy", **spread(options))
+    mapped = call(shortest_path_lengths, graph, out=tmp_path / "d.npy", **options)
     assert isinstance(mapped, np.memmap) and not mapped.flags.writeable
     assert mapped.tolist() == whole.tolist() and mapped.dtype == np.int8
     assert np.array_equal(np.load(tmp_path / "d.npy"), mapped)
     assert [file.name for file in tmp_path.iterdir()] == ["d.npy"]
 
-    handed = list(shortest_path_lengths(graph, blocks=True, **spread(options)))
+    handed = list(call(shortest_path_lengths, graph, blocks=True, **options))
     assert torch.cat([part for part, _ in handed]).tolist() == order
     assert torch.equal(torch.cat([block for _, block in handed]), whole)
     if size is not None:
@@ -219,11 +219,11 @@ def test_rows_are_widened(engine, size, reverse, tmp_path):
     truth = torch.tensor(expected(N_DEEP, DEEP, False))[order].tolist()
     graph = Graph.from_edge_index(edge_index(DEEP), N_DEEP, directed=False)
     options = {"sources": order if reverse else None, "engine": engine, "block_size": size}
-    result = shortest_path_lengths(graph, **spread(options))
+    result = call(shortest_path_lengths, graph, **options)
     assert result.dtype == torch.int16 and result.tolist() == truth
-    mapped = shortest_path_lengths(graph, out=str(tmp_path / "d.npy"), **spread(options))
+    mapped = call(shortest_path_lengths, graph, out=str(tmp_path / "d.npy"), **options)
     assert mapped.dtype == np.int16 and mapped.tolist() == truth
-    handed = [block for _, block in shortest_path_lengths(graph, blocks=True, **spread(options))]
+    handed = [block for _, block in call(shortest_path_lengths, graph, blocks=True, **options)]
     assert torch.cat(handed).tolist() == truth
     assert handed[-1].dtype == torch.int16
 
@@ -329,7 +329,7 @@ ARCS = edge_index([(0, 1), (1, 2), (2, 3)])
 def test_bad_arguments(options, error, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(error, match=f"(?s){said}"):
-        shortest_path_lengths(ARCS, **spread(options))
+        call(shortest_path_lengths, ARCS, **options)
     assert list(Path().iterdir()) == []
 
 

@@ -9,7 +9,7 @@ import torch
 from graphs import ASSORTED, DEVICE, edge_index, random_graph
 from interrupt import assert_stops
 from resident import GIVING_BACK
-from surface import spread
+from surface import call
 from test_apsp import DEEP, ENGINES, N_DEEP, engines, expected, scipy_distances
 
 from torchcent import Graph, Run, shortest_path_lengths
@@ -113,11 +113,11 @@ def test_widening_is_refused_beyond_the_memory():
     graph = Graph.from_edge_index(edge_index(DEEP), N_DEEP, directed=False)
     fits = {"engine": "tensor", "block_size": 20}
     with pytest.raises(MemoryError) as refused:
-        shortest_path_lengths(graph, **spread(fits, memory=1))
+        call(shortest_path_lengths, graph, memory=1, **fits)
     need = int(str(refused.value).split("allowed")[0].split("needs")[1].split("(")[1].split()[0])
     with pytest.raises(MemoryError, match=f"memory={need} "):  # enough for int8 only
-        shortest_path_lengths(graph, **spread(fits, memory=need))
-    result = shortest_path_lengths(graph, **spread(fits, memory=need + 2 * N_DEEP**2))
+        call(shortest_path_lengths, graph, memory=need, **fits)
+    result = call(shortest_path_lengths, graph, memory=need + 2 * N_DEEP**2, **fits)
     assert result.tolist() == expected(N_DEEP, DEEP, False)
 
 

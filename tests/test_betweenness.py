@@ -28,7 +28,7 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call, seeded
 
 import torchcent
 
@@ -52,7 +52,7 @@ def test_definition(engine, data):
     }
     if n and data.draw(st.booleans()):
         options["sources"] = data.draw(subsets(n), label="sources")
-    expected = oracles.betweenness(n, arcs, **spread(options))
+    expected = call(oracles.betweenness, n, arcs, **options)
     assert_scores(scores(arcs, n, engine, **options), expected, engine)
 
 
@@ -66,7 +66,7 @@ def test_definition_between_subsets(engine, data):
         "sources": data.draw(subsets(n), label="sources"),
         "targets": data.draw(subsets(n), label="targets"),
     }
-    expected = oracles.betweenness(n, arcs, **spread(options))
+    expected = call(oracles.betweenness, n, arcs, **options)
     assert_scores(scores(arcs, n, engine, **options), expected, engine)
 
 
@@ -87,7 +87,7 @@ def test_leafy_graphs(engine, name, endpoints, directed):
         if endpoints and "targets" in options:
             continue
         options |= {"directed": directed, "normalized": False, "endpoints": endpoints}
-        expected = oracles.betweenness(n, arcs, **spread(options))
+        expected = call(oracles.betweenness, n, arcs, **options)
         assert_scores(scores(arcs, n, engine, **options), expected, engine)
 
 
@@ -98,7 +98,7 @@ def test_leafy_graphs(engine, name, endpoints, directed):
 def test_tiny_graphs(engine, n, endpoints, normalized, directed):
     options = {"directed": directed, "normalized": normalized, "endpoints": endpoints}
     for arcs in ([], path(n), cycle(n) if n else [], [(v, v) for v in range(n)]):
-        expected = oracles.betweenness(n, arcs, **spread(options))
+        expected = call(oracles.betweenness, n, arcs, **options)
         assert_scores(scores(arcs, n, engine, **options), expected, engine)
 
 
@@ -155,7 +155,8 @@ def test_networkx_subset(engine, name, directed, normalized):
 
 def test_drawn_pivots_are_some_k_vertices(engine):
     n, arcs = 6, random_graph(6, 14, seed=8)
-    drawn = scores(arcs, n, engine, sources=2, generator=torch.Generator().manual_seed(3))
+    with seeded(3):
+        drawn = scores(arcs, n, engine, sources=2)
     candidates = [
         oracles.betweenness(n, arcs, directed=True, normalized=True, sources=pair)
         for pair in combinations(range(n), 2)
@@ -168,18 +169,16 @@ def test_drawn_pivots_are_some_k_vertices(engine):
         for c in candidates
     ]
     assert any(close)
-    again = scores(arcs, n, engine, sources=2, generator=torch.Generator().manual_seed(3))
+    with seeded(3):
+        again = scores(arcs, n, engine, sources=2)
     assert torch.equal(drawn, again)
 
 
 def test_every_vertex_is_drawn_sometimes(engine):
     # The middle of a path of three scores only when an end is a pivot and it is not alone.
     arcs = oracles.both_ways(path(3))
-    generator = torch.Generator().manual_seed(0)
-    seen = {
-        tuple(scores(arcs, 3, engine, sources=1, generator=generator).isnan().tolist())
-        for _ in range(60)
-    }
+    with seeded(0):
+        seen = {tuple(scores(arcs, 3, engine, sources=1).isnan().tolist()) for _ in range(60)}
     assert seen == {(True, False, False), (False, True, False), (False, False, True)}
 
 

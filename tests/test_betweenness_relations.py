@@ -129,12 +129,18 @@ def test_same_bits_on_a_deep_graph_whatever_the_threads(engine, threads):
 
 def test_dtype_and_device(engine):
     arcs = edge_index(random_graph(20, 60, seed=14))
-    exact = torchcent.betweenness(arcs, run=torchcent.Run(engine=engine), dtype=F64)
+    exact = torchcent.betweenness(
+        arcs,
+        run=torchcent.Run(engine=engine, dtype=F64),
+    )
     assert exact.dtype == F64 and exact.device == arcs.device and exact.shape == (20,)
     single = torchcent.betweenness(arcs, run=torchcent.Run(engine=engine))
     assert single.dtype == torch.get_default_dtype()
     assert torch.equal(single, exact.to(torch.get_default_dtype()))
-    half = torchcent.betweenness(arcs, run=torchcent.Run(engine=engine), dtype=torch.float16)
+    half = torchcent.betweenness(
+        arcs,
+        run=torchcent.Run(engine=engine, dtype=torch.float16),
+    )
     assert half.dtype == torch.float16
 
 
@@ -170,9 +176,15 @@ def test_graph_is_as_good_as_edge_index(engine):
     arcs = edge_index(random_graph(30, 80, seed=17))
     for directed in (False, True):
         graph = torchcent.Graph.from_edge_index(arcs, num_nodes=32, directed=directed)
-        from_graph = torchcent.betweenness(graph, run=torchcent.Run(engine=engine), dtype=F64)
+        from_graph = torchcent.betweenness(
+            graph,
+            run=torchcent.Run(engine=engine, dtype=F64),
+        )
         plain = torchcent.betweenness(
-            arcs, num_nodes=32, directed=directed, run=torchcent.Run(engine=engine), dtype=F64
+            arcs,
+            num_nodes=32,
+            directed=directed,
+            run=torchcent.Run(engine=engine, dtype=F64),
         )
         assert torch.equal(from_graph, plain)
 

@@ -190,10 +190,14 @@ def test_same_as_without(
             torch.testing.assert_close(found, plain, **near, equal_nan=True)
     states = torch.tensor([chance.choice([0.0, 0.25, 1.0, 3.5]) for _ in range(n)], device=DEVICE)
     plain = torchcent.percolation(
-        graph, states=states, run=torchcent.Run(engine="tensor", reduce="none"), dtype=F64
+        graph,
+        states=states,
+        run=torchcent.Run(engine="tensor", reduce="none", dtype=F64),
     )
     found = torchcent.percolation(
-        graph, states=states, run=torchcent.Run(engine=engine, reduce="blocks"), dtype=F64
+        graph,
+        states=states,
+        run=torchcent.Run(engine=engine, reduce="blocks", dtype=F64),
     )
     torch.testing.assert_close(found, plain, **near)
 
@@ -221,10 +225,16 @@ def test_zeros_of_fractions(engine: str, network: nx.Graph, seed: int) -> None:
 def test_networkx(weighted: bool, directed: bool, network: nx.Graph, seed: int) -> None:
     network = some_ways(network, random.Random(seed)) if directed else network
     graph, key = graph_of(network, weighted), "weight" if weighted else None
-    found = torchcent.betweenness(graph, run=torchcent.Run(reduce="blocks"), dtype=F64)
+    found = torchcent.betweenness(
+        graph,
+        run=torchcent.Run(reduce="blocks", dtype=F64),
+    )
     known = nx.betweenness_centrality(network, weight=key)
     assert found.tolist() == pytest.approx([known[v] for v in range(len(network))], abs=1e-6)
-    scores = torchcent.edge_betweenness(graph, run=torchcent.Run(reduce="blocks"), dtype=F64)
+    scores = torchcent.edge_betweenness(
+        graph,
+        run=torchcent.Run(reduce="blocks", dtype=F64),
+    )
     of_edges = nx.edge_betweenness_centrality(network, weight=key)
     assert scores.tolist() == pytest.approx([of_edges[e] for e in network.edges], abs=1e-6)
 
@@ -256,8 +266,13 @@ def test_auto_takes_blocks_that_pay(tuning: Tuning) -> None:
     tuning(twins_sources=0, twins_sources_on_cuda=0)
     for measure in ("edge_betweenness", "stress", "percolation"):
         assert "blocks of up to 700 vertices" in str(torchcent.explain(graph, measure=measure))
-    known = torchcent.betweenness(graph, run=torchcent.Run(reduce="fold"), dtype=F64)
-    torch.testing.assert_close(torchcent.betweenness(graph, dtype=F64), known, rtol=1e-5, atol=1e-9)
+    known = torchcent.betweenness(
+        graph,
+        run=torchcent.Run(reduce="fold", dtype=F64),
+    )
+    torch.testing.assert_close(
+        torchcent.betweenness(graph, run=torchcent.Run(dtype=F64)), known, rtol=1e-5, atol=1e-9
+    )
     assert "blocks" not in str(torchcent.explain(graph, run=torchcent.Run(reduce="fold")))
     one = Graph.from_edge_index(generate.ba(3000, 4, seed=1).to(DEVICE), directed=False)
     assert _blocks.chosen(one, request) is None  # one block: nothing is saved
@@ -270,7 +285,7 @@ def test_blocks_of_small_deep_graphs() -> None:
     graph = Graph.from_edge_index(path, n, False)  # on the host: CUDA asks for more sources
     assert _blocks.chosen(graph, Request("stress")) is not None
     v = torch.arange(n, dtype=F64)
-    assert torch.equal(torchcent.stress(graph, dtype=F64), v * (n - 1 - v))
+    assert torch.equal(torchcent.stress(graph, run=torchcent.Run(dtype=F64)), v * (n - 1 - v))
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -279,12 +294,19 @@ def test_bits_do_not_depend_on_threads(threads: int) -> None:
         Graph.from_edge_index(hairy().to(DEVICE), directed=False),
         torch.get_num_threads(),
     )
-    known = torchcent.betweenness(graph, run=torchcent.Run(reduce="blocks"), dtype=F64)
+    known = torchcent.betweenness(
+        graph,
+        run=torchcent.Run(reduce="blocks", dtype=F64),
+    )
     try:
         torch.set_num_threads(threads)
         again = Graph.from_edge_index(hairy().to(DEVICE), directed=False)
         assert torch.equal(
-            torchcent.betweenness(again, run=torchcent.Run(reduce="blocks"), dtype=F64), known
+            torchcent.betweenness(
+                again,
+                run=torchcent.Run(reduce="blocks", dtype=F64),
+            ),
+            known,
         )
     finally:
         torch.set_num_threads(before)
@@ -337,12 +359,14 @@ def test_numbers_of_paths_to_blocks(diamonds: int) -> None:
     assert (reduced is None) == (diamonds > 53)
     for engine in ("auto", "lanes", "queue"):
         found = torchcent.stress(
-            graph, run=torchcent.Run(engine=engine, reduce="blocks"), dtype=F64
+            graph,
+            run=torchcent.Run(engine=engine, reduce="blocks", dtype=F64),
         )
         torch.testing.assert_close(found, known, rtol=1e-5, atol=0)
     if diamonds < 1000:  # the tensor engine takes most of a minute for more
         found = torchcent.stress(
-            graph, run=torchcent.Run(engine="tensor", reduce="none"), dtype=F64
+            graph,
+            run=torchcent.Run(engine="tensor", reduce="none", dtype=F64),
         )
         torch.testing.assert_close(found, known, rtol=1e-9, atol=0)
 
@@ -351,9 +375,15 @@ def test_numbers_of_paths_to_blocks(diamonds: int) -> None:
 def test_stress_of_large_blocks(directed: bool) -> None:
     """Blocks that several engines search, with many cut vertices."""
     graph = Graph.from_edge_index(hairy().to(DEVICE), directed=directed)
-    known = torchcent.stress(graph, run=torchcent.Run(reduce="none"), dtype=F64)
+    known = torchcent.stress(
+        graph,
+        run=torchcent.Run(reduce="none", dtype=F64),
+    )
     for reduce in ("blocks", ["blocks", "twins"]):
-        found = torchcent.stress(graph, run=torchcent.Run(reduce=reduce), dtype=F64)
+        found = torchcent.stress(
+            graph,
+            run=torchcent.Run(reduce=reduce, dtype=F64),
+        )
         torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-9)
 
 

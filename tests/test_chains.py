@@ -13,7 +13,7 @@ from engines import PAIRS, assert_scores
 from graphs import DEVICE, edge_index, some_or_all
 from hypothesis import given
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 from tuning import Tuning, tuned
 
 import torchcent
@@ -142,17 +142,18 @@ def test_definition(way: str, weighted: bool, network: tuple[int, Edges], seed: 
                 name, n, arcs, [w for *_, w in edges], directed=False, **options, **ends
             )
         else:
-            expected = getattr(oracles, name)(
-                n, arcs, directed=False, **spread({**options, **ends})
-            )
+            expected = call(getattr(oracles, name), n, arcs, directed=False, **{**options, **ends})
         engine = "dijkstra" if weighted else "queue"
         with pytest.MonkeyPatch.context() as patch:
             tuned(patch)(**WAYS[way])
             for reduce in REDUCE:
-                found = getattr(torchcent, name)(
+                found = call(
+                    getattr(torchcent, name),
                     graph,
                     dtype=F64,
-                    **spread({**options, **given_ends}, engine=engine, reduce=reduce),
+                    engine=engine,
+                    reduce=reduce,
+                    **{**options, **given_ends},
                 )
                 assert_scores(found.cpu(), expected, engine)
 
@@ -166,13 +167,17 @@ def test_percolation(way: str, network: tuple[int, Edges], seed: int) -> None:
     states = torch.tensor([chance.choice([0.0, 0.3, 1.0, 3.5]) for _ in range(n)], device=DEVICE)
     graph = undirected(n, edges)
     known = torchcent.percolation(
-        graph, states=states, run=torchcent.Run(engine="tensor", reduce="none"), dtype=F64
+        graph,
+        states=states,
+        run=torchcent.Run(engine="tensor", reduce="none", dtype=F64),
     )
     with pytest.MonkeyPatch.context() as patch:
         tuned(patch)(**WAYS[way])
         for reduce in REDUCE:
             found = torchcent.percolation(
-                graph, states=states, run=torchcent.Run(engine="queue", reduce=reduce), dtype=F64
+                graph,
+                states=states,
+                run=torchcent.Run(engine="queue", reduce=reduce, dtype=F64),
             )
             torch.testing.assert_close(found, known, rtol=1e-9, atol=1e-12)
             assert torch.equal(found == 0, known == 0)
@@ -187,8 +192,7 @@ def test_zeros_of_fractions() -> None:
         edges,
         states=states,
         directed=False,
-        run=torchcent.Run(engine="queue", reduce="chains"),
-        dtype=F64,
+        run=torchcent.Run(engine="queue", reduce="chains", dtype=F64),
     )
     assert found[:4].tolist() == [0, 0, 0, 0]
     assert found[4].item() == pytest.approx(2 / 3)  # each state counts for two targets of n - 2
@@ -213,8 +217,8 @@ def test_an_edge_and_its_pieces(network: tuple[int, Edges], seed: int) -> None:
     for name in ("betweenness", "edge_betweenness"):
         options: dict[str, Any] = {"sources": old, "targets": old, "normalized": False}
         measure = getattr(torchcent, name)
-        known = measure(one, dtype=F64, **spread(options, engine="dijkstra", reduce="none"))
-        found = measure(other, dtype=F64, **spread(options, engine="dijkstra", reduce="chains"))
+        known = call(measure, one, dtype=F64, engine="dijkstra", reduce="none", **options)
+        found = call(measure, other, dtype=F64, engine="dijkstra", reduce="chains", **options)
         if name == "betweenness":
             torch.testing.assert_close(found[:n], known, rtol=1e-9, atol=1e-12)
             continue
@@ -248,25 +252,28 @@ def test_road(name: str, unit: float | None, tuning: Tuning) -> None:
     n, edges = road()
     measure = getattr(torchcent, name)
     graph = undirected(n, edges, unit)
-    known = measure(graph, run=torchcent.Run(reduce="fold"), dtype=F64)
+    known = measure(
+        graph,
+        run=torchcent.Run(reduce="fold", dtype=F64),
+    )
     plan = torchcent.explain(graph, measure=name)
     assert plan.engine == "chains" and plan.together and plan.sources == plan.core_nodes
     assert plan.core_nodes + plan.contracted == n and "inside" in str(plan)
-    found = measure(graph, dtype=F64)
+    found = measure(graph, run=torchcent.Run(dtype=F64))
     torch.testing.assert_close(found, known, rtol=1e-9, atol=1e-9 * float(known.max()))
     pivots = torch.arange(0, n, 20, device=DEVICE)
     alone = torchcent.explain(graph, measure=name, sources=pivots)
     assert alone.engine == "chains" and not alone.together and alone.sources == pivots.numel()
     torch.testing.assert_close(
-        measure(graph, sources=pivots, dtype=F64),
-        measure(graph, sources=pivots, run=torchcent.Run(reduce="fold"), dtype=F64),
+        measure(graph, sources=pivots, run=torchcent.Run(dtype=F64)),
+        measure(graph, sources=pivots, run=torchcent.Run(reduce="fold", dtype=F64), ),
         rtol=1e-9, atol=1e-9 * float(known.max()),
     )  # fmt: skip
     before = torch.get_num_threads()
     try:
         for threads in (1, 3):
             torch.set_num_threads(threads)
-            assert torch.equal(measure(graph, dtype=F64), found)
+            assert torch.equal(measure(graph, run=torchcent.Run(dtype=F64)), found)
     finally:
         torch.set_num_threads(before)
 
@@ -284,8 +291,14 @@ def test_counts_grow_by_chains_alone(length: int, way: str, weighted: bool, tuni
     graph = undirected(3 * length + 1, edges, 1.0 if weighted else None)
     engine = "dijkstra" if weighted else "queue"
     for measure in (torchcent.betweenness, torchcent.edge_betweenness):
-        known = measure(graph, run=torchcent.Run(engine=engine, reduce="none"), dtype=F64)
-        found = measure(graph, run=torchcent.Run(engine=engine, reduce="chains"), dtype=F64)
+        known = measure(
+            graph,
+            run=torchcent.Run(engine=engine, reduce="none", dtype=F64),
+        )
+        found = measure(
+            graph,
+            run=torchcent.Run(engine=engine, reduce="chains", dtype=F64),
+        )
         rtol = 1e-9 if length < 1000 else PAIRS
         torch.testing.assert_close(found, known, rtol=rtol, atol=1e-9)
 
@@ -303,8 +316,8 @@ def test_counts_that_grow_in_another_component(way: str, tuning: Tuning) -> None
     sources = torch.tensor([*range(n), *ends[1:-1]], device=DEVICE)
     options: dict[str, Any] = {"engine": "queue", "sources": sources, "dtype": F64}
     for measure in (torchcent.betweenness, torchcent.edge_betweenness):
-        known = measure(graph, **spread(options, reduce="none"))
-        found = measure(graph, **spread(options, reduce="chains"))
+        known = call(measure, graph, reduce="none", **options)
+        found = call(measure, graph, reduce="chains", **options)
         torch.testing.assert_close(found, known, rtol=PAIRS, atol=1e-9)
 
 
@@ -314,15 +327,20 @@ def test_a_vertex_with_many_chains(tuning: Tuning) -> None:
     graph = undirected(72, edges)
     core = _reduce.core(graph, "degree", "no")
     assert Chains.of(core).most_at == 70 and not Chains.of(core).together(72, 2**40)
-    known = torchcent.betweenness(graph, run=torchcent.Run(engine="tensor"), dtype=F64)
+    known = torchcent.betweenness(
+        graph,
+        run=torchcent.Run(engine="tensor", dtype=F64),
+    )
     found = torchcent.betweenness(
-        graph, run=torchcent.Run(engine="queue", reduce="chains"), dtype=F64
+        graph,
+        run=torchcent.Run(engine="queue", reduce="chains", dtype=F64),
     )
     torch.testing.assert_close(found, known, rtol=1e-9, atol=1e-12)
     if DEVICE.type == "cpu":
         tuning(chains_at=100, **WAYS["together"])
         found = torchcent.betweenness(
-            graph, run=torchcent.Run(engine="queue", reduce="chains"), dtype=F64
+            graph,
+            run=torchcent.Run(engine="queue", reduce="chains", dtype=F64),
         )
         torch.testing.assert_close(found, known, rtol=1e-9, atol=1e-12)
 
@@ -370,7 +388,9 @@ def test_a_chain_as_long_as_float64_holds() -> None:
         "betweenness", 16, arcs, weights, directed=False, normalized=False
     )
     found = torchcent.betweenness(
-        graph, run=torchcent.Run(engine="dijkstra", reduce="chains"), normalized=False, dtype=F64
+        graph,
+        run=torchcent.Run(engine="dijkstra", reduce="chains", dtype=F64),
+        normalized=False,
     )
     assert_scores(found.cpu(), expected, "dijkstra")
 

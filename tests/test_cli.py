@@ -435,5 +435,7 @@ def test_scores_are_those_of_the_library(capsys, tmp_path):
     run(capsys, "generate", "rmat", "--scale=8", "--edge-factor=4", "--seed=5",
         "-o", tmp_path / "g.npz")  # fmt: skip
     run(capsys, "betweenness", tmp_path / "g.npz", "-o", tmp_path / "s.npy")
-    truth = torchcent.betweenness(index, num_nodes=256, directed=False, dtype=torch.float64)
+    truth = torchcent.betweenness(
+        index, num_nodes=256, directed=False, run=torchcent.Run(dtype=torch.float64)
+    )
     assert np.allclose(np.load(tmp_path / "s.npy"), truth.numpy(), rtol=1e-12)

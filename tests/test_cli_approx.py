@@ -35,7 +35,9 @@ def test_table_file_and_figure(graph, sampled, tmp_path, capsys):
     assert head.split() == ["rank", "label", "degree", "lower", "upper", "betweenness", "share"]
     assert "within 0.0" in said.err and "with probability 0.8" in said.err
     low, high, score = (float(x) for x in first.split()[3:6])
-    exact = torchcent.betweenness(torchcent.read(graph).graph(), dtype=torch.float64)
+    exact = torchcent.betweenness(
+        torchcent.read(graph).graph(), run=torchcent.Run(dtype=torch.float64)
+    )
     assert low <= score <= high and abs(score - float(exact.max())) <= 0.05
     held = json.loads(out.read_text())
     assert 0 < held["metadata"]["epsilon"] <= 0.05 and held["metadata"]["delta"] == 0.2
@@ -53,7 +55,7 @@ def test_edges(graph, sampled, tmp_path, capsys):
     assert held["metadata"]["measure"] == "edge betweenness"
     assert held["metadata"]["epsilon"] <= 0.05
     read = torchcent.read(graph).graph()
-    exact = torchcent.edge_betweenness(read, dtype=torch.float64)
+    exact = torchcent.edge_betweenness(read, run=torchcent.Run(dtype=torch.float64))
     one = read.to_edge_index()
     score = {(u, v): x for (u, v), x in zip(one.T.tolist(), exact.tolist(), strict=True)}
     _, u, v, low, high, *_ = first.split()

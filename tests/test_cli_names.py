@@ -123,7 +123,9 @@ def test_states(capsys, graph, tmp_path):
     assert code == 0, err
     whole = torchcent.read(graph).graph()
     expected = torchcent.percolation(
-        whole, states=torch.tensor(list(state.values()), dtype=torch.float64), dtype=torch.float64
+        whole,
+        states=torch.tensor(list(state.values()), dtype=torch.float64),
+        run=torchcent.Run(dtype=torch.float64),
     )
     found = {x["label"]: x["score"] for x in json.loads(text)["top"]}
     assert [found[name] for name in NAMES] == pytest.approx(expected.tolist())

@@ -23,7 +23,7 @@ from graphs import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Arcs, both_ways, shortest_paths
-from surface import spread
+from surface import call
 
 from torchcent import Closure, Graph, Run, reachable, transitive_closure
 from torchcent.pairs import _columns
@@ -328,7 +328,7 @@ def test_bad_sources(sources, error, said):
 )
 def test_bad_arguments(options, error, said):
     with pytest.raises(error, match=said):
-        transitive_closure(edge_index(path(4)), **spread(options))
+        call(transitive_closure, edge_index(path(4)), **options)
 
 
 def test_a_graph_is_taken_as_it_is():

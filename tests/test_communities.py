@@ -9,7 +9,7 @@ import torch
 from graphs import complete, cycle, edge_index, grid, path, random_graph, star, union
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import communities_by_betweenness
@@ -175,7 +175,7 @@ def test_ends():
 )
 def test_errors(options, error, words):
     with pytest.raises(error, match=words):
-        communities_by_betweenness(edge_index(grid(4, 4)), **spread({"directed": False, **options}))
+        call(communities_by_betweenness, edge_index(grid(4, 4)), **{"directed": False, **options})
 
 
 def test_levels_and_batches():

@@ -8,7 +8,7 @@ from arcs import LARGE
 from engines import assert_scores, scored
 from graphs import diamonds, edge_index, grid, path, random_graph, star, union
 from interrupt import assert_stops
-from surface import spread
+from surface import call
 from test_overflow import diamond_betweenness
 
 import torchcent
@@ -55,7 +55,7 @@ def width(request, monkeypatch):
 
 def on_cuda(measure, arcs, n, engine, **options):
     def moved(index, **rest):
-        result = measure(index.cuda(), **spread(rest))
+        result = call(measure, index.cuda(), **rest)
         assert result.is_cuda
         return result
 
@@ -74,10 +74,10 @@ def test_definition(name, directed, subset, engine):
     if subset == "sources and targets":
         options["targets"] = list(range(1, n, 3))
     for measure in ("betweenness", "edge_betweenness", "stress"):
-        expected = getattr(oracles, measure)(n, arcs, **spread(options))
+        expected = call(getattr(oracles, measure), n, arcs, **options)
         actual = on_cuda(getattr(torchcent, measure), arcs, n, engine, **options)
         assert_scores(actual, expected, engine)
-    expected = oracles.betweenness(n, arcs, endpoints=True, **spread(options))
+    expected = call(oracles.betweenness, n, arcs, endpoints=True, **options)
     assert_scores(
         on_cuda(torchcent.betweenness, arcs, n, engine, endpoints=True, **options),
         expected,
@@ -123,7 +123,7 @@ def test_definition_with_every_width(name, directed, width):
     n, arcs = GRAPHS[name]
     options = {"directed": directed, "normalized": False}
     for measure in ("betweenness", "edge_betweenness", "stress"):
-        expected = getattr(oracles, measure)(n, arcs, **spread(options))
+        expected = call(getattr(oracles, measure), n, arcs, **options)
         actual = on_cuda(getattr(torchcent, measure), arcs, n, "lanes", **options)
         assert_scores(actual, expected, "lanes")
 
@@ -173,7 +173,9 @@ def test_runs_on_the_current_stream(engine):
     """What the stream has not done yet must be seen: the arcs arrive late on it."""
     index = edge_index(random_graph(300, 1500, seed=4))
     expected = torchcent.betweenness(
-        index, num_nodes=300, run=torchcent.Run(engine="queue"), dtype=torch.float64
+        index,
+        num_nodes=300,
+        run=torchcent.Run(engine="queue", dtype=torch.float64),
     )
     stream = torch.cuda.Stream()
     target = torch.zeros_like(index, device="cuda")
@@ -183,7 +185,9 @@ def test_runs_on_the_current_stream(engine):
         torch.cuda._sleep(50_000_000)
         target.copy_(source)
         actual = torchcent.betweenness(
-            target, num_nodes=300, run=torchcent.Run(engine=engine), dtype=torch.float64
+            target,
+            num_nodes=300,
+            run=torchcent.Run(engine=engine, dtype=torch.float64),
         )
         actual = actual.cpu()
     torch.testing.assert_close(actual, expected, rtol=1e-5, atol=1e-9)
@@ -206,19 +210,19 @@ def test_memory_is_predicted_and_obeyed(engine, cutoff):
     index = torchcent.generate.rmat(13, 16).cuda()
     graph = torchcent.Graph.from_edge_index(index, directed=False)
     options = {"engine": engine, "cutoff": cutoff}
-    torchcent.betweenness(graph, sources=256, **spread(options))  # prepares and caches
+    call(torchcent.betweenness, graph, sources=256, **options)  # prepares and caches
     del index
     for share in (1.0, 0.5):
-        plan = torchcent.explain(graph, **spread(options))
+        plan = call(torchcent.explain, graph, **options)
         memory = int(plan.memory * share)
         torch.cuda.reset_peak_memory_stats()
-        torchcent.betweenness(graph, **spread(options, memory=memory))
+        call(torchcent.betweenness, graph, memory=memory, **options)
         peak = torch.cuda.max_memory_allocated()
         assert peak <= 1.2 * memory
         if share == 1:
             assert peak >= 0.8 * memory
     with pytest.raises(MemoryError, match="memory=1000 "):
-        torchcent.betweenness(graph, **spread(options, memory=1000))
+        call(torchcent.betweenness, graph, memory=1000, **options)
 
 
 @pytest.mark.parametrize("arcs", ["undirected", "both ways", "one way"])
@@ -361,7 +365,10 @@ def test_graphs_are_loaded_to_the_device(weighted, tmp_path):
     found = torchcent.Graph.load(path, device="cuda")
     assert found.device.type == "cuda" and found.slot.is_cuda
     assert torch.equal(found.col.cpu(), graph.col)
-    ours, theirs = (torchcent.betweenness(x, dtype=torch.float64).cpu() for x in (found, graph))
+    ours, theirs = (
+        torchcent.betweenness(x, run=torchcent.Run(dtype=torch.float64)).cpu()
+        for x in (found, graph)
+    )
     assert_scores(ours, theirs, "relax" if weighted else "lanes")
     with pytest.raises(MemoryError, match="memory=1000 "):
         torchcent.Graph.load(path, device="cuda", run=torchcent.Run(memory=1000))
@@ -375,8 +382,8 @@ def test_few_sources(sources):
         chosen = torch.arange(sources) * 7 + 100
         assert torchcent.explain(graph, sources=chosen).engine == engine
         given = {"sources": chosen, "targets": torch.arange(900), "dtype": torch.float64}
-        ours = torchcent.betweenness(graph, **spread(given)).cpu()
-        assert_scores(ours, torchcent.betweenness(graph.to("cpu"), **spread(given)), engine)
+        ours = call(torchcent.betweenness, graph, **given).cpu()
+        assert_scores(ours, call(torchcent.betweenness, graph.to("cpu"), **given), engine)
 
 
 def fan(middle: int) -> torch.Tensor:
@@ -465,7 +472,9 @@ def test_inside_a_compiled_function(backend):
     torch._dynamo.reset()
     compiled = torch.compile(doubled, backend=backend, fullgraph=True)(*arguments)
     assert torch.equal(compiled, doubled(*arguments))
-    expected = torchcent.betweenness(graph, normalized=False, dtype=torch.float64)
+    expected = torchcent.betweenness(
+        graph, normalized=False, run=torchcent.Run(dtype=torch.float64)
+    )
     torch.testing.assert_close(compiled / 4, expected, rtol=1e-5, atol=1e-9)
 
 

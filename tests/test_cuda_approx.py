@@ -117,14 +117,14 @@ def test_scores(weighted):
     edges = generate.rmat(11, 8, seed=1)
     length = 1 + torch.arange(edges.shape[1]) % 3 if weighted else None
     graph = Graph.from_edge_index(edges, directed=False, edge_weight=length)
-    exact = torchcent.betweenness(graph, dtype=torch.float64)
+    exact = torchcent.betweenness(graph, run=torchcent.Run(dtype=torch.float64))
     for method in ("kadabra", "rk", "pivots", "exact"):
         found = betweenness_approx(
             graph.to("cuda"),
             0.03,
             0.01,
             method=method,
-            dtype=torch.float64,
+            run=torchcent.Run(dtype=torch.float64),
             generator=torch.Generator().manual_seed(1),
         )
         assert found.scores.is_cuda and found.method == method

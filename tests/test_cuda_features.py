@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from surface import spread
 from torch import Tensor, nn
 
 import torchcent
@@ -45,7 +44,7 @@ def test_the_current_stream() -> None:
     """The operator waits for what its stream does before, and is done for what comes after."""
     index, batch = batch_of(20, 300, 7)
     expected = functional.node_features(
-        index, num_nodes=327, batch=batch, measures=MEASURES, dtype=torch.float64
+        index, num_nodes=327, batch=batch, measures=MEASURES, run=torchcent.Run(dtype=torch.float64)
     )
     stream = torch.cuda.Stream()
     index, batch = index.cuda(), batch.cuda()
@@ -56,7 +55,11 @@ def test_the_current_stream() -> None:
             torch.cuda._sleep(20_000_000)
             late.copy_(index)
             found = functional.node_features(
-                late, num_nodes=327, batch=batch, measures=MEASURES, dtype=torch.float64
+                late,
+                num_nodes=327,
+                batch=batch,
+                measures=MEASURES,
+                run=torchcent.Run(dtype=torch.float64),
             )
             found = found * 2
         stream.synchronize()
@@ -145,7 +148,7 @@ def test_without_kernels_the_host_searches(monkeypatch) -> None:
         index.shape[1], dtype=torch.float64, generator=torch.Generator().manual_seed(1)
     )
     calls = {
-        name: lambda *graph, name=name, **more: getattr(torchcent, name)(*graph, **spread(more))
+        name: lambda *graph, name=name, **more: call(getattr(torchcent, name), *graph, **more)
         for name in (
             "betweenness", "edge_betweenness", "stress", "closeness", "harmonic", "eccentricity",
             "distance_profile", "core_number", "triangles", "clustering_coefficient",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import torch
-from surface import spread
+from surface import call
 from test_hierarchy_distances import LENGTHS, SHAPES, network
 from tuning import Tuning
 
@@ -33,9 +33,9 @@ def road(side: int) -> Graph:
 def same(measure: str, graph: Graph, rtol: float = 1e-12, **options: Any) -> None:
     """Of the graph on CUDA and on the host, both by the hierarchy."""
     compute = getattr(torchcent, measure)
-    expected = compute(graph.to("cpu"), **spread(options, engine="hierarchy"))
+    expected = call(compute, graph.to("cpu"), engine="hierarchy", **options)
     options |= {name: x.cuda() for name, x in options.items() if isinstance(x, torch.Tensor)}
-    found = compute(graph.to("cuda"), **spread(options, engine="hierarchy"))
+    found = call(compute, graph.to("cuda"), engine="hierarchy", **options)
     assert found.is_cuda
     torch.testing.assert_close(found.cpu(), expected, rtol=rtol, atol=0, equal_nan=True)
 
@@ -62,7 +62,10 @@ def test_rows(shape: str, lengths: str) -> None:
 
 def test_more_sources_than_fit_at_a_time() -> None:
     graph = road(60).to("cuda")
-    whole = torchcent.harmonic(graph, run=torchcent.Run(engine="hierarchy"), dtype=F64)
+    whole = torchcent.harmonic(
+        graph,
+        run=torchcent.Run(engine="hierarchy", dtype=F64),
+    )
     hierarchy = Hierarchy.of(core(graph, "degree", "no"))
     assert hierarchy is not None
     plan = torchcent.explain(graph, measure="harmonic", run=torchcent.Run(engine="hierarchy"))
@@ -73,8 +76,7 @@ def test_more_sources_than_fit_at_a_time() -> None:
     assert few.flight == 2 < plan.flight
     found = torchcent.harmonic(
         graph,
-        run=torchcent.Run(engine="hierarchy", memory=memory),
-        dtype=F64,
+        run=torchcent.Run(engine="hierarchy", memory=memory, dtype=F64),
     )
     assert torch.equal(found, whole)
 
@@ -116,8 +118,8 @@ def test_paths_are_counted_on_the_host(measure: str, monkeypatch: pytest.MonkeyP
     assert plan.engine == "hierarchy" and "on the host" in plan.reason
     assert plan.device.type == "cpu"
     options |= {name: x.cuda() for name, x in options.items()}
-    found = getattr(torchcent, measure)(there, **spread(options))
-    expected = getattr(torchcent, measure)(there, **spread(options, engine="dijkstra"))
+    found = call(getattr(torchcent, measure), there, **options)
+    expected = call(getattr(torchcent, measure), there, engine="dijkstra", **options)
     assert found.is_cuda
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)
     sources = torch.arange(0, graph.num_nodes, 3)

@@ -6,7 +6,7 @@ import mcl_oracle as oracle
 import numpy as np
 import pytest
 import torch
-from surface import spread
+from surface import call
 from test_mcl_ops import EXACT, RULES, planted, similarity, to_flow
 from test_mcl_ties import FAMILIES
 from torch import Tensor
@@ -306,11 +306,11 @@ def test_graphs_that_look_alike_from_many_sides(name: str, inflation: float) -> 
     """The flow of the CPU, and its clusters by the engine that `auto` takes."""
     edges, n = FAMILIES[name]
     rest = {"num_nodes": n, "directed": False, "inflation": inflation, "max_iter": 70}
-    want = torchcent.mcl(edges, return_flow=True, **spread(rest, engine="fused"))
-    got = torchcent.mcl(edges.cuda(), return_flow=True, **spread(rest, engine="fused"))
+    want = call(torchcent.mcl, edges, return_flow=True, engine="fused", **rest)
+    got = call(torchcent.mcl, edges.cuda(), return_flow=True, engine="fused", **rest)
     assert torch.equal(got.flow.to_dense().cpu(), want.flow.to_dense())
     assert torch.equal(got.labels.cpu(), want.labels)
-    assert torch.equal(torchcent.mcl(edges.cuda(), **spread(rest)).labels.cpu(), want.labels)
+    assert torch.equal(call(torchcent.mcl, edges.cuda(), **rest).labels.cpu(), want.labels)
 
 
 @pytest.mark.parametrize("kernel", ["auto", "dense in device memory"])

@@ -12,7 +12,7 @@ import torch
 from graphs import DEVICE, complete, cycle, edge_index, grid, path, random_graph, star
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import call, spread
+from surface import call
 from test_io_memory import RESET, SLACK, peak_of
 
 import torchcent
@@ -70,24 +70,24 @@ def compare(n, arcs, conductance, memory=None):
     def same(found, expected):
         torch.testing.assert_close(found.cpu(), torch.from_numpy(expected), **near)
 
-    raw = torchcent.current_flow_betweenness(index, weight, normalized=False, **spread(given_as))
+    raw = call(torchcent.current_flow_betweenness, index, weight, normalized=False, **given_as)
     same(raw, vertex)
     scale = max((n - 1) * (n - 2), 1) / 2
-    value = torchcent.current_flow_betweenness(index, weight, **spread(given_as))
+    value = call(torchcent.current_flow_betweenness, index, weight, **given_as)
     same(value, vertex / scale)
-    value = torchcent.edge_current_flow_betweenness(
-        index, weight, normalized=False, **spread(given_as)
+    value = call(
+        torchcent.edge_current_flow_betweenness, index, weight, normalized=False, **given_as
     )
     same(value, edge / 2)
-    value = torchcent.edge_current_flow_betweenness(index, weight, **spread(given_as))
+    value = call(torchcent.edge_current_flow_betweenness, index, weight, **given_as)
     same(value, edge / 2 / scale if n > 2 else 0 * edge)
     pairs = torch.cartesian_prod(torch.arange(n), torch.arange(n)).T
-    value = torchcent.effective_resistance(index, weight, pairs=pairs, **spread(given_as))
+    value = call(torchcent.effective_resistance, index, weight, pairs=pairs, **given_as)
     same(value.view(n, n), resistance)
     total = np.where(np.isinf(resistance), 0, resistance).sum(1)
-    value = torchcent.current_flow_closeness(index, weight, **spread(given_as))
+    value = call(torchcent.current_flow_closeness, index, weight, **given_as)
     same(value, np.divide(1, total, out=np.zeros(n), where=total > 1e-9))
-    assert torch.equal(value, torchcent.information_centrality(index, weight, **spread(given_as)))
+    assert torch.equal(value, call(torchcent.information_centrality, index, weight, **given_as))
 
 
 SOLVERS = {
@@ -204,15 +204,19 @@ def test_networkx(weight, normalized):
     graph = nx.les_miserables_graph()
     given_as = {"weight": weight, "normalized": normalized}
     ours = torchcent.Graph.from_networkx(graph, weight)
-    found = torchcent.current_flow_betweenness(ours, normalized=normalized, dtype=F64)
+    found = torchcent.current_flow_betweenness(
+        ours, normalized=normalized, run=torchcent.Run(dtype=F64)
+    )
     other = nx.current_flow_betweenness_centrality(graph, **given_as)
     assert found.tolist() == pytest.approx([other[v] for v in graph], rel=1e-9, abs=1e-9)
-    found = torchcent.edge_current_flow_betweenness(ours, normalized=normalized, dtype=F64)
+    found = torchcent.edge_current_flow_betweenness(
+        ours, normalized=normalized, run=torchcent.Run(dtype=F64)
+    )
     other = nx.edge_current_flow_betweenness_centrality(graph, **given_as)
     expected = [other.get((u, v), other.get((v, u))) for u, v in graph.edges]
     assert found[: len(expected)].tolist() == pytest.approx(expected, rel=1e-9)
     other = nx.current_flow_closeness_centrality(graph, weight=weight)
-    found = torchcent.current_flow_closeness(ours, dtype=F64)
+    found = torchcent.current_flow_closeness(ours, run=torchcent.Run(dtype=F64))
     assert found.tolist() == pytest.approx([other[v] for v in graph], rel=1e-9)
 
 
@@ -256,7 +260,7 @@ def test_bad_arguments():
     with pytest.raises(TypeError, match="normalized"):
         torchcent.current_flow_betweenness(both, normalized=1)
     with pytest.raises(TypeError, match="dtype"):
-        torchcent.current_flow_closeness(both, dtype=torch.int64)
+        torchcent.current_flow_closeness(both, run=torchcent.Run(dtype=torch.int64))
     with pytest.raises(ValueError, match=r"pairs must have shape \[2, P\], got \[3\]"):
         torchcent.effective_resistance(both, pairs=torch.tensor([0, 1, 2]))
     with pytest.raises(TypeError, match="pairs must be a tensor"):
@@ -308,22 +312,30 @@ def test_leaves_have_no_current(seed):
     weight = torch.rand(len(arcs), dtype=F64, generator=torch.Generator().manual_seed(seed)) + 0.01
     graph = Graph.from_edge_index(edge_index(arcs), n, False, weight.to(DEVICE))
     sources = torch.arange(0, n, 3, device=DEVICE)
-    scores = torchcent.current_flow_betweenness(graph, normalized=False, dtype=F64)
+    scores = torchcent.current_flow_betweenness(
+        graph, normalized=False, run=torchcent.Run(dtype=F64)
+    )
     drawn = torchcent.current_flow_betweenness_approx(
-        graph, 0.1, method="pairs", dtype=F64, generator=torch.Generator().manual_seed(1)
+        graph,
+        0.1,
+        method="pairs",
+        run=torchcent.Run(dtype=F64),
+        generator=torch.Generator().manual_seed(1),
     ).scores
     leaf = graph.degree == 1
     assert leaf.any()
     assert not scores[leaf].any() and not drawn[leaf].any()
     assert not (scores < 0).any()
     if not seed:
-        hops = torchcent.betweenness(graph.unweighted(), normalized=False, dtype=F64)
+        hops = torchcent.betweenness(
+            graph.unweighted(), normalized=False, run=torchcent.Run(dtype=F64)
+        )
         assert torch.equal(scores, hops)
         edges = torchcent.edge_current_flow_betweenness(
-            graph, normalized=False, sources=sources, dtype=F64
+            graph, normalized=False, sources=sources, run=torchcent.Run(dtype=F64)
         )
         crossing = torchcent.edge_betweenness(
-            graph.unweighted(), normalized=False, sources=sources, dtype=F64
+            graph.unweighted(), normalized=False, sources=sources, run=torchcent.Run(dtype=F64)
         )
         share = len(sources) / n  # betweenness stands for all sources
         assert torch.equal(edges, crossing / 2 * share)
@@ -343,7 +355,7 @@ def test_few_columns_are_solved_for_without_the_others(shape):
     left = few._factor._left
     assert left < part.size / 2
     torch.testing.assert_close(few.resistance(*pairs_within(part, pairs)), known)
-    found = torchcent.effective_resistance(graph, pairs=pairs, dtype=F64)
+    found = torchcent.effective_resistance(graph, pairs=pairs, run=torchcent.Run(dtype=F64))
     torch.testing.assert_close(found, known)
     every, some = Potentials(part, None), few.columns(part.vertices.new_tensor([3, 8]))
     expected = every.inverse[every.number][:, every.number[[3, 8]]]

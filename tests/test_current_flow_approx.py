@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from graphs import DEVICE, cycle, edge_index, grid, path
+from surface import call
 from test_current_flow import SHAPES, SOLVERS, definition, select
 
 import torchcent
@@ -19,7 +20,7 @@ approx = torchcent.current_flow_betweenness_approx
 def drawn(arcs, n, seed=1, **options):
     generator = torch.Generator().manual_seed(seed)
     given_as = {"num_nodes": n, "directed": False, "generator": generator, "dtype": F64}
-    return approx(edge_index(arcs), **{**given_as, **options})
+    return call(approx, edge_index(arcs), **given_as | options)
 
 
 def normalised(n, arcs, conductance):

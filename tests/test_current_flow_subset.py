@@ -10,7 +10,7 @@ import torch
 from graphs import DEVICE, edge_index, path, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import call, spread
+from surface import call
 from test_current_flow import NUMBERS, SHAPES, SOLVERS, select
 
 import torchcent
@@ -52,14 +52,16 @@ def compare(n, arcs, conductance, sources, targets, memory=None):
     }
     for normalized in (True, False):
         found = [
-            measure(
+            call(
+                measure,
                 edge_index(arcs),
                 weight,
                 num_nodes=n,
                 directed=False,
                 dtype=F64,
                 normalized=normalized,
-                **spread(ends, memory=memory),
+                memory=memory,
+                **ends,
             )
             .cpu()
             .numpy()
@@ -105,7 +107,7 @@ def test_sets_longer_than_a_comparison_sort():
     index = edge_index(arcs)
     weight = torch.ones(len(arcs), dtype=F64, device=DEVICE)
     found = torchcent.current_flow_betweenness(
-        index, weight, directed=False, dtype=F64,
+        index, weight, directed=False, run=torchcent.Run(dtype=F64),
         sources=torch.tensor(half), targets=torch.tensor(third),
     )  # fmt: skip
     laplacian = nx.laplacian_matrix(graph, nodelist=range(n)).toarray().astype(float)
@@ -124,8 +126,8 @@ def test_all_vertices_as_both(measure):
     for n, arcs in SHAPES.values():
         given_as = {"num_nodes": n, "directed": False, "dtype": F64}
         every = torch.arange(n)
-        found = measure(edge_index(arcs), sources=every, targets=every.flip(0), **spread(given_as))
-        expected = measure(edge_index(arcs), **spread(given_as))
+        found = call(measure, edge_index(arcs), sources=every, targets=every.flip(0), **given_as)
+        expected = call(measure, edge_index(arcs), **given_as)
         torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
 
 
@@ -150,12 +152,12 @@ def test_random_graphs_as_networkx(data):
     other = nx.current_flow_betweenness_centrality_subset(
         graph, sources, targets, normalized, "weight"
     )
-    found = torchcent.current_flow_betweenness(edge_index(arcs), weight, **spread(given_as))
+    found = call(torchcent.current_flow_betweenness, edge_index(arcs), weight, **given_as)
     assert found.tolist() == pytest.approx([other[v] for v in range(n)], rel=1e-9, abs=1e-9)
     other = nx.edge_current_flow_betweenness_centrality_subset(
         graph, sources, targets, normalized, "weight"
     )
-    found = torchcent.edge_current_flow_betweenness(edge_index(arcs), weight, **spread(given_as))
+    found = call(torchcent.edge_current_flow_betweenness, edge_index(arcs), weight, **given_as)
     expected = [other.get((u, v), other.get((v, u))) for u, v in arcs]
     assert found.tolist() == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
@@ -231,4 +233,4 @@ def test_bad_arguments(measure):
             ("all", TypeError, "tensor of vertex ids"),
         ):
             with pytest.raises(error, match=f"{name}.*{message}"):
-                measure(index, directed=False, **spread({name: value}))
+                call(measure, index, directed=False, **{name: value})

@@ -10,7 +10,7 @@ import pytest
 import torch
 from graphs import DEVICE, cycle, edge_index, grid, path, random_graph, star
 from runs import SMALL
-from surface import call, spread
+from surface import call
 from test_batch import together
 
 import torchcent
@@ -85,17 +85,17 @@ def test_against_all_distances(shape, engine, directed):
         columns.append(wanted)
         for measure, scores in zip((torchcent.closeness, torchcent.harmonic), wanted, strict=True):
             scores = torch.tensor(scores, dtype=F64)
-            torch.testing.assert_close(measure(graph, **spread(options)).cpu(), scores)
-            found = measure(graph, vertices=some, **spread(options)).cpu()
+            torch.testing.assert_close(call(measure, graph, **options).cpu(), scores)
+            found = call(measure, graph, vertices=some, **options).cpu()
             torch.testing.assert_close(found, scores[some])
             every = torch.arange(n)  # as pivots: all of them are exact
-            pivots = measure(graph, sources=every, **spread(options)).cpu()
+            pivots = call(measure, graph, sources=every, **options).cpu()
             torch.testing.assert_close(pivots, scores)
     for place, measure in enumerate((torchcent.closeness, torchcent.harmonic)):
         scores = torch.tensor([wanted[place] for wanted in columns], dtype=F64).T
         options = {"cutoff": torch.tensor(cutoffs), "engine": engine, "dtype": F64}
-        torch.testing.assert_close(measure(graph, **spread(options)).cpu(), scores)
-        found = measure(graph, vertices=some, **spread(options)).cpu()
+        torch.testing.assert_close(call(measure, graph, **options).cpu(), scores)
+        found = call(measure, graph, vertices=some, **options).cpu()
         torch.testing.assert_close(found, scores[some])
 
 
@@ -126,9 +126,9 @@ def test_several_have_the_bits_of_each(shape, kind):
         for measure in (torchcent.closeness, torchcent.harmonic):
             for chosen in ({}, {"vertices": some}, {"sources": some}):
                 options = {"engine": engine, "dtype": F64, **chosen}
-                found = measure(graph, cutoff=cutoffs, **spread(options))
+                found = call(measure, graph, cutoff=cutoffs, **options)
                 for column, cutoff in zip(found.unbind(1), cutoffs, strict=True):
-                    assert torch.equal(column, measure(graph, cutoff=cutoff, **spread(options))), (
+                    assert torch.equal(column, call(measure, graph, cutoff=cutoff, **options)), (
                         cutoff
                     )
 
@@ -143,7 +143,7 @@ def test_several_are_one_search(kind, monkeypatch):
         monkeypatch.setattr(module, "run", lambda *a, real=real: begun.append(a) or real(*a))
     for chosen in ({}, {"vertices": torch.arange(9)}, {"sources": torch.arange(9)}):
         begun.clear()
-        torchcent.harmonic(graph, cutoff=[1, 2, 4], **spread(chosen, engine=engine))
+        call(torchcent.harmonic, graph, cutoff=[1, 2, 4], engine=engine, **chosen)
         assert len(begun) == 1
 
 
@@ -154,9 +154,9 @@ def test_several_units_and_threads(tuning, threads):
     for engine in ("auto", "tensor"):
         options = {"engine": engine, "dtype": F64}
         torch.set_num_threads(1)
-        one_by_one = [torchcent.closeness(graph, cutoff=c, **spread(options)) for c in (2, 3, 6)]
+        one_by_one = [call(torchcent.closeness, graph, cutoff=c, **options) for c in (2, 3, 6)]
         torch.set_num_threads(3)
-        found = torchcent.closeness(graph, cutoff=[2, 3, 6], **spread(options))
+        found = call(torchcent.closeness, graph, cutoff=[2, 3, 6], **options)
         assert torch.equal(found, torch.stack(one_by_one, 1))
 
 
@@ -168,7 +168,7 @@ def test_limits_stay_on_the_host(monkeypatch):
     monkeypatch.setattr(_run.units, "run", lambda search, *_: searches.append(search))
     graph = Graph.from_edge_index(edge_index(random_graph(150, 300, seed=3)), directed=False)
     for chosen in ({}, {"vertices": torch.arange(9)}):
-        torchcent.harmonic(graph, cutoff=[1, 3], **spread(chosen, engine="bits"))
+        call(torchcent.harmonic, graph, cutoff=[1, 3], engine="bits", **chosen)
     taken = SimpleNamespace(
         distance_sums=lambda *a: given.append(a[-1]), source_sums=lambda *a: given.append(a[-1])
     )
@@ -192,10 +192,8 @@ def test_several_against_igraph_and_networkx(directed, weighted):
     weight = None if length is None else torch.tensor(length, dtype=F64, device=DEVICE)
     graph = Graph.from_edge_index(edge_index(arcs), n, directed, weight)
     cutoffs, options = [1, 2, 3.5, 6], {"dtype": F64}
-    closeness = torchcent.closeness(
-        graph, cutoff=cutoffs, wf_improved=False, **spread(options)
-    ).cpu()
-    harmonic = torchcent.harmonic(graph, cutoff=cutoffs, normalized=True, **spread(options)).cpu()
+    closeness = call(torchcent.closeness, graph, cutoff=cutoffs, wf_improved=False, **options).cpu()
+    harmonic = call(torchcent.harmonic, graph, cutoff=cutoffs, normalized=True, **options).cpu()
     for at, cutoff in enumerate(cutoffs):
         theirs = other.closeness(mode="in", cutoff=cutoff, weights=length)
         theirs = torch.tensor(theirs, dtype=F64).nan_to_num(0)  # NaN where nothing is near
@@ -253,27 +251,24 @@ def test_memory_of_several():
 
 def test_several_from_the_same_pivots(tmp_path):
     graph = Graph.from_edge_index(edge_index(random_graph(150, 300, seed=3)), directed=False)
-    options = {"sources": 9, "cutoff": [3, 2], "checkpoint": tmp_path}
-    found, again = (
-        torchcent.harmonic(graph, generator=torch.Generator().manual_seed(4), **spread(options))
-        for _ in range(2)
-    )
+    pivots = torch.randperm(150, generator=torch.Generator().manual_seed(4))[:9]
+    options = {"sources": pivots, "cutoff": [3, 2], "checkpoint": tmp_path}
+    found, again = (call(torchcent.harmonic, graph, **options) for _ in range(2))
     assert torch.equal(found, again)
     for column, cutoff in zip(found.unbind(1), options["cutoff"], strict=True):
-        chance = torch.Generator().manual_seed(4)
-        one = torchcent.harmonic(graph, sources=9, generator=chance, cutoff=cutoff)
+        one = torchcent.harmonic(graph, sources=pivots, cutoff=cutoff)
         assert torch.equal(column, one)
 
 
 def test_no_cutoff_gives_the_same_bits():
     graph = torchcent.generate.ba(3000, 3)
     for measure in (torchcent.closeness, torchcent.harmonic):
-        plain = measure(graph, dtype=F64, run=torchcent.Run(engine="tensor"))
+        plain = measure(graph, run=torchcent.Run(engine="tensor", dtype=F64))
         assert torch.equal(
-            plain, measure(graph, dtype=F64, run=torchcent.Run(engine="tensor"), cutoff=math.inf)
+            plain, measure(graph, run=torchcent.Run(engine="tensor", dtype=F64), cutoff=math.inf)
         )
-        far = measure(graph, dtype=F64, cutoff=50)
-        torch.testing.assert_close(far, measure(graph, dtype=F64))
+        far = measure(graph, run=torchcent.Run(dtype=F64), cutoff=50)
+        torch.testing.assert_close(far, measure(graph, run=torchcent.Run(dtype=F64)))
 
 
 def test_batch():
@@ -281,7 +276,9 @@ def test_batch():
     index, ptr = together(parts)
     found = call(torchcent.harmonic, index, ptr=ptr, directed=False, cutoff=2, dtype=F64)
     one_by_one = [
-        torchcent.harmonic(edge_index(arcs), num_nodes=n, directed=False, cutoff=2, dtype=F64)
+        torchcent.harmonic(
+            edge_index(arcs), num_nodes=n, directed=False, cutoff=2, run=torchcent.Run(dtype=F64)
+        )
         for n, arcs in parts
     ]
     torch.testing.assert_close(found, torch.cat(one_by_one))
@@ -304,7 +301,7 @@ def test_batch():
 )
 def test_malformed(options, kind, said):
     with pytest.raises(kind, match=said):
-        torchcent.closeness(edge_index(path(4)), **spread(options))
+        call(torchcent.closeness, edge_index(path(4)), **options)
 
 
 def test_command_line(tmp_path, capsys):

@@ -57,7 +57,7 @@ CALLS = {
         ).items()
     },
     "sources": lambda: torchcent.betweenness(
-        ARCS, sources=9, generator=chance(), run=torchcent.Run(engine="lanes")
+        ARCS, sources=list(range(9)), run=torchcent.Run(engine="lanes")
     ),
     "list of sources": lambda: torchcent.closeness(ARCS, sources=[1, 2, 3]),
     "top": lambda: torchcent.closeness(graph(), top=3),

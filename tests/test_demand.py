@@ -12,7 +12,7 @@ import torch
 from graphs import DEVICE, edge_index, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import call, spread
+from surface import call
 from tuning import tuned
 
 import torchcent
@@ -68,13 +68,15 @@ def test_definition(measure: str, weighted: bool, seed: int) -> None:
             continue
         with pytest.MonkeyPatch.context() as patch:
             tuned(patch)(tiny_nodes=512 if engine == "auto" else 0)
-            found = getattr(torchcent, measure)(
+            found = call(
+                getattr(torchcent, measure),
                 graph,
                 sources=a,
                 targets=b,
                 normalized=False,
                 dtype=F64,
-                **spread(options, engine=engine),
+                engine=engine,
+                **options,
             )
         if not expected:
             assert not found.any()
@@ -88,9 +90,9 @@ def test_ones_are_all_pairs() -> None:
     graph = generate.road(20, 20).to(DEVICE)
     n = int(graph.max()) + 1
     ones = torch.ones(n)
-    whole = torchcent.betweenness(graph, dtype=F64)
+    whole = torchcent.betweenness(graph, run=torchcent.Run(dtype=F64))
     for ends in ({"sources": ones}, {"targets": ones}, {"sources": ones, "targets": ones}):
-        found = torchcent.betweenness(graph, dtype=F64, **spread(ends))
+        found = call(torchcent.betweenness, graph, dtype=F64, **ends)
         torch.testing.assert_close(found, whole, rtol=1e-6, atol=1e-12)
 
 
@@ -101,8 +103,10 @@ def test_units_of_demand(factor: float) -> None:
     n = int(graph.max()) + 1
     chance = torch.Generator().manual_seed(1)
     a, b = torch.rand(2, n, generator=chance, dtype=F64)
-    one = torchcent.betweenness(graph, sources=a, targets=b, dtype=F64)
-    other = torchcent.betweenness(graph, sources=a * factor, targets=b / factor, dtype=F64)
+    one = torchcent.betweenness(graph, sources=a, targets=b, run=torchcent.Run(dtype=F64))
+    other = torchcent.betweenness(
+        graph, sources=a * factor, targets=b / factor, run=torchcent.Run(dtype=F64)
+    )
     torch.testing.assert_close(other, one, rtol=1e-5, atol=0)
 
 
@@ -111,9 +115,13 @@ def test_zeros_are_no_pairs() -> None:
     assert not torchcent.betweenness(graph, sources=torch.zeros(25)).any()
     chosen = torch.zeros(25, dtype=F64)
     chosen[[3, 7]] = 1
-    found = torchcent.betweenness(graph, sources=chosen, targets=torch.ones(25), dtype=F64)
+    found = torchcent.betweenness(
+        graph, sources=chosen, targets=torch.ones(25), run=torchcent.Run(dtype=F64)
+    )
     ids = torch.tensor([3, 7]), torch.arange(25)
-    expected = torchcent.betweenness(graph, sources=ids[0], targets=ids[1], dtype=F64)
+    expected = torchcent.betweenness(
+        graph, sources=ids[0], targets=ids[1], run=torchcent.Run(dtype=F64)
+    )
     torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-12)
 
 
@@ -123,7 +131,7 @@ def test_batches_and_components() -> None:
     chance = torch.Generator().manual_seed(2)
     a, b = torch.rand(2, 7, generator=chance, dtype=F64)
     options = {"directed": False, "normalized": False, "dtype": F64}
-    whole = torchcent.betweenness(arcs, num_nodes=7, sources=a, targets=b, **spread(options))
+    whole = call(torchcent.betweenness, arcs, num_nodes=7, sources=a, targets=b, **options)
     batch = call(torchcent.betweenness, arcs, ptr=ptr, sources=a, targets=b, **options)
     torch.testing.assert_close(batch, whole, rtol=1e-6, atol=1e-12)
     assert bool(whole[[1, 4, 5]].all())
@@ -142,4 +150,4 @@ def test_batches_and_components() -> None:
 def test_what_is_refused(name: str, value: Any, error: type[Exception], message: str) -> None:
     arcs = torch.tensor([[0, 1, 2], [1, 2, 3]], device=DEVICE)
     with pytest.raises(error, match=name + ".*" + message):
-        torchcent.betweenness(arcs, **spread({name: value}))
+        call(torchcent.betweenness, arcs, **{name: value})

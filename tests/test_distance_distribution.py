@@ -21,7 +21,7 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call, seeded
 
 import torchcent
 
@@ -59,19 +59,19 @@ def test_definition(distance_engine, data):
     columns, options = edge_index(arcs), {"num_nodes": n, "directed": directed}
     options["engine"] = distance_engine
     expected = pairs(n, arcs, directed)
-    actual = torchcent.distance_distribution(columns, **spread(options))
+    actual = call(torchcent.distance_distribution, columns, **options)
     assert actual.dtype == torch.int64 and actual.tolist() == expected
-    actual = torchcent.effective_diameter(columns, q=q, dtype=F64, **spread(options))
+    actual = call(torchcent.effective_diameter, columns, q=q, dtype=F64, **options)
     assert actual.item() == pytest.approx(effective(expected, q), rel=1e-9)
 
     total = sum(depth * count for depth, count in enumerate(expected))
     connected = sum(expected[1:])
     options["dtype"] = F64
-    actual = torchcent.average_shortest_path_length(columns, **spread(options)).item()
+    actual = call(torchcent.average_shortest_path_length, columns, **options).item()
     whole = connected == n * (n - 1)
     assert actual == pytest.approx(total / max(n * (n - 1), 1) if whole else math.inf)
-    actual = torchcent.average_shortest_path_length(
-        columns, disconnected="component", **spread(options)
+    actual = call(
+        torchcent.average_shortest_path_length, columns, disconnected="component", **options
     )
     mean = total / connected if connected else 0 if n < 2 else math.nan
     assert actual.item() == pytest.approx(mean, nan_ok=True)
@@ -83,24 +83,20 @@ def test_pivots(distance_engine, data):
     n, arcs = data.draw(st.one_of(arc_lists(), leafy_graphs()).filter(lambda graph: graph[0] > 0))
     chosen = data.draw(subsets(n), label="sources")
     options = {"num_nodes": n, "engine": distance_engine, "sources": torch.tensor(chosen)}
-    actual = torchcent.distance_distribution(edge_index(arcs), **spread(options))
+    actual = call(torchcent.distance_distribution, edge_index(arcs), **options)
     counted = pairs(n, arcs, True, chosen)
     assert actual.is_floating_point() == (len(chosen) < n)
     assert actual.tolist() == pytest.approx([x * n / len(chosen) for x in counted])
-    estimate = torchcent.effective_diameter(edge_index(arcs), dtype=F64, **spread(options))
+    estimate = call(torchcent.effective_diameter, edge_index(arcs), dtype=F64, **options)
     assert estimate.item() == pytest.approx(effective(counted, 0.9), rel=1e-9)
 
 
 def test_drawn_pivots(distance_engine):
     n, arcs = 40, random_graph(40, 100, seed=1)
-    generator = torch.Generator().manual_seed(2)
-    actual = torchcent.distance_distribution(
-        edge_index(arcs),
-        num_nodes=n,
-        sources=9,
-        generator=generator,
-        run=torchcent.Run(engine=distance_engine),
-    )
+    with seeded(2):
+        actual = torchcent.distance_distribution(
+            edge_index(arcs), num_nodes=n, sources=9, run=torchcent.Run(engine=distance_engine)
+        )
     chosen = torch.randperm(n, generator=torch.Generator().manual_seed(2))[:9].tolist()
     assert actual.tolist() == pytest.approx([x * n / 9 for x in pairs(n, arcs, True, chosen)])
 
@@ -111,7 +107,7 @@ def test_networkx(distance_engine, name, directed):
     n, arcs = ASSORTED[name]
     graph = networkx_graph(n, arcs, directed)
     options = {"num_nodes": n, "directed": directed, "engine": distance_engine, "dtype": F64}
-    actual = torchcent.average_shortest_path_length(edge_index(arcs), **spread(options)).item()
+    actual = call(torchcent.average_shortest_path_length, edge_index(arcs), **options).item()
     if nx.is_strongly_connected(graph) if directed else nx.is_connected(graph):
         assert actual == pytest.approx(nx.average_shortest_path_length(graph), rel=1e-12)
     else:
@@ -121,10 +117,10 @@ def test_networkx(distance_engine, name, directed):
 def test_closed_forms(distance_engine):
     for n in (65, 700):
         options = {"directed": False, "engine": distance_engine}
-        actual = torchcent.distance_distribution(edge_index(path(n)), **spread(options))
+        actual = call(torchcent.distance_distribution, edge_index(path(n)), **options)
         assert actual.tolist() == [n] + [2 * (n - d) for d in range(1, n)]
-        actual = torchcent.distance_distribution(edge_index(cycle(n)), **spread(options))
+        actual = call(torchcent.distance_distribution, edge_index(cycle(n)), **options)
         assert actual.tolist() == [n] + [2 * n] * ((n - 1) // 2) + [n] * (n % 2 == 0)
-    actual = torchcent.effective_diameter(edge_index(complete(9)), dtype=F64, **spread(options))
+    actual = call(torchcent.effective_diameter, edge_index(complete(9)), dtype=F64, **options)
     assert actual.item() == pytest.approx(0.9)
     assert torchcent.distance_distribution(torch.empty(2, 0).long()).tolist() == [0]

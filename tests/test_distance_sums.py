@@ -6,7 +6,7 @@ import torch
 from graphs import arc_lists, edge_index, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 from torch import Tensor
 
 import torchcent
@@ -102,6 +102,6 @@ def test_lanes_follow_the_memory():
     )
     assert 1 <= plan.lanes <= 4 and plan.memory <= memory
     options = {"engine": "tensor", "dtype": F64, "sources": torch.arange(20)}
-    few = torchcent.distance_profile(graph, **spread(options, memory=memory))
-    many = torchcent.distance_profile(graph, **spread(options))
+    few = call(torchcent.distance_profile, graph, memory=memory, **options)
+    many = call(torchcent.distance_profile, graph, **options)
     assert torch.equal(few.farness, many.farness)

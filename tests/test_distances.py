@@ -30,7 +30,7 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call, seeded
 from torch import Tensor
 
 import torchcent
@@ -47,17 +47,20 @@ def scored(measure: str, arcs: oracles.Arcs, n: int, engine: str, **options) -> 
             options[name] = torch.tensor(options[name])
     skip_if_too_large(engine, n)
     function = getattr(torchcent, measure)
-    return function(
-        edge_index(arcs), num_nodes=n, dtype=F64, **spread(options, engine=engine)
-    ).cpu()
+    return call(function, edge_index(arcs), num_nodes=n, dtype=F64, engine=engine, **options).cpu()
 
 
 def profiled(arcs: oracles.Arcs, n: int, engine: str, **options) -> torchcent.DistanceProfile:
     if "sources" in options:
         options["sources"] = torch.tensor(options["sources"])
     skip_if_too_large(engine, n)
-    columns = torchcent.distance_profile(
-        edge_index(arcs), num_nodes=n, dtype=F64, **spread(options, engine=engine)
+    columns = call(
+        torchcent.distance_profile,
+        edge_index(arcs),
+        num_nodes=n,
+        dtype=F64,
+        engine=engine,
+        **options,
     )
     return torchcent.DistanceProfile(*(column.cpu() for column in columns))
 
@@ -79,14 +82,14 @@ def test_definition(distance_engine, data):
     options = {"directed": directed}
     if n and data.draw(st.booleans()):
         options["sources"] = data.draw(subsets(n), label="sources")
-    expected = oracles.closeness(n, arcs, wf_improved=flag, **spread(options))
+    expected = call(oracles.closeness, n, arcs, wf_improved=flag, **options)
     assert_close(
         scored("closeness", arcs, n, distance_engine, wf_improved=flag, **options), expected
     )
-    expected = oracles.harmonic(n, arcs, normalized=flag, **spread(options))
+    expected = call(oracles.harmonic, n, arcs, normalized=flag, **options)
     assert_close(scored("harmonic", arcs, n, distance_engine, normalized=flag, **options), expected)
     options = {"directed": directed, "disconnected": "inf" if flag else "component"}
-    expected = oracles.eccentricity(n, arcs, **spread(options))
+    expected = call(oracles.eccentricity, n, arcs, **options)
     assert_close(scored("eccentricity", arcs, n, distance_engine, **options), expected)
 
 
@@ -111,8 +114,8 @@ def test_profile(distance_engine, data):
         options["sources"] = data.draw(subsets(n), label="sources")
     profile = profiled(arcs, n, distance_engine, **options)
     assert all(column.dtype == F64 and column.shape == (n,) for column in profile)
-    assert_close(profile.closeness, oracles.closeness(n, arcs, **spread(options)))
-    assert_close(profile.harmonic, oracles.harmonic(n, arcs, **spread(options)))
+    assert_close(profile.closeness, call(oracles.closeness, n, arcs, **options))
+    assert_close(profile.harmonic, call(oracles.harmonic, n, arcs, **options))
     finite = [oracles.incoming(n, arcs, v, **options) for v in range(n)]
     assert_close(profile.reach, [weight * len(found) for found, weight in finite])
     assert_close(profile.farness, [weight * sum(found) for found, weight in finite])
@@ -167,7 +170,10 @@ def test_networkx_outgoing(distance_engine):
     n, arcs = ASSORTED["sparse"]
     reference = nx.closeness_centrality(networkx_graph(n, arcs, True).reverse())
     graph = Graph.from_edge_index(edge_index(arcs), n).reversed()
-    actual = torchcent.closeness(graph, run=torchcent.Run(engine=distance_engine), dtype=F64).cpu()
+    actual = torchcent.closeness(
+        graph,
+        run=torchcent.Run(engine=distance_engine, dtype=F64),
+    ).cpu()
     assert_close(actual, [reference[v] for v in range(n)])
 
 
@@ -179,15 +185,15 @@ def test_scipy_on_more_than_one_batch(distance_engine, n, arcs, directed):
     distance = scipy.sparse.csgraph.shortest_path(graph.to_scipy(), unweighted=True)
     finite = np.isfinite(distance) & (distance > 0)
     options = {"engine": distance_engine, "dtype": F64}
-    profile = torchcent.distance_profile(graph, **spread(options))
+    profile = call(torchcent.distance_profile, graph, **options)
     assert_close(profile.reach.cpu(), finite.sum(0))
     assert_close(profile.farness.cpu(), np.where(finite, distance, 0).sum(0))
     reciprocal = np.divide(1, distance, where=finite, out=np.zeros_like(distance))
     assert_close(profile.harmonic.cpu(), reciprocal.sum(0))
-    farthest = torchcent.eccentricity(graph, disconnected="component", **spread(options))
+    farthest = call(torchcent.eccentricity, graph, disconnected="component", **options)
     assert_close(farthest.cpu(), np.where(finite, distance, 0).max(1))
     some = torch.randperm(n, generator=torch.Generator().manual_seed(0))[:600]
-    actual = torchcent.harmonic(graph, vertices=some.to(DEVICE), **spread(options))
+    actual = call(torchcent.harmonic, graph, vertices=some.to(DEVICE), **options)
     assert_close(actual.cpu(), reciprocal.sum(0)[some.numpy()])
 
 
@@ -198,17 +204,23 @@ def test_deep_graph_of_more_than_one_batch(distance_engine):
     graph = Graph.from_edge_index(edge_index(arcs), n, directed=False)
     distance = scipy.sparse.csgraph.shortest_path(graph.to_scipy(), unweighted=True)
     profile = torchcent.distance_profile(
-        graph, run=torchcent.Run(engine=distance_engine), dtype=F64
+        graph,
+        run=torchcent.Run(engine=distance_engine, dtype=F64),
     )
     assert_close(profile.farness.cpu(), distance.sum(0))
     assert_close(profile.eccentricity.cpu(), distance.max(0))
     assert_close(
-        torchcent.eccentricity(graph, run=torchcent.Run(engine=distance_engine), dtype=F64).cpu(),
+        torchcent.eccentricity(
+            graph,
+            run=torchcent.Run(engine=distance_engine, dtype=F64),
+        ).cpu(),
         distance.max(0),
     )
     some = torch.arange(0, n, 2, device=DEVICE)
     actual = torchcent.closeness(
-        graph, vertices=some, run=torchcent.Run(engine=distance_engine), dtype=F64
+        graph,
+        vertices=some,
+        run=torchcent.Run(engine=distance_engine, dtype=F64),
     )
     assert_close(actual.cpu(), (n - 1) / distance.sum(0)[::2])
 
@@ -220,8 +232,8 @@ def test_drawn_pivots(distance_engine):
     n, arcs = 30, random_graph(30, 90, seed=3)
 
     def drawn(k):
-        generator = torch.Generator().manual_seed(5)
-        return scored("closeness", arcs, n, distance_engine, sources=k, generator=generator)
+        with seeded(5):
+            return scored("closeness", arcs, n, distance_engine, sources=k)
 
     assert torch.equal(drawn(7), drawn(7))
     pivots = torch.randperm(n, generator=torch.Generator().manual_seed(5))[:7].tolist()
@@ -298,11 +310,13 @@ def test_tree(distance_engine):
 def test_dtype_and_threads(threads):
     columns = edge_index(random_graph(2000, 9000, seed=6))
     assert torchcent.closeness(columns).dtype == torch.get_default_dtype()
-    assert torchcent.harmonic(columns, dtype=torch.float16).dtype == torch.float16
+    assert (
+        torchcent.harmonic(columns, run=torchcent.Run(dtype=torch.float16)).dtype == torch.float16
+    )
     results = []
     for number in (1, 2, 5):
         torch.set_num_threads(number)
-        results.append(torchcent.distance_profile(columns, dtype=F64))
+        results.append(torchcent.distance_profile(columns, run=torchcent.Run(dtype=F64)))
     for other in results[1:]:
         assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
 

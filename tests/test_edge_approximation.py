@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 import torch
 from graphs import DEVICE, cycle, edge_index, grid, random_graph, star, union
-from surface import call, spread
+from surface import call
 
 import torchcent
 from torchcent import edge_betweenness_approx
@@ -60,7 +60,7 @@ def test_intervals_hold(name, method, directed, weighted):
     for seed in range(10):
         found = edge_betweenness_approx(
             edge_index(arcs), 0.1, 0.2, method=method, num_nodes=n, directed=directed,
-            edge_weight=length, dtype=F64, generator=chance(seed),
+            edge_weight=length, run=torchcent.Run(dtype=F64), generator=chance(seed),
         )  # fmt: skip
         assert found.reached and found.epsilon <= 0.1 and found.method == method
         low, high = found.lower.cpu() - ENGINE, found.upper.cpu() + ENGINE
@@ -102,12 +102,17 @@ def test_pivots(pivots):
         for seed in range(400):
             mean += edge_betweenness_approx(
                 edge_index(arcs), method="pivots", pivots=pivots, max_samples=6, num_nodes=n,
-                dtype=F64, generator=chance(seed),
+                run=torchcent.Run(dtype=F64), generator=chance(seed),
             ).scores.cpu()  # fmt: skip
         assert (mean / 400 - true).abs().max() < 0.015
         return
     found = edge_betweenness_approx(
-        edge_index(arcs), method="pivots", pivots=pivots, max_samples=n, num_nodes=n, dtype=F64
+        edge_index(arcs),
+        method="pivots",
+        pivots=pivots,
+        max_samples=n,
+        num_nodes=n,
+        run=torchcent.Run(dtype=F64),
     )
     torch.testing.assert_close(found.scores.cpu(), true)
     assert (found.epsilon == 0) == (pivots == "uniform")
@@ -126,7 +131,7 @@ def test_pivots_are_enough_of_them():
 
 def test_auto_is_exact_on_small_graphs_and_samples_large_ones(monkeypatch):
     n, arcs = GRAPHS["grid"]
-    found = edge_betweenness_approx(edge_index(arcs), directed=False, dtype=F64)
+    found = edge_betweenness_approx(edge_index(arcs), directed=False, run=torchcent.Run(dtype=F64))
     torch.testing.assert_close(found.scores.cpu(), exact(n, arcs, False))
     assert found.method == "exact" and found.delta == 0 and "columns=24" in repr(found)
     monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e9)
@@ -197,7 +202,7 @@ def test_the_generator_decides(threads, tmp_path):
 )
 def test_errors(options, error, words):
     with pytest.raises(error, match=words):
-        edge_betweenness_approx(edge_index(grid(3, 3)), **spread(options))
+        call(edge_betweenness_approx, edge_index(grid(3, 3)), **options)
 
 
 def test_what_is_for_vertices():

@@ -29,7 +29,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
-from surface import spread
+from surface import call
 
 import torchcent
 
@@ -46,7 +46,7 @@ scores = partial(scored, torchcent.edge_betweenness)
 @settings(max_examples=150)
 def test_definition(engine, question):
     n, arcs, options = question
-    expected = oracles.edge_betweenness(n, arcs, **spread(options))
+    expected = call(oracles.edge_betweenness, n, arcs, **options)
     assert_scores(scores(arcs, n, engine, **options), expected, engine)
 
 
@@ -57,7 +57,7 @@ def test_leafy_graphs(engine, name, directed):
     arcs = oracles.both_ways(arcs)
     for options in between(n):
         options |= {"directed": directed, "normalized": False}
-        expected = oracles.edge_betweenness(n, arcs, **spread(options))
+        expected = call(oracles.edge_betweenness, n, arcs, **options)
         assert_scores(scores(arcs, n, engine, **options), expected, engine)
 
 
@@ -67,7 +67,7 @@ def test_leafy_graphs(engine, name, directed):
 def test_tiny_graphs(engine, n, normalized, directed):
     options = {"directed": directed, "normalized": normalized}
     for arcs in ([], path(n), cycle(n) if n else [], [(v, v) for v in range(n)]):
-        expected = oracles.edge_betweenness(n, arcs, **spread(options))
+        expected = call(oracles.edge_betweenness, n, arcs, **options)
         assert_scores(scores(arcs, n, engine, **options), expected, engine)
 
 
@@ -237,7 +237,10 @@ def test_same_bits_whatever_the_threads(engine, threads):
 
 def test_dtype_and_shape(engine):
     arcs = edge_index(random_graph(20, 60, seed=14))
-    exact = torchcent.edge_betweenness(arcs, run=torchcent.Run(engine=engine), dtype=F64)
+    exact = torchcent.edge_betweenness(
+        arcs,
+        run=torchcent.Run(engine=engine, dtype=F64),
+    )
     assert exact.dtype == F64 and exact.shape == (60,)
     single = torchcent.edge_betweenness(arcs, run=torchcent.Run(engine=engine))
     assert torch.equal(single, exact.to(torch.get_default_dtype()))
@@ -247,8 +250,13 @@ def test_graph_is_as_good_as_edge_index(engine):
     arcs = edge_index(random_graph(30, 80, seed=17))
     for directed in (False, True):
         graph = torchcent.Graph.from_edge_index(arcs, directed=directed)
-        from_graph = torchcent.edge_betweenness(graph, run=torchcent.Run(engine=engine), dtype=F64)
+        from_graph = torchcent.edge_betweenness(
+            graph,
+            run=torchcent.Run(engine=engine, dtype=F64),
+        )
         plain = torchcent.edge_betweenness(
-            arcs, directed=directed, run=torchcent.Run(engine=engine), dtype=F64
+            arcs,
+            directed=directed,
+            run=torchcent.Run(engine=engine, dtype=F64),
         )
         assert torch.equal(from_graph, plain)

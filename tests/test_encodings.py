@@ -363,7 +363,7 @@ def test_random_walks_are_probabilities(seed, n, steps, dense):
             patch.setattr(_returns, "_DENSE", 0)
             patch.setattr(_returns, "_OF_DEGREE", 0)
         found = torchcent.random_walk_encoding(
-            index, num_nodes=n, walk_length=steps, directed=False, dtype=F64
+            index, num_nodes=n, walk_length=steps, directed=False, run=torchcent.Run(dtype=F64)
         )
     assert (found >= 0).all()
     assert (found <= 1 + 1e-12).all()

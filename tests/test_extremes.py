@@ -29,7 +29,7 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import Graph
@@ -44,13 +44,13 @@ NAMES = ("diameter", "radius", "center", "periphery")
 def found(arcs: oracles.Arcs, n: int, engine: str, **options) -> dict[str, object]:
     graph = Graph.from_edge_index(edge_index(arcs), n, options.pop("directed"))
     return {
-        name: getattr(torchcent, name)(graph, **spread(options, engine=engine)).tolist()
+        name: call(getattr(torchcent, name), graph, engine=engine, **options).tolist()
         for name in NAMES
     }
 
 
 def expected(n: int, arcs: oracles.Arcs, **options) -> dict[str, object]:
-    values = [float(e) for e in oracles.eccentricity(n, arcs, **spread(options))]
+    values = [float(e) for e in call(oracles.eccentricity, n, arcs, **options)]
     high, low = max(values, default=0.0), min(values, default=0.0)
     return {
         "diameter": high,
@@ -160,14 +160,14 @@ def test_scipy(compiled_engine, name, directed):
             distance[distance == math.inf] = 0
         values = distance.max(1)
         options = {"engine": compiled_engine, "disconnected": disconnected}
-        assert torchcent.diameter(graph, **spread(options)).item() == values.max()
-        assert torchcent.radius(graph, **spread(options)).item() == values.min()
-        center = torchcent.center(graph, **spread(options))
+        assert call(torchcent.diameter, graph, **options).item() == values.max()
+        assert call(torchcent.radius, graph, **options).item() == values.min()
+        center = call(torchcent.center, graph, **options)
         assert center.dtype == torch.int64
         assert center.tolist() == (values == values.min()).nonzero()[0].tolist()
-        periphery = torchcent.periphery(graph, **spread(options))
+        periphery = call(torchcent.periphery, graph, **options)
         assert periphery.tolist() == (values == values.max()).nonzero()[0].tolist()
-        actual = torchcent.eccentricity(graph, **spread(options))
+        actual = call(torchcent.eccentricity, graph, **options)
         assert actual.tolist() == values.tolist()
 
 

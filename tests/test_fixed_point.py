@@ -75,9 +75,8 @@ def test_chains_and_leaves(way: str, edges: bool, seed: int) -> None:
         for reduce in (["chains"], ["fold", "chains"], ["fold", "blocks", "twins"], "none"):
             found = getattr(torchcent, measure)(
                 graph,
-                run=torchcent.Run(engine="dijkstra", reduce=reduce),
+                run=torchcent.Run(engine="dijkstra", reduce=reduce, dtype=F64),
                 normalized=False,
-                dtype=F64,
             )
             assert_scores(found.cpu(), expected, "dijkstra")
 
@@ -93,17 +92,17 @@ def test_a_road_network(tuning: Tuning) -> None:
     assert plan.weights == f"float64, fixed point in units of 2^{unit}, sums exact"
     assert plan.engine == "chains" and plan.contracted > n // 2
     for measure in (torchcent.betweenness, torchcent.edge_betweenness):
-        found = measure(graph, dtype=F64)
+        found = measure(graph, run=torchcent.Run(dtype=F64))
         torch.testing.assert_close(
             found,
             measure(
                 graph.with_ties("float"),
-                dtype=F64,
+                run=torchcent.Run(dtype=F64),
             ),
             rtol=1e-9,
             atol=1e-14,
         )
-        assert torch.equal(found, measure(graph, dtype=F64))
+        assert torch.equal(found, measure(graph, run=torchcent.Run(dtype=F64)))
     floats = torchcent.explain(
         graph.with_ties("float"),
     )
@@ -243,8 +242,10 @@ def test_graphs_of_a_batch_have_the_units_that_they_have_alone(sizes: tuple[int,
     weight = torch.tensor(weights, dtype=F64, device=DEVICE)
     batch = Graph.from_edge_index(edge_index(arcs), start, False, weight, ptr=ptr)
     for measure in (torchcent.betweenness, torchcent.edge_betweenness, torchcent.stress):
-        found = measure(batch, dtype=F64)
-        assert torch.equal(found, torch.cat([measure(one, dtype=F64) for one in alone]))
+        found = measure(batch, run=torchcent.Run(dtype=F64))
+        assert torch.equal(
+            found, torch.cat([measure(one, run=torchcent.Run(dtype=F64)) for one in alone])
+        )
     counted = _fixed_point.of(batch)
     for number, one in enumerate(alone):
         scale, own = _fixed_point.of(one).scale, _batch.part(counted, number).scale
@@ -286,20 +287,27 @@ def test_distances_stay_sums_of_the_weights() -> None:
     chance = random.Random(8)
     arcs = random_graph(60, 150, seed=2)
     graph = made(60, arcs, [chance.uniform(0.01, 1) for _ in arcs])
-    closeness = torchcent.closeness(graph, dtype=F64)
+    closeness = torchcent.closeness(graph, run=torchcent.Run(dtype=F64))
     torchcent.betweenness(graph)
-    assert torch.equal(torchcent.closeness(graph, dtype=F64), closeness)
+    assert torch.equal(torchcent.closeness(graph, run=torchcent.Run(dtype=F64)), closeness)
     names = ["degree", "betweenness", "closeness", "stress", "eccentricity"]
     for engine in ("auto", "tensor"):
         columns = torchcent.node_features(
-            graph, measures=names, run=torchcent.Run(engine=engine), normalized=False, dtype=F64
+            graph,
+            measures=names,
+            run=torchcent.Run(engine=engine, dtype=F64),
+            normalized=False,
         )
         single = torchcent.node_features(
-            graph, measures=names[2:3], run=torchcent.Run(engine=engine), dtype=F64
+            graph,
+            measures=names[2:3],
+            run=torchcent.Run(engine=engine, dtype=F64),
         )
         assert torch.equal(columns[:, 2], single[:, 0])
         counted = torchcent.betweenness(
-            graph, run=torchcent.Run(engine=engine), normalized=False, dtype=F64
+            graph,
+            run=torchcent.Run(engine=engine, dtype=F64),
+            normalized=False,
         )
         torch.testing.assert_close(columns[:, 1], counted, rtol=1e-12, atol=1e-12)
 
@@ -326,8 +334,10 @@ def test_sums_of_many_distances(measure: str, directed: bool, tuning: Tuning) ->
     found = torch.as_tensor(compute(), dtype=F64)
     torch.testing.assert_close(found, expected, rtol=1e-6, atol=0)
     if measure in ("closeness", "harmonic"):
-        exact = compute(run=torchcent.Run(engine="dijkstra"), dtype=F64)
-        torch.testing.assert_close(compute(dtype=F64), exact, rtol=1e-11, atol=0)
+        exact = compute(
+            run=torchcent.Run(engine="dijkstra", dtype=F64),
+        )
+        torch.testing.assert_close(compute(run=torchcent.Run(dtype=F64)), exact, rtol=1e-11, atol=0)
         few = torchcent.explain(graph, measure=measure, sources=10)
         assert few.engine == "dijkstra" and "fixed point" not in few.weights
     if measure == "closeness":
@@ -358,8 +368,10 @@ def test_ties_of_node_features() -> None:
     """Two ways of 2 pi / 3, which tie in fixed point."""
     third = math.pi / 3
     graph = made(4, [(0, 1), (1, 3), (0, 2), (2, 3)], [third, third, third / 2, 1.5 * third])
-    found = torchcent.node_features(graph, measures=["betweenness", "farness"], dtype=F64)
-    expected = torchcent.betweenness(graph, dtype=F64)
+    found = torchcent.node_features(
+        graph, measures=["betweenness", "farness"], run=torchcent.Run(dtype=F64)
+    )
+    expected = torchcent.betweenness(graph, run=torchcent.Run(dtype=F64))
     assert torch.equal(found[:, 0], expected)
 
 

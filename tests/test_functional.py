@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch._dynamo.testing
 from graphs import DEVICE, edge_index
-from surface import spread
+from surface import call, spread
 from torch import Tensor, nn
 
 import torchcent
@@ -96,9 +96,14 @@ def test_weights_and_batches() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
 def test_dtype(dtype: torch.dtype) -> None:
-    found = functional.node_features(edge_index(PATH), num_nodes=4, dtype=dtype)
+    found = functional.node_features(edge_index(PATH), num_nodes=4, run=torchcent.Run(dtype=dtype))
     assert found.dtype == dtype and found.device == DEVICE
-    assert functional.edge_betweenness(edge_index(PATH), num_nodes=4, dtype=dtype).dtype == dtype
+    assert (
+        functional.edge_betweenness(
+            edge_index(PATH), num_nodes=4, run=torchcent.Run(dtype=dtype)
+        ).dtype
+        == dtype
+    )
 
 
 def test_opcheck() -> None:
@@ -149,14 +154,14 @@ def test_every_measure_is_one_operator(name: str) -> None:
     counter = torch._dynamo.testing.CompileCounter()
 
     def model(x: Tensor, index: Tensor) -> Tensor:
-        found = function(index, num_nodes=x.shape[0], **spread(options))
+        found = call(function, index, num_nodes=x.shape[0], **options)
         return x.sum() + (torch.stack(found, 1) if isinstance(found, tuple) else found)
 
     torch._dynamo.reset()
     run = torch.compile(model, fullgraph=True, backend=counter, dynamic=True)
     for arcs in (STAR, [(0, 1), (1, 2), (3, 4)]):
         index = edge_index(arcs)
-        wanted = getattr(torchcent, name)(index, num_nodes=5, **spread(options))
+        wanted = call(getattr(torchcent, name), index, num_nodes=5, **options)
         wanted = torch.stack(wanted, 1) if isinstance(wanted, tuple) else wanted
         x = ones(5)[:, 0]
         torch.testing.assert_close(run(x, index), x.sum() + wanted, equal_nan=True)

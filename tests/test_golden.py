@@ -20,7 +20,7 @@ from engines import ENGINES, assert_scores, skip_if_too_large
 from graphs import DEVICE, edge_index
 from pytest import MarkDecorator
 from references import Golden, Graphs
-from surface import spread
+from surface import call
 from torch import Tensor
 
 import torchcent
@@ -81,13 +81,13 @@ def test_igraph(engine: str, name: str, load: Graphs, golden: Golden) -> None:
     reference = np.load(golden / f"igraph-1.0.0/{name}.npz")
     known = torchcent.Graph.from_edge_index(columns(matrix), matrix.shape[0], info["directed"])
     actual = torchcent.betweenness(
-        known, normalized=False, dtype=F64, run=torchcent.Run(engine=engine)
+        known, normalized=False, run=torchcent.Run(engine=engine, dtype=F64)
     )
     assert_scores(actual, torch.from_numpy(reference["betweenness"]), engine)
     if "edge_betweenness" not in reference:
         return
     actual = torchcent.edge_betweenness(
-        known, normalized=False, dtype=F64, run=torchcent.Run(engine=engine)
+        known, normalized=False, run=torchcent.Run(engine=engine, dtype=F64)
     )
     column = {(u, v): e for e, (u, v) in enumerate(zip(*columns(matrix).tolist(), strict=True))}
     ends = zip(reference["edge_row"].tolist(), reference["edge_col"].tolist(), strict=True)
@@ -106,7 +106,7 @@ def test_igraph_distances(distance_engine: str, name: str, load: Graphs, golden:
     reference = np.load(golden / f"igraph-1.0.0/{name}.npz")
     known = torchcent.Graph.from_edge_index(columns(matrix), n, info["directed"])
     profile = torchcent.distance_profile(
-        known.reversed(), dtype=F64, run=torchcent.Run(engine=distance_engine)
+        known.reversed(), run=torchcent.Run(engine=distance_engine, dtype=F64)
     )
     farness, harmonic = profile.farness.cpu(), profile.harmonic.cpu()
     closeness = torch.where(farness > 0, 1 / farness, 0)
@@ -124,8 +124,7 @@ def test_bebeca(engine: str, name: str, load: Graphs, golden: Golden) -> None:
     actual = torchcent.betweenness(
         torchcent.Graph.from_edge_index(columns(matrix), matrix.shape[0], False),
         normalized=False,
-        dtype=F64,
-        run=torchcent.Run(engine=engine),
+        run=torchcent.Run(engine=engine, dtype=F64),
     )
     assert len(scores) == len(actual)
     expected = torch.tensor([scores[v] for v in range(len(scores))], dtype=F64)
@@ -144,7 +143,7 @@ def test_networkx_files(engine: str, name: str, golden: Golden) -> None:
     matrix = nx.to_scipy_sparse_array(drawn, weight=None)
     known = torchcent.Graph.from_edge_index(columns(matrix), matrix.shape[0], False)
     actual = torchcent.betweenness(
-        known, normalized=True, dtype=F64, run=torchcent.Run(engine=engine)
+        known, normalized=True, run=torchcent.Run(engine=engine, dtype=F64)
     )
     reference = table(folder, name)
     assert_scores(actual, [reference[vertex] for vertex in drawn], engine)
@@ -155,7 +154,7 @@ def test_networkx_facebook_pages(engine: str, name: str, load: Graphs, golden: G
     matrix, _ = load.load(name)
     known = torchcent.Graph.from_edge_index(columns(matrix), matrix.shape[0], False)
     actual = torchcent.betweenness(
-        known, normalized=False, dtype=F64, run=torchcent.Run(engine=engine)
+        known, normalized=False, run=torchcent.Run(engine=engine, dtype=F64)
     )
     reference = table(golden / "networkx-bc", "Musea")
     expected = [reference[str(vertex)] for vertex in range(matrix.shape[0])]
@@ -186,8 +185,8 @@ def test_cugraph(engine: str, golden: Golden) -> None:
     for case, chosen in zip(cases[: len(options)], options, strict=True):
         arcs = edge_index(list(zip(case["src"], case["dst"], strict=True)))
         seeds = torch.tensor(case["seeds"]).long() if "seeds" in case else None
-        actual = torchcent.betweenness(
-            arcs, sources=seeds, dtype=F64, **spread(chosen, engine=engine)
+        actual = call(
+            torchcent.betweenness, arcs, sources=seeds, dtype=F64, engine=engine, **chosen
         )
         # Written with six digits.
         torch.testing.assert_close(

@@ -200,9 +200,9 @@ def test_any_groups_of_any_graph(given_graph, directed, weights):
 def test_groups_of_two_are_networkx_ones():
     graph = nx.gnm_random_graph(30, 60, seed=5)
     groups = [[0], [3, 7], [20, 21]]
-    assert torchcent.group_betweenness(graph, groups, dtype=F64).tolist() == pytest.approx(
-        nx.group_betweenness_centrality(graph, groups), rel=1e-10
-    )
+    assert torchcent.group_betweenness(
+        graph, groups, run=torchcent.Run(dtype=F64)
+    ).tolist() == pytest.approx(nx.group_betweenness_centrality(graph, groups), rel=1e-10)
 
 
 def test_path_counts_beyond_float64():
@@ -210,7 +210,9 @@ def test_path_counts_beyond_float64():
     ends = [0, n - 1]
     middle = 3  # where the first diamond ends
     graph = torchcent.Graph.from_edge_index(edge_index(arcs), n, False)
-    found = torchcent.group_betweenness(graph, [[middle], ends], normalized=False, dtype=F64)
+    found = torchcent.group_betweenness(
+        graph, [[middle], ends], normalized=False, run=torchcent.Run(dtype=F64)
+    )
     # The three vertices before it and all after it, and half of the paths across either diamond.
     assert found[0].item() == pytest.approx(3 * (n - 4) + 1, rel=1e-9)
     assert found[1].item() == pytest.approx(1.0, rel=1e-9)  # half of the paths past either end
@@ -223,7 +225,7 @@ def test_degree(direction):
     of = nx.group_out_degree_centrality if direction == "out" else nx.group_in_degree_centrality
     groups = some_groups(n)[:-1]
     found = torchcent.group_degree(
-        edge_index(arcs), groups, num_nodes=n, direction=direction, dtype=F64
+        edge_index(arcs), groups, num_nodes=n, direction=direction, run=torchcent.Run(dtype=F64)
     )
     assert found.tolist() == pytest.approx([of(graph, group) for group in groups])
     count = torchcent.group_degree(

@@ -165,7 +165,11 @@ def test_against_enumeration(measure: str, net: Network) -> None:
         measure, net.n, arcs, weights, directed=net.directed, normalized=False
     )
     compute = getattr(torchcent, measure)
-    found = compute(net.graph(), run=torchcent.Run(engine="hierarchy"), normalized=False, dtype=F64)
+    found = compute(
+        net.graph(),
+        run=torchcent.Run(engine="hierarchy", dtype=F64),
+        normalized=False,
+    )
     assert_scores(found, expected, "relax")
 
 
@@ -176,7 +180,9 @@ def test_networkx(net: Network, endpoints: bool) -> None:
     by.add_weighted_edges_from(net.edges)
     expected = nx.betweenness_centrality(by, weight="weight", endpoints=endpoints)
     found = torchcent.betweenness(
-        net.graph(), run=torchcent.Run(engine="hierarchy"), endpoints=endpoints, dtype=F64
+        net.graph(),
+        run=torchcent.Run(engine="hierarchy", dtype=F64),
+        endpoints=endpoints,
     )
     assert_scores(found, [expected[v] for v in range(net.n)], "relax")
 
@@ -189,7 +195,8 @@ def test_float_lengths(net: Network, reduce: str) -> None:
     graph = net._replace(edges=edges).graph()
     expected = known("betweenness", graph)
     found = torchcent.betweenness(
-        graph, run=torchcent.Run(engine="hierarchy", reduce=reduce), dtype=F64
+        graph,
+        run=torchcent.Run(engine="hierarchy", reduce=reduce, dtype=F64),
     )
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)
 
@@ -205,7 +212,10 @@ def test_number_types(
     expected = known(measure, graph)
     first = ["float32", "float64", "wide"].index(rung)
     monkeypatch.setattr(_driver, "_first_rung", lambda *_: first)
-    found = getattr(torchcent, measure)(graph, run=torchcent.Run(engine="hierarchy"), dtype=F64)
+    found = getattr(torchcent, measure)(
+        graph,
+        run=torchcent.Run(engine="hierarchy", dtype=F64),
+    )
     torch.testing.assert_close(found, expected, rtol=1e-5 if first == 0 else 1e-12, atol=0)
 
 
@@ -219,7 +229,11 @@ def test_path_counts_climb_the_ladder(directed: bool, count: int) -> None:
     for measure in ("betweenness", "edge_betweenness"):
         expected = known(measure, graph, sources=sources)
         compute = getattr(torchcent, measure)
-        found = compute(graph, run=torchcent.Run(engine="hierarchy"), sources=sources, dtype=F64)
+        found = compute(
+            graph,
+            run=torchcent.Run(engine="hierarchy", dtype=F64),
+            sources=sources,
+        )
         torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)
 
 
@@ -230,7 +244,8 @@ def test_long_lengths(directed: bool) -> None:
     for measure in ("betweenness", "edge_betweenness"):
         expected = known(measure, longer)
         found = getattr(torchcent, measure)(
-            longer, run=torchcent.Run(engine="hierarchy"), dtype=F64
+            longer,
+            run=torchcent.Run(engine="hierarchy", dtype=F64),
         )
         torch.testing.assert_close(found, expected, rtol=1e-12, atol=0)
 
@@ -299,8 +314,14 @@ def test_dense_graphs_are_declined() -> None:
     core = _reduce.core(graph, "degree", "all")
     assert Hierarchy.of(core, 4) is None and "_hierarchy" not in vars(core)
     small = generate.ws(300, 10, 0.3).to(DEVICE)
-    expected = torchcent.betweenness(small, run=torchcent.Run(engine="queue"), dtype=F64)
-    found = torchcent.betweenness(small, run=torchcent.Run(engine="hierarchy"), dtype=F64)
+    expected = torchcent.betweenness(
+        small,
+        run=torchcent.Run(engine="queue", dtype=F64),
+    )
+    found = torchcent.betweenness(
+        small,
+        run=torchcent.Run(engine="hierarchy", dtype=F64),
+    )
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 import torch
 from graphs import DEVICE
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import Graph, generate
@@ -59,10 +59,10 @@ def test_another_engine_if_rows_do_not_fit(measure: str) -> None:
         != "hierarchy"
     )
     compute = getattr(torchcent, measure)
-    found = compute(graph, **spread(options, memory=memory))
-    torch.testing.assert_close(found, compute(graph, **spread(options)), rtol=1e-5, atol=1e-12)
+    found = call(compute, graph, memory=memory, **options)
+    torch.testing.assert_close(found, call(compute, graph, **options), rtol=1e-5, atol=1e-12)
     with pytest.raises(MemoryError, match="engine='hierarchy'"):
-        compute(graph, **spread(options, engine="hierarchy", memory=memory))
+        call(compute, graph, engine="hierarchy", memory=memory, **options)
 
 
 def test_no_contraction_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import torch
 from graphs import cycle, edge_index, grid, path, random_graph, random_tree, union
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import Graph, generate
@@ -72,7 +72,7 @@ def rows(graph):
 
 def by_hierarchy(graph, measure, **arguments):
     compute = getattr(torchcent, measure)
-    return compute(graph, dtype=F64, **spread(arguments, engine="hierarchy", progress=False))
+    return call(compute, graph, dtype=F64, engine="hierarchy", progress=False, **arguments)
 
 
 def assert_close(actual, expected):
@@ -148,8 +148,8 @@ def test_pivots_and_cutoffs(ways, shape):
     assert_close(profile.eccentricity, expected_sums(distance.T, pivots.numpy())[3])
     for arguments in ({"sources": pivots}, {"cutoff": [2.0, 5.0]}):
         for measure in ("closeness", "harmonic"):
-            other = getattr(torchcent, measure)(
-                graph, dtype=F64, **spread(arguments, engine="dijkstra")
+            other = call(
+                getattr(torchcent, measure), graph, dtype=F64, engine="dijkstra", **arguments
             )
             torch.testing.assert_close(
                 by_hierarchy(graph, measure, **arguments), other, rtol=1e-13, atol=0
@@ -172,7 +172,7 @@ def test_sums_over_pivots(ways, lengths):
     for measure in ("closeness", "harmonic", "distance_profile"):
         compute = getattr(torchcent, measure)
         found = by_hierarchy(graph, measure, sources=pivots)
-        other = compute(graph, run=torchcent.Run(engine=single), dtype=F64, sources=pivots)
+        other = compute(graph, run=torchcent.Run(engine=single, dtype=F64), sources=pivots)
         torch.testing.assert_close(found, other, rtol=1e-13, atol=0)
 
 
@@ -235,14 +235,20 @@ def test_auto(ways):
     few = torch.arange(50)
 
     def engine(**arguments):
-        return torchcent.explain(graph, **spread(arguments)).engine
+        return call(torchcent.explain, graph, **arguments).engine
 
     assert engine(measure="closeness", sources=few) == "dijkstra"
     for measure in ("closeness", "harmonic", "eccentricity", "distance_profile"):
         assert engine(measure=measure) == "hierarchy"
-        other = getattr(torchcent, measure)(graph, run=torchcent.Run(engine="dijkstra"), dtype=F64)
+        other = getattr(torchcent, measure)(
+            graph,
+            run=torchcent.Run(engine="dijkstra", dtype=F64),
+        )
         torch.testing.assert_close(
-            getattr(torchcent, measure)(graph, dtype=F64), other, rtol=1e-13, atol=0
+            getattr(torchcent, measure)(graph, run=torchcent.Run(dtype=F64)),
+            other,
+            rtol=1e-13,
+            atol=0,
         )
     assert engine(measure="closeness", sources=few[1:]) == "hierarchy"
     found = torchcent.shortest_path_lengths(graph)
@@ -260,17 +266,25 @@ def test_auto_by_hops():
         assert torchcent.explain(road, measure=measure).engine == "hierarchy"
         assert torchcent.explain(shallow, measure=measure).engine == "bits"
         assert torchcent.explain(road, measure=measure, sources=100).engine == "bits"
-        other = compute(road, run=torchcent.Run(engine="bits"), dtype=F64)
-        torch.testing.assert_close(compute(road, dtype=F64), other, rtol=1e-13, atol=0)
+        other = compute(
+            road,
+            run=torchcent.Run(engine="bits", dtype=F64),
+        )
+        torch.testing.assert_close(
+            compute(road, run=torchcent.Run(dtype=F64)), other, rtol=1e-13, atol=0
+        )
         some = torch.randperm(road.num_nodes)[:2100]
         if measure != "average_shortest_path_length":
-            found = compute(road, dtype=F64, vertices=some)
+            found = compute(road, run=torchcent.Run(dtype=F64), vertices=some)
             assert torch.equal(found, by_hierarchy(road, measure, vertices=some))
             torch.testing.assert_close(found, other[some], rtol=1e-13, atol=0)
     assert torchcent.explain(road, measure="closeness", cutoff=5).engine == "bits"
     assert torchcent.explain(road, measure="distance_distribution").engine == "bits"
-    values, vertices = torchcent.closeness(road, top=5, dtype=F64)
-    every = torchcent.closeness(road, run=torchcent.Run(engine="bits"), dtype=F64)
+    values, vertices = torchcent.closeness(road, top=5, run=torchcent.Run(dtype=F64))
+    every = torchcent.closeness(
+        road,
+        run=torchcent.Run(engine="bits", dtype=F64),
+    )
     torch.testing.assert_close(values, every.sort(descending=True).values[:5], rtol=1e-13, atol=0)
     torch.testing.assert_close(every[vertices], values, rtol=1e-13, atol=0)
 
@@ -300,7 +314,10 @@ def test_fractions_that_int32_has_no_units_for(least):
     graph = Graph.from_edge_index(edge_index(grid(12, 12)), 144, False, weight)
     assert graph.scale.exact and graph.scale.dtype == F64 and not graph.scale.whole
     for measure in ("betweenness", "closeness", "harmonic", "eccentricity"):
-        other = getattr(torchcent, measure)(graph, run=torchcent.Run(engine="dijkstra"), dtype=F64)
+        other = getattr(torchcent, measure)(
+            graph,
+            run=torchcent.Run(engine="dijkstra", dtype=F64),
+        )
         found = by_hierarchy(graph, measure)
         torch.testing.assert_close(found, other, rtol=1e-12, atol=0)
     found = torchcent.shortest_path_lengths(graph, run=torchcent.Run(engine="hierarchy"))

@@ -16,7 +16,7 @@ from graphs import DEVICE
 from hypothesis import given
 from hypothesis import strategies as st
 from resident import GIVING_BACK
-from surface import spread
+from surface import call
 from test_hierarchy import DIRECTED, known, network, road
 from torch import Tensor
 
@@ -66,14 +66,14 @@ def columns_of(graph: Graph) -> Tensor:
 def test_new_lengths(seed: int, weighted: bool, reduce: str) -> None:
     net = network(random.Random(seed))
     graph = net.graph(1.0 if weighted else None)
-    torchcent.betweenness(graph, **spread(SWEEPS, reduce=reduce))
+    call(torchcent.betweenness, graph, reduce=reduce, **SWEEPS)
     weight = lengths(graph, seed)
     other = graph.with_weights(weight)
     new = Graph.from_edge_index(columns_of(graph), net.n, net.directed, weight)
     assert other == new and torch.equal(other.slot, new.slot)
     expected = known("betweenness", new)
     for measured in (other, new):
-        scores = torchcent.betweenness(measured, **spread(SWEEPS, reduce=reduce))
+        scores = call(torchcent.betweenness, measured, reduce=reduce, **SWEEPS)
         torch.testing.assert_close(scores, expected, rtol=1e-5, atol=1e-12)
 
 
@@ -82,15 +82,15 @@ def test_one_order_for_all_lengths(directed: bool, found: list[int]) -> None:
     graph = road(30, directed=directed)
     later = graph.with_weights(lengths(graph, 2))  # before the order is known
     for seed, each in enumerate((graph, later, later.with_weights(lengths(graph, 3)))):
-        scores = torchcent.betweenness(each, **spread(SWEEPS))
+        scores = call(torchcent.betweenness, each, **SWEEPS)
         torch.testing.assert_close(scores, known("betweenness", each), rtol=1e-5, atol=1e-12)
         assert found == [graph.num_nodes], seed
-    torchcent.betweenness(graph.unweighted(), **spread(SWEEPS))
-    torchcent.edge_betweenness(graph, **spread(SWEEPS))
-    torchcent.betweenness(graph, **spread(SWEEPS, reduce="none"))  # another core
-    torchcent.betweenness(graph.reversed(), **spread(SWEEPS))
+    call(torchcent.betweenness, graph.unweighted(), **SWEEPS)
+    call(torchcent.edge_betweenness, graph, **SWEEPS)
+    call(torchcent.betweenness, graph, reduce="none", **SWEEPS)  # another core
+    call(torchcent.betweenness, graph.reversed(), **SWEEPS)
     fractions = graph.with_weights(lengths(graph) * torch.rand(graph.slot.numel()))
-    torchcent.betweenness(fractions, **spread(SWEEPS))  # in fixed point
+    call(torchcent.betweenness, fractions, **SWEEPS)  # in fixed point
     assert found == [graph.num_nodes]
 
 
@@ -101,10 +101,10 @@ def test_lengths_that_are_those_back_and_others(found: list[int]) -> None:
     graph = Graph.from_edge_index(arcs, None, True, graph.weight)
     other = graph.with_weights(1 + torch.arange(arcs.shape[1]) % 50)
     assert graph.is_symmetric and not other.is_symmetric
-    torchcent.betweenness(graph, **spread(SWEEPS))
+    call(torchcent.betweenness, graph, **SWEEPS)
     for each in (graph, other, other.with_weights(graph.weight), other.reversed()):
         for measure in ("betweenness", "edge_betweenness"):
-            scores = getattr(torchcent, measure)(each, **spread(SWEEPS))
+            scores = call(getattr(torchcent, measure), each, **SWEEPS)
             torch.testing.assert_close(scores, known(measure, each), rtol=1e-5, atol=1e-12)
     assert found == [graph.num_nodes]
 
@@ -120,7 +120,10 @@ def test_blocks_have_the_order_of_their_graph(directed: bool, found: list[int]) 
     graph = Graph.from_edge_index(arcs, None, directed, 1 + torch.arange(arcs.shape[1]))
     plan = torchcent.explain(graph, run=torchcent.Run(reduce="blocks"))
     assert "by hierarchy" in plan.reason
-    scores = torchcent.betweenness(graph, run=torchcent.Run(reduce="blocks"), dtype=F64)
+    scores = torchcent.betweenness(
+        graph,
+        run=torchcent.Run(reduce="blocks", dtype=F64),
+    )
     torch.testing.assert_close(scores, known("betweenness", graph), rtol=1e-5, atol=1e-12)
     assert found == [graph.num_nodes] and graph._order is not None
     other = pickle.loads(pickle.dumps(graph)).with_weights(lengths(graph))
@@ -136,7 +139,7 @@ def test_components_have_the_order_of_their_graph(directed: bool, found: list[in
     weight = 1 + torch.arange(arcs.shape[1]) % 97
     graph = Graph.from_edge_index(arcs, None, directed, weight)
     assert "by hierarchy" in torchcent.explain(graph).reason
-    scores = torchcent.betweenness(graph, dtype=F64)
+    scores = torchcent.betweenness(graph, run=torchcent.Run(dtype=F64))
     torch.testing.assert_close(scores, known("betweenness", graph), rtol=1e-5, atol=1e-12)
     assert found == [graph.num_nodes] and graph._order is not None
 
@@ -148,7 +151,7 @@ def test_files_and_copies(directed: bool, found: list[int], tmp_path: Path) -> N
     assert Graph.load(path)._order is None
     known("betweenness", graph)  # by the transpose, which is kept
     size, shown = graph.nbytes, hash(graph)
-    scores = torchcent.betweenness(graph, **spread(SWEEPS))
+    scores = call(torchcent.betweenness, graph, **SWEEPS)
     assert graph.nbytes == size + 4 * graph.num_nodes
     graph.save(path)
     copies = [Graph.load(path), pickle.loads(pickle.dumps(graph)), copy.deepcopy(graph)]
@@ -157,15 +160,15 @@ def test_files_and_copies(directed: bool, found: list[int], tmp_path: Path) -> N
         assert torch.equal(each._order, graph._order)
         assert each == graph == road(20, directed=directed)
         assert hash(each) == shown == hash(road(20, directed=directed))
-        torch.testing.assert_close(torchcent.betweenness(each, **spread(SWEEPS)), scores)
-        torchcent.betweenness(each.with_weights(torch.ones(each.slot.numel())), **spread(SWEEPS))
+        torch.testing.assert_close(call(torchcent.betweenness, each, **SWEEPS), scores)
+        call(torchcent.betweenness, each.with_weights(torch.ones(each.slot.numel())), **SWEEPS)
     assert found == [graph.num_nodes]
 
 
 @pytest.mark.parametrize("fault", ["twice", "beyond", "negative", "short", "int64"])
 def test_a_damaged_order_is_refused(fault: str, tmp_path: Path) -> None:
     graph, path = road(10), str(tmp_path / "roads.pt")
-    torchcent.betweenness(graph, **spread(SWEEPS))
+    call(torchcent.betweenness, graph, **SWEEPS)
     graph.save(path)
     content = torch.load(path)
     order = content["order"].clone()
@@ -189,7 +192,7 @@ def test_a_bad_order_is_replaced(engine: str, found: list[int], tmp_path: Path) 
     ring = torch.stack([torch.arange(1, n), torch.arange(1, n).roll(1)])
     graph = Graph.from_edge_index(torch.cat([star, ring], 1), directed=False)
     graph = graph.with_weights(torch.cat([torch.full((n - 1,), 99), torch.ones(n - 1).int()]))
-    torchcent.betweenness(graph, **spread(SWEEPS))
+    call(torchcent.betweenness, graph, **SWEEPS)
     path = tmp_path / "wheel.pt"
     graph.save(path)
     content = torch.load(path) | {"order": torch.arange(n, dtype=torch.int32)}
@@ -255,16 +258,16 @@ def test_memory_of_the_contraction(directed: bool) -> None:
     one = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        needed = torchcent.explain(graph, **spread(whole)).memory
+        needed = call(torchcent.explain, graph, **whole).memory
     finally:
         torch.set_num_threads(one)
-    assert torchcent.explain(graph, **spread(whole, memory=needed)).engine == "hierarchy"
-    least = torchcent.explain(graph, **spread(whole, engine="dijkstra")).memory
+    assert call(torchcent.explain, graph, memory=needed, **whole).engine == "hierarchy"
+    least = call(torchcent.explain, graph, engine="dijkstra", **whole).memory
     for memory in (least, least + needed // 50, least + needed // 20, needed // 2, needed - 1):
         fresh = road(80, directed=directed)
-        assert torchcent.explain(fresh, **spread(whole, memory=memory)).engine == "dijkstra"
+        assert call(torchcent.explain, fresh, memory=memory, **whole).engine == "dijkstra"
         with pytest.raises(MemoryError, match="needs"):
-            torchcent.betweenness(fresh, **spread(whole, engine="hierarchy", memory=memory))
+            call(torchcent.betweenness, fresh, engine="hierarchy", memory=memory, **whole)
     core = _reduce.core(road(80, directed=directed), "degree", "all")
     for fill in (0.5, 3.0, 12.0):
         room = _hierarchy.bytes_to_contract(core, fill)

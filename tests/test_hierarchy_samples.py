@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.stats
 import torch
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import Graph, generate
@@ -199,11 +199,11 @@ def test_approximations_by_climbs_keep_their_promise(directed):
     graph, epsilon = road(40, directed=directed), 0.03
     drawn = torchcent.betweenness_approx(graph, epsilon, method="kadabra", generator=chance())
     assert _climbs.kept(graph) is not None  # as many samples repay it
-    exact = torchcent.betweenness(graph, dtype=F64)
+    exact = torchcent.betweenness(graph, run=torchcent.Run(dtype=F64))
     assert (drawn.scores - exact).abs().max() <= epsilon
     assert ((drawn.lower <= exact) & (exact <= drawn.upper)).all()
     drawn = torchcent.edge_betweenness_approx(graph, epsilon, method="rk", generator=chance(1))
-    exact = torchcent.edge_betweenness(graph, dtype=F64)
+    exact = torchcent.edge_betweenness(graph, run=torchcent.Run(dtype=F64))
     assert (drawn.scores - exact).abs().max() <= epsilon
 
 
@@ -240,8 +240,8 @@ def test_a_cancelled_run_stops():
 def test_ledger_goes_on_by_climbs(directed, tmp_path):
     options = {"method": "kadabra", "checkpoint": tmp_path / "ledger"}
     first, again = (
-        torchcent.betweenness_approx(
-            road(40, 0, directed), 0.03, generator=chance(), **spread(options)
+        call(
+            torchcent.betweenness_approx, road(40, 0, directed), 0.03, generator=chance(), **options
         )
         for _ in range(2)
     )

@@ -48,7 +48,7 @@ def test_matrices_of_pandas_without_names_of_rows(tmp_path, n):
     assert any(wanted in text for text in told(tmp_path / "m.csv")[1])
     frame.reset_index(drop=True).to_parquet(tmp_path / "m.parquet")
     assert any(wanted in text for text in told(tmp_path / "m.parquet")[1])
-    _, said = told(tmp_path / "m.parquet", source_column=1, target_column=2)
+    _, said = told(tmp_path / "m.parquet", columns=(1, 2))
     assert not any(wanted in text for text in said)
 
 

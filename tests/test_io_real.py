@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from surface import spread
+from surface import call
 
 from torchcent.io import read
 
@@ -49,7 +49,7 @@ def test_real_graph_has_its_size(path):
     folder = path.parent.name
     names = [folder, *(f"{folder}/{path.name.removesuffix(x)}" for x in ("", ".gz", ".xz"))]
     size = next(sizes[name] for name in names if name in sizes)
-    edges = read(path, **spread(_OPTIONS.get(path.name, {})))
+    edges = call(read, path, **_OPTIONS.get(path.name, {}))
     row, col = edges.edge_index.numpy()
     row, col = row[row != col], col[row != col]
     if not size["directed"]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from files import PACK, rows, save
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent.cli import main
@@ -243,30 +243,30 @@ PROTEINS = "A\t01\tNP_1.2\tA\t01\tin vivo;2-hybrid\nA\t01\tNP_1.2\tB\t07\tin viv
 @pytest.mark.parametrize(
     ("text", "chosen", "expected"),
     [
-        (TABLE, {"source_column": "a", "target_column": "b"}, [(0, 1), (1, 2)]),
+        (TABLE, {"columns": ("a", "b")}, [(0, 1), (1, 2)]),
         (
             TABLE,
-            {"source_column": "a", "target_column": "b", "weight_column": "km"},
+            {"columns": ("a", "b"), "weight_column": "km"},
             [(0, 1, 0.5), (1, 2, 1.5)],
         ),
         (
             TABLE,
-            {"source_column": 5, "target_column": 3, "weight_column": "since"},
+            {"columns": (5, 3), "weight_column": "since"},
             [(0, 1, 1999.0), (1, 2, 2001.0)],
         ),
-        (TABLE, {"source_column": "name", "target_column": 1 + 4}, "2: mixed labels: 'x'"),
+        (TABLE, {"columns": ("name", 1 + 4)}, "2: mixed labels: 'x'"),
         ("0 1 7 3\n1 2 8 4\n", {"weight_column": 4}, [(0, 1, 3.0), (1, 2, 4.0)]),
-        ("0 1 7 3\n1 2 8 4\n", {"target_column": 3}, [(0, 7), (1, 8)]),
-        ("0 1 7 3\n1 2 8 4\n", {"source_column": 2, "target_column": 1}, [(1, 0, 7), (2, 1, 8)]),
-        ("who i j\nx 0 1\ny 1 2\n", {"source_column": 2, "target_column": 3}, [(0, 1), (1, 2)]),
-        ("u v\na b\n", {"source_column": "v", "target_column": "u"}, [("b", "a")]),
+        ("0 1 7 3\n1 2 8 4\n", {"columns": (None, 3)}, [(0, 7), (1, 8)]),
+        ("0 1 7 3\n1 2 8 4\n", {"columns": (2, 1)}, [(1, 0, 7), (2, 1, 8)]),
+        ("who i j\nx 0 1\ny 1 2\n", {"columns": (2, 3)}, [(0, 1), (1, 2)]),
+        ("u v\na b\n", {"columns": ("v", "u")}, [("b", "a")]),
         ("0 1 5\n", {"weight_column": np.int64(3)}, [(0, 1, 5.0)]),
-        ("a b x\nb c y\n", {"source_column": 1}, [("a", "b"), ("b", "c")]),
-        ("0 1 x\n1 2 y\n", {"target_column": 2}, [(0, 1), (1, 2)]),
-        (PROTEINS, {"source_column": 1, "target_column": 4}, [("A", "A"), ("A", "B")]),
-        (PROTEINS, {"source_column": 2, "target_column": 5}, [("01", "01"), ("01", "07")]),
-        ("0 1 x\n1 2 3\n", {"source_column": 1}, "1: weight 'x' is not a number"),
-        ("0 1 3\n1 2 x\n", {"source_column": 1}, "2: weight 'x' is not a number"),
+        ("a b x\nb c y\n", {"columns": (1, None)}, [("a", "b"), ("b", "c")]),
+        ("0 1 x\n1 2 y\n", {"columns": (None, 2)}, [(0, 1), (1, 2)]),
+        (PROTEINS, {"columns": (1, 4)}, [("A", "A"), ("A", "B")]),
+        (PROTEINS, {"columns": (2, 5)}, [("01", "01"), ("01", "07")]),
+        ("0 1 x\n1 2 3\n", {"columns": (1, None)}, "1: weight 'x' is not a number"),
+        ("0 1 3\n1 2 x\n", {"columns": (1, None)}, "2: weight 'x' is not a number"),
         ("a pp b\n", {}, r"1: weight 'b' is not a number; if .*\(--source-column, --target-c"),
     ],
 )
@@ -274,31 +274,36 @@ def test_chosen_columns(tmp_path, text, chosen, expected):
     path = save(tmp_path, "g.csv", text)
     if isinstance(expected, str):
         with pytest.raises(ValueError, match="g.csv:" + expected):
-            read(path, **spread(chosen))
+            call(read, path, **chosen)
     else:
-        assert rows(read(path, **spread(chosen))) == expected
+        assert rows(call(read, path, **chosen)) == expected
 
 
 @pytest.mark.parametrize(
     ("chosen", "error", "message"),
     [
-        ({"source_column": "c"}, ValueError, r"g.csv:1: source_column='c' is no column of the h"),
+        ({"columns": ("c", None)}, ValueError, r"g.csv:1: columns\[0\]='c' is no column of the h"),
         ({"weight_column": 6}, ValueError, r"g.csv:1: weight_column=6, but the row has 5 columns"),
-        ({"source_column": 2}, ValueError, "must differ, but they are 2, 2 and none"),
+        ({"columns": (2, None)}, ValueError, "must differ, but they are 2, 2 and none"),
         (
-            {"target_column": 3, "weight_column": "b"},
+            {"columns": (None, 3), "weight_column": "b"},
             ValueError,
             "must differ, but they are 1, 3 and 3",
         ),
-        ({"source_column": 0}, ValueError, "source_column=0; accepted: a name, or a number from 1"),
-        ({"source_column": ""}, TypeError, "source_column must be a name or a number from 1"),
-        ({"target_column": True}, TypeError, "target_column must be a name or a number from 1"),
+        (
+            {"columns": (0, None)},
+            ValueError,
+            r"columns\[0\]=0; accepted: a name, or a number from 1",
+        ),
+        ({"columns": ("", None)}, TypeError, r"columns\[0\] must be a name or a number from 1"),
+        ({"columns": (None, True)}, TypeError, r"columns\[1\] must be a name or a number from 1"),
+        ({"columns": 3}, TypeError, "columns must be two names or numbers"),
         ({"weight_column": 1.5}, TypeError, "weight_column must be a name or a number from 1"),
     ],
 )
 def test_columns_that_are_not_there(tmp_path, chosen, error, message):
     with pytest.raises(error, match=message):
-        read(save(tmp_path, "g.csv", TABLE), **spread(chosen))
+        call(read, save(tmp_path, "g.csv", TABLE), **chosen)
 
 
 def test_columns_are_those_of_edge_lists(tmp_path):

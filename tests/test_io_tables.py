@@ -132,13 +132,13 @@ def test_unknown_words_on_the_command_line_and_in_streams(tmp_path, capsys, monk
 def test_header_and_names_contradict(tmp_path):
     path = save(tmp_path, "g.csv", "from,to\na,b\n")
     with pytest.raises(ValueError, match="header=False .*'from' names a column"):
-        read(path, header=False, source_column="from")
+        read(path, header=False, columns=("from", None))
 
 
 def test_columns_that_are_guessed_are_told(tmp_path):
     path = save(tmp_path, "g.csv", "name,age,city\n1,2,x\n4,5,y\n")
     assert "columns 'name' and 'age' are taken for the ends" in told(path)[1][0]
-    silent(path, source_column="name", target_column="age")
+    silent(path, columns=("name", "age"))
 
 
 # ---- parquet
@@ -158,7 +158,7 @@ TABLES = [
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: ",".join(table))
-@pytest.mark.parametrize("chosen", [{}, {"weight_column": "last"}, {"source_column": 2}])
+@pytest.mark.parametrize("chosen", [{}, {"weight_column": "last"}, {"columns": (2, None)}])
 def test_parquet_is_read_like_csv(tmp_path, table, chosen):
     pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     frame = pandas.DataFrame(table)
@@ -325,7 +325,7 @@ def test_rows_that_begin_with_a_mark(tmp_path, reader, capsys):
     ],
 )
 def test_how_many_rows_are_left_out(tmp_path, text, count):
-    given = {"source_column": 2, "target_column": 3} if text.startswith("name") else {}
+    given = {"columns": (2, 3)} if text.startswith("name") else {}
     _, said = told(save(tmp_path, "g.txt", text), **given)
     assert [each.split(": ", 1)[1].split()[0] for each in said] == [str(count)] * bool(count)
 
@@ -452,7 +452,7 @@ def test_dialects(tmp_path, reader, text, expected):
         ),
         ("g.net", "*Vertices 2\n", "networkx.read_pajek"),
         ("g.gexf", "<gexf/>", "networkx.read_gexf"),
-        ("g.sif", "a pp b\n", "source_column=1, target_column=3"),
+        ("g.sif", "a pp b\n", r"columns=\(1, 3\)"),
         ("g.csv", "a;b;1,5\nb;c;2.5\n", "g.csv:2: weight '2.5', but there are decimal points and"),
     ],
 )

@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse
 import torch
 from files import rows, save
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import Graph, read
@@ -498,14 +498,14 @@ def test_numbers_too_long_for_python(tmp_path):
 def test_arguments_of_read(tmp_path, argument, value, error):
     path = save(tmp_path, "g.txt", "0 1\n")
     with pytest.raises(error, match=f"{argument}[= ]"):
-        read(**spread({"path": path, argument: value}))
+        call(read, **{"path": path, argument: value})
 
 
 def test_arguments_for_edge_lists_only(tmp_path):
     path = save(tmp_path, "g.gr", "p sp 2 1\na 1 2 1\n")
     for given in ({"skip": 1}, {"text_labels": True}):
         with pytest.raises(ValueError, match="is for edge lists in text, not for gr"):
-            read(path, **spread(given))
+            call(read, path, **given)
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ from graphs import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 
-from torchcent import Graph, betweenness_approx
+from torchcent import Graph, Run, betweenness_approx
 from torchcent.approx._pivots import Pivots, dependency_sums
 from torchcent.engines import _driver, _plan, _reduce
 from torchcent.engines._request import Request
@@ -127,7 +127,7 @@ def test_a_path_from_its_end():
         method="pivots",
         max_samples=1,
         pivots="uniform+linear",
-        dtype=F64,
+        run=Run(dtype=F64),
         generator=chance(seed),
     )
     expected = [2 * v * sum(1 / t for t in range(v + 1, n)) / (n - 2) for v in range(1, n)]
@@ -148,7 +148,7 @@ def test_all_pivots_are_exact(name, directed, weighted):
         graph.to_networkx(), weight="weight" if weighted else None, normalized=True
     )
     found = betweenness_approx(
-        graph, method="pivots", max_samples=10**6, pivots="uniform+linear", dtype=F64
+        graph, method="pivots", max_samples=10**6, pivots="uniform+linear", run=Run(dtype=F64)
     )
     assert found.samples == graph.num_nodes and found.epsilon == 0
     expected = torch.tensor([exact[v] for v in range(graph.num_nodes)], dtype=F64)
@@ -159,12 +159,12 @@ def test_all_pivots_are_exact(name, directed, weighted):
 @pytest.mark.parametrize("directed", [False, True])
 def test_no_bias_and_within_the_bounds(directed, pivots):
     graph = made("random", directed, False)
-    exact = betweenness_approx(graph, method="exact", dtype=F64).scores.cpu()
+    exact = betweenness_approx(graph, method="exact", run=Run(dtype=F64)).scores.cpu()
     runs = []
     for seed in range(300):
         found = betweenness_approx(
             graph, 0.1, 0.2, method="pivots", max_samples=6, pivots=f"{pivots}+linear",
-            dtype=F64, generator=chance(seed),
+            run=Run(dtype=F64), generator=chance(seed),
         )  # fmt: skip
         runs.append(found.scores.cpu())
         if pivots == "uniform" and seed < 20:
@@ -207,4 +207,4 @@ def test_both_ways_of_a_directed_graph():
 )
 def test_errors(options, message):
     with pytest.raises(ValueError, match=message):
-        betweenness_approx(edge_index(path(4)), **spread(options))
+        call(betweenness_approx, edge_index(path(4)), **options)

@@ -11,7 +11,7 @@ import scipy.sparse.csgraph
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 from torch import Tensor
 
 import torchcent
@@ -95,18 +95,18 @@ def test_sums_of_distances(directed: bool, weights: str) -> None:
         closeness = np.where(reach > 0, reach / far.sum(0) * reach / (n - 1), 0)
         harmonic = np.where(d > 0, 1 / d, 0).sum(0)
     f64 = {"dtype": torch.float64}
-    close(torchcent.closeness(graph, **spread(f64)), closeness)
-    close(torchcent.harmonic(graph, **spread(f64)), harmonic)
+    close(call(torchcent.closeness, graph, **f64), closeness)
+    close(call(torchcent.harmonic, graph, **f64), harmonic)
     some = torch.arange(n - 1, -1, -2)
-    close(torchcent.closeness(graph, vertices=some, **spread(f64)), closeness[some.numpy()])
-    profile = torchcent.distance_profile(graph, **spread(f64))
+    close(call(torchcent.closeness, graph, vertices=some, **f64), closeness[some.numpy()])
+    profile = call(torchcent.distance_profile, graph, **f64)
     close(profile.reach, reach)
     close(profile.farness, far.sum(0))
     close(profile.eccentricity, far.max(0))
-    close(torchcent.eccentricity(graph, **spread({**component, **f64})), far.max(1))
+    close(call(torchcent.eccentricity, graph, **{**component, **f64}), far.max(1))
     assert torchcent.eccentricity(graph).isinf().all()
     mean = far.sum() / (finite.sum() - n)
-    close(torchcent.average_shortest_path_length(graph, **spread({**component, **f64})), mean)
+    close(call(torchcent.average_shortest_path_length, graph, **{**component, **f64}), mean)
 
 
 @pytest.mark.parametrize(("directed", "weights"), EACH)
@@ -115,12 +115,12 @@ def test_extremes(directed: bool, weights: str) -> None:
     d = distances(graph)
     farthest = np.where(np.isfinite(d), d, 0).max(1)
     f64 = {"dtype": torch.float64, **component}
-    close(torchcent.diameter(graph, **spread(f64)), farthest.max())
-    close(torchcent.radius(graph, **spread(f64)), farthest.min())
-    assert torchcent.periphery(graph, **spread(component)).tolist() == _where(
+    close(call(torchcent.diameter, graph, **f64), farthest.max())
+    close(call(torchcent.radius, graph, **f64), farthest.min())
+    assert call(torchcent.periphery, graph, **component).tolist() == _where(
         farthest, farthest.max()
     )
-    assert torchcent.center(graph, **spread(component)).tolist() == _where(farthest, farthest.min())
+    assert call(torchcent.center, graph, **component).tolist() == _where(farthest, farthest.min())
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
@@ -132,7 +132,7 @@ def test_diameter_of_a_graph_searched_as_a_whole(weights: str, engine: str) -> N
         pytest.skip("there are no compiled kernels")
     graph = scattered(3, False, weights, SIZES)
     d = distances(graph)
-    found = torchcent.diameter(graph, dtype=torch.float64, **spread(component, engine=engine))
+    found = call(torchcent.diameter, graph, dtype=torch.float64, engine=engine, **component)
     close(found, d[np.isfinite(d)].max())
 
 
@@ -178,12 +178,12 @@ def test_paths(directed: bool, weights: str) -> None:
     f64 = {"dtype": torch.float64, "normalized": False}
     wanted = networkx.betweenness_centrality(other, weight=weight, normalized=False)
     close(
-        torchcent.betweenness(graph, **spread(f64)),
+        call(torchcent.betweenness, graph, **f64),
         [wanted[v] for v in range(graph.num_nodes)],
         1e-6,
     )
     of_edges = networkx.edge_betweenness_centrality(other, weight=weight, normalized=False)
-    found = torchcent.edge_betweenness(graph, **spread(f64))
+    found = call(torchcent.edge_betweenness, graph, **f64)
     for column, (u, v) in enumerate(arcs_of(5, sizes).T.tolist()):
         pair = (u, v) if (u, v) in of_edges else (v, u)
         assert found[column].item() == pytest.approx(of_edges[pair], rel=1e-6, abs=1e-12)
@@ -193,7 +193,7 @@ def test_paths(directed: bool, weights: str) -> None:
     )
     given = {"sources": torch.tensor(sources), "targets": torch.tensor(targets)}
     close(
-        torchcent.betweenness(graph, **spread({**given, **f64})),
+        call(torchcent.betweenness, graph, **{**given, **f64}),
         [some[v] for v in range(graph.num_nodes)],
         1e-6,
     )
@@ -211,7 +211,7 @@ def test_cutoffs(seed: int, directed: bool, weights: str) -> None:
         far = np.where(np.isfinite(d), d, 0).sum(0)
         with np.errstate(divide="ignore", invalid="ignore"):
             wanted = np.where(reach > 0, reach / far * reach / (graph.num_nodes - 1), 0)
-        close(torchcent.closeness(graph, cutoff=2, dtype=torch.float64), wanted)
+        close(torchcent.closeness(graph, cutoff=2, run=torchcent.Run(dtype=torch.float64)), wanted)
 
 
 # --- What is searched
@@ -275,7 +275,7 @@ def test_searches_cost_what_they_reach(name: str, batch: bool, searched: list[in
     """Rows of all 6,000 vertices for each of them would be 36 million entries."""
     function, options = CALLS[name]
     graph = triples(2000, batch=batch)
-    function(graph, **spread(options))
+    call(function, graph, **options)
     assert sum(searched) <= 2 * graph.num_nodes * _pieces.LEAST
     assert len(searched) <= 2 + graph.num_nodes // _pieces.LEAST
 
@@ -315,7 +315,7 @@ def test_diameter_searches_each_component_in_its_own_graph(
     weight = torch.rand(edges.shape[1], generator=torch.Generator().manual_seed(1)) + 5
     graph = torchcent.Graph.from_edge_index(edges, directed=False, edge_weight=weight)
     d = distances(graph)
-    found = torchcent.diameter(graph, dtype=torch.float64, **spread(component))
+    found = call(torchcent.diameter, graph, dtype=torch.float64, **component)
     close(found, d[np.isfinite(d)].max())
     assert sum(sizes) <= 2 * graph.num_nodes
 
@@ -332,9 +332,9 @@ def test_groups_are_searched_in_their_components(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(_betweenness, "_compiled", counted)
     graph = triples(200)
     options = {"normalized": False, "dtype": torch.float64}
-    assert torchcent.group_betweenness(graph, [1, 4, 599], **spread(options)) == 2
-    assert torchcent.group_betweenness(graph, [[0], [1]], **spread(options)).tolist() == [0, 1]
-    assert torchcent.group_betweenness(graph, [1], endpoints=True, **spread(options)) == 3
+    assert call(torchcent.group_betweenness, graph, [1, 4, 599], **options) == 2
+    assert call(torchcent.group_betweenness, graph, [[0], [1]], **options).tolist() == [0, 1]
+    assert call(torchcent.group_betweenness, graph, [1], endpoints=True, **options) == 3
     assert max(sizes) == 9
 
 
@@ -394,11 +394,9 @@ def test_flow_in_what_is_nearly_a_tree_needs_no_matrix(monkeypatch: pytest.Monke
     given = {"directed": False, "dtype": torch.float64}
     far = torch.arange(n, dtype=torch.float64)
     wanted = 1 / (far * (far + 1) / 2 + (n - 1 - far) * (n - far) / 2)
-    close(torchcent.current_flow_closeness(path, **spread(given)), wanted, 1e-7)
+    close(call(torchcent.current_flow_closeness, path, **given), wanted, 1e-7)
     pairs = torch.tensor([[0, 5, n - 1], [n - 1, 5, 7]])
-    close(
-        torchcent.effective_resistance(path, pairs=pairs, **spread(given)), [n - 1, 0, n - 8], 1e-7
-    )
+    close(call(torchcent.effective_resistance, path, pairs=pairs, **given), [n - 1, 0, n - 8], 1e-7)
 
 
 def _small(function: Any) -> Any:
@@ -426,5 +424,7 @@ def test_resistances_of_pairs_in_many_components(seed: int) -> None:
     u, v = torch.randint(n, (2, 60), generator=chance)
     wanted = inverse[u, u] + inverse[v, v] - inverse[u, v] - inverse[v, u]
     wanted = torch.where(graph.components[u] == graph.components[v], wanted, torch.inf)
-    found = torchcent.effective_resistance(graph, pairs=torch.stack([u, v]), dtype=torch.float64)
+    found = torchcent.effective_resistance(
+        graph, pairs=torch.stack([u, v]), run=torchcent.Run(dtype=torch.float64)
+    )
     close(found, torch.where(u == v, 0, wanted), 1e-7)

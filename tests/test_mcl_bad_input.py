@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import Prune
@@ -79,7 +79,7 @@ def test_negative_similarities_are_no_arcs(directed: bool | None) -> None:
 )
 def test_options(options: dict, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        torchcent.mcl(ARCS, **spread(options))
+        call(torchcent.mcl, ARCS, **options)
 
 
 @pytest.mark.parametrize(

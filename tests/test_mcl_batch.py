@@ -5,7 +5,7 @@ import torch
 from graphs import DEVICE
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import call, spread
+from surface import call
 from torch import Tensor
 
 import torchcent
@@ -54,7 +54,7 @@ def assert_as_alone(parts: list[Part], **options: object) -> torchcent.Clusterin
     clusters = found.clusters()
     overlaps = found.overlaps.tolist()
     for number, (own, similarity, n) in enumerate(parts):
-        alone = torchcent.mcl(own, similarity, num_nodes=n, directed=False, **spread(options))  # type: ignore[arg-type]
+        alone = call(torchcent.mcl, own, similarity, num_nodes=n, directed=False, **options)  # type: ignore[arg-type]
         begin = int(ptr[number])
         labels = found.labels[begin : begin + n] - first[number]
         assert labels.tolist() == alone.labels.tolist()

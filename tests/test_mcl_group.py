@@ -15,7 +15,7 @@ import pytest
 import torch
 import torch.distributed as dist
 import torch.multiprocessing
-from surface import call, spread
+from surface import call
 from torch import Tensor
 
 import torchcent
@@ -75,7 +75,7 @@ def cases() -> dict[str, tuple[tuple[Any, ...], dict[str, Any]]]:
 def cluster(arguments: tuple[Any, ...], options: dict[str, Any], **others: Any) -> Clustering:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # not converged
-        return torchcent.mcl(*arguments, return_flow=True, **spread({**options, **others}))
+        return call(torchcent.mcl, *arguments, return_flow=True, **{**options, **others})
 
 
 def record(found: Clustering) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from surface import spread
+from surface import call
 from torch import Tensor
 
 import torchcent
@@ -36,14 +36,14 @@ def flow_of(n: int) -> _flow.Flow:
 @pytest.mark.parametrize("prune", [Prune(), Prune(1e-3, 500, 600), Prune(1e-2, 300, 300)])
 def test_pieces_do_not_change_a_bit(prune: Prune) -> None:
     options = {"directed": False, "num_nodes": 1500, "engine": "fused", "prune": prune}
-    want = torchcent.mcl(*network(1500), return_flow=True, **spread(options))
+    want = call(torchcent.mcl, *network(1500), return_flow=True, **options)
     cuts = set()
     for memory in (3_300_000, 4_000_000, 8_000_000):
-        plan = torchcent.explain_mcl(*network(1500), **spread(options, memory=memory))
+        plan = call(torchcent.explain_mcl, *network(1500), memory=memory, **options)
         assert plan.memory <= memory and plan.pieces > 0
         cuts.add(plan.pieces)
         assert ("pieces" in str(plan)) == (plan.pieces > 1)
-        found = torchcent.mcl(*network(1500), return_flow=True, **spread(options, memory=memory))
+        found = call(torchcent.mcl, *network(1500), return_flow=True, memory=memory, **options)
         assert found.chaos_history == want.chaos_history
         for part in ("ccol_indices", "row_indices", "values"):
             assert torch.equal(getattr(found.flow, part)(), getattr(want.flow, part)())

@@ -7,7 +7,7 @@ import sys
 import pytest
 import torch
 from graphs import DEVICE
-from surface import call, spread
+from surface import call
 from torch import Tensor
 
 import torchcent
@@ -76,13 +76,15 @@ FAMILIES: dict[str, Edges] = {
 def clustered(
     graph: Edges, engine: str, inflation: float = 2, **rest: bool
 ) -> torchcent.Clustering:
-    return torchcent.mcl(
+    return call(
+        torchcent.mcl,
         graph[0].to(DEVICE),
         num_nodes=graph[1],
         directed=False,
         inflation=inflation,
         max_iter=70,
-        **spread(rest, engine=engine),
+        engine=engine,
+        **rest,
     )
 
 

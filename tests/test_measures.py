@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 import torch
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent.engines import _measures, _tensor, _tiny
@@ -23,7 +23,7 @@ def test_rows_say_what_the_functions_do(measure):
     if measure.family == "paths":
         # A result per column of edge_index, or per vertex.
         needed = {measure.weighted_by: torch.ones(4)} if measure.weighted_by else {}
-        found = function(PATH, directed=False, **spread(needed))
+        found = call(function, PATH, directed=False, **needed)
         assert found.numel() == (3 if measure.per_slot else 4)
         assert measure.visitor is not None
     else:

@@ -107,7 +107,7 @@ def test_betweenness_is_the_built_in_one(name):
     ours = built(n, arcs, directed=False)
     sums = multi_search(ours, visitor=Betweenness())
     built_in = torchcent.betweenness(
-        ours, normalized=False, dtype=torch.float64, run=torchcent.Run(engine="tensor")
+        ours, normalized=False, run=torchcent.Run(engine="tensor", dtype=torch.float64)
     )
     torch.testing.assert_close(sums / 2, built_in, rtol=1e-12, atol=1e-12)
 

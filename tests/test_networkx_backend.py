@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 
 from torchcent import nx as backend
 
@@ -55,13 +55,13 @@ def same(name, graph, *args, **kwargs):
     """The backend's result or error is NetworkX's, with the same types and order of keys."""
     function = getattr(nx, name, None) or getattr(nx.community, name)
     try:
-        expected = collected(function(graph, *args, backend="networkx", **spread(kwargs)))
+        expected = collected(call(function, graph, *args, backend="networkx", **kwargs))
     except (nx.NetworkXException, KeyError, ValueError) as error:
         with pytest.raises(type(error)) as raised:
-            collected(function(graph, *args, backend="torchcent", **spread(kwargs)))
+            collected(call(function, graph, *args, backend="torchcent", **kwargs))
         assert str(raised.value) == str(error)
         return
-    compare(collected(function(graph, *args, backend="torchcent", **spread(kwargs))), expected)
+    compare(collected(call(function, graph, *args, backend="torchcent", **kwargs)), expected)
 
 
 def collected(result):

@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 
 from torchcent import nx as backend
 
@@ -43,8 +43,8 @@ def networks(draw, least=3, loops=False):
 
 def same(name, graph, *args, **kwargs):
     function = getattr(nx, name)
-    expected = function(graph, *args, backend="networkx", **spread(kwargs))
-    compare(function(graph, *args, backend="torchcent", **spread(kwargs)), expected)
+    expected = call(function, graph, *args, backend="networkx", **kwargs)
+    compare(call(function, graph, *args, backend="torchcent", **kwargs), expected)
 
 
 def compare(found, expected):
@@ -102,7 +102,7 @@ def test_reciprocals_of_weights_that_are_missing(name, kind):
         assert backend.can_run(name, (given_graph,), options | {"invert_weight": False}) is True
         assert backend.can_run(name, (given_graph,), {}) is True
     with nx.config(backend_priority=["torchcent"]), pytest.raises(KeyError, match="w"):
-        getattr(nx, name)(graph, **spread(options))
+        call(getattr(nx, name), graph, **options)
     same(name, graph, **options, invert_weight=False)
     nx.set_edge_attributes(graph, 4, "w")
     assert backend.can_run(name, (backend.convert_from_nx(graph, {"w": 1}),), options) is True

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from surface import spread
+from surface import call
 from test_networkx_backend import KINDS, collected, compare
 
 import _torchcent_networkx
@@ -215,7 +215,7 @@ ROUGH = {  # those that solve systems, or are iterated
 
 def run(function, graph, arguments, name):
     try:
-        found = collected(function(graph, backend=name, **spread(arguments)))
+        found = collected(call(function, graph, backend=name, **arguments))
         return {v: set(found[v]) for v in found} if isinstance(found, nx.Graph) else found
     except (nx.NetworkXException, KeyError, ValueError, ZeroDivisionError) as error:
         return [type(error), str(error)]
@@ -384,10 +384,13 @@ def test_measures_of_views(view, kind):
             continue
         graph = torchcent.Graph.from_networkx(shown, weight=weight)
         expected = nx.betweenness_centrality(shown, weight=weight, backend="networkx")
-        found = torchcent.betweenness(graph, dtype=torch.float64)
+        found = torchcent.betweenness(graph, run=torchcent.Run(dtype=torch.float64))
         assert np.allclose(found, list(expected.values()), rtol=1e-9)
         assert np.allclose(
-            torchcent.betweenness(shown, edge_weight=weight, dtype=torch.float64), found
+            torchcent.betweenness(
+                shown, edge_weight=weight, run=torchcent.Run(dtype=torch.float64)
+            ),
+            found,
         )
 
 

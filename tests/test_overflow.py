@@ -13,7 +13,7 @@ import torch
 from engines import ENGINES, assert_scores, skip_if_too_large
 from graphs import diamonds, edge_index, grid, tower, union
 from scipy.special import gammaln
-from surface import spread
+from surface import call
 
 import torchcent
 
@@ -30,13 +30,15 @@ MEASURES = {
 def undirected(measure: str, arcs: oracles.Arcs, n: int, engine: str, **options) -> torch.Tensor:
     """Raw scores, every unordered pair once."""
     skip_if_too_large(engine, n)
-    return MEASURES[measure](
+    return call(
+        MEASURES[measure],
         edge_index(arcs),
         num_nodes=n,
         directed=False,
         normalized=False,
         dtype=F64,
-        **spread(options, engine=engine),
+        engine=engine,
+        **options,
     )
 
 
@@ -92,7 +94,7 @@ DIAMONDS = {
 def test_closed_forms_of_diamonds(measure, count):
     n, arcs = 3 * count + 1, diamonds(count)
     options = {"directed": False, "normalized": False}
-    expected = getattr(oracles, measure)(n, arcs, **spread(options))
+    expected = call(getattr(oracles, measure), n, arcs, **options)
     assert DIAMONDS[measure](count) == expected
 
 
@@ -149,7 +151,7 @@ def tower_betweenness(layers: int, width: int) -> list[float]:
 @pytest.mark.parametrize("layers, width", [(2, 3), (3, 2), (5, 3)])
 def test_closed_form_of_towers(layers, width):
     options = {"directed": False, "normalized": False}
-    expected = oracles.betweenness(layers * width, tower(layers, width), **spread(options))
+    expected = call(oracles.betweenness, layers * width, tower(layers, width), **options)
     assert tower_betweenness(layers, width) == pytest.approx([float(x) for x in expected])
 
 
@@ -212,8 +214,7 @@ def test_grid(engine, side):
         normalized=False,
         sources=torch.tensor(at),
         targets=torch.arange(n),
-        dtype=F64,
-        run=torchcent.Run(engine=engine),
+        run=torchcent.Run(engine=engine, dtype=F64),
     )
     assert bool(scores.isfinite().all())
     last, middle = side - 1, side // 2

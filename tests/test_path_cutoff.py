@@ -211,8 +211,7 @@ def test_any_graph(case):
         found = torchcent.betweenness(
             edge_index(arcs), weight, num_nodes=case["n"], directed=directed, normalized=False,
             endpoints=case["endpoints"], sources=torch.tensor(starts), targets=torch.tensor(ends),
-            cutoff=cutoffs, run=torchcent.Run(engine=engine), dtype=F64,
-        )  # fmt: skip
+            cutoff=cutoffs, run=torchcent.Run(engine=engine, dtype=F64), )  # fmt: skip
         for column, sums in zip(found.unbind(1), wanted, strict=True):
             check(column, expected(sums["betweenness"], directed))
 
@@ -244,12 +243,15 @@ def test_far_cutoffs_change_nothing(name, weighted):
     weight = torch.arange(arcs.shape[1], device=DEVICE) % 7 + 1.0 if weighted else None
     graph = Graph.from_edge_index(arcs, directed=True, edge_weight=weight)
     measure = getattr(torchcent, name)
-    plain = measure(graph, dtype=F64)
-    check(measure(graph, dtype=F64, cutoff=10**6), plain.cpu())
-    assert torch.equal(measure(graph, dtype=F64, cutoff=math.inf), plain)
+    plain = measure(graph, run=torchcent.Run(dtype=F64))
+    check(measure(graph, run=torchcent.Run(dtype=F64), cutoff=10**6), plain.cpu())
+    assert torch.equal(measure(graph, run=torchcent.Run(dtype=F64), cutoff=math.inf), plain)
     pivots = torch.tensor([1, 7, 200])
-    wanted = measure(graph, dtype=F64, sources=pivots)
-    check(measure(graph, dtype=F64, sources=pivots, cutoff=[500.0])[:, 0], wanted.cpu())
+    wanted = measure(graph, run=torchcent.Run(dtype=F64), sources=pivots)
+    check(
+        measure(graph, run=torchcent.Run(dtype=F64), sources=pivots, cutoff=[500.0])[:, 0],
+        wanted.cpu(),
+    )
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["hops", "lengths"])
@@ -297,12 +299,11 @@ def test_many_paths(engine, count):
         sources=some,
         targets=torch.arange(n),
         cutoff=[2, 4, 2 * count],
-        run=torchcent.Run(engine=engine),
-        dtype=F64,
+        run=torchcent.Run(engine=engine, dtype=F64),
     )
     whole = torchcent.betweenness(
         edge_index(arcs), num_nodes=n, directed=True, normalized=False, sources=some,
-        targets=torch.arange(n), dtype=F64,
+        targets=torch.arange(n), run=torchcent.Run(dtype=F64),
     )  # fmt: skip
     check(found[:, 2], whole.cpu())
     first = [arc for arc in arcs if max(arc) < 10]

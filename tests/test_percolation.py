@@ -12,7 +12,7 @@ from engines import ENGINES, WEIGHTED, assert_scores
 from graphs import DEVICE, complete, edge_index, grid, networkx_graph, path, random_graph, star
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import call, spread
+from surface import call
 
 import torchcent
 from torchcent import Graph, cli
@@ -66,7 +66,7 @@ def test_against_the_definition_and_networkx(shape, engine, directed):
     states = drawn(n)
     scores = torchcent.percolation(
         edge_index(arcs), length, states=torch.tensor(states), num_nodes=n, directed=directed,
-        dtype=F64, run=torchcent.Run(engine=engine)).cpu()  # fmt: skip
+        run=torchcent.Run(engine=engine, dtype=F64)).cpu()  # fmt: skip
     exact = definition(n, path_oracles.lengths(n, arcs, weights, directed), states)
     assert_scores(scores, exact, engine)
     graph = networkx_graph(n, arcs, directed)
@@ -81,9 +81,9 @@ def test_against_the_definition_and_networkx(shape, engine, directed):
 
 def test_equal_states_give_betweenness():
     graph = torchcent.generate.ba(3000, 3)
-    plain = torchcent.betweenness(graph, dtype=F64)
+    plain = torchcent.betweenness(graph, run=torchcent.Run(dtype=F64))
     for states in (torch.full((3000,), 0.25), torch.ones(3000, dtype=torch.bool)):
-        same = torchcent.percolation(graph, states=states, dtype=F64)
+        same = torchcent.percolation(graph, states=states, run=torchcent.Run(dtype=F64))
         torch.testing.assert_close(same, plain, rtol=1e-5, atol=1e-12)
 
 
@@ -92,9 +92,9 @@ def test_from_one_vertex():
     graph = Graph.from_edge_index(edge_index(random_graph(60, 200, seed=8)), 60, False)
     states = torch.zeros(60)
     states[7] = 3
-    one = torchcent.percolation(graph, states=states, dtype=F64)
+    one = torchcent.percolation(graph, states=states, run=torchcent.Run(dtype=F64))
     own = torchcent.betweenness(
-        graph, sources=[7], targets=torch.arange(60), normalized=False, dtype=F64
+        graph, sources=[7], targets=torch.arange(60), normalized=False, run=torchcent.Run(dtype=F64)
     )
     torch.testing.assert_close(one, 2 * own / 58)
     assert one[7] == 0
@@ -111,7 +111,7 @@ def test_batch(weighted):
         expected.append(
             torchcent.percolation(
                 edge_index(arcs), None if weight is None else weight.to(DEVICE), states=own,
-                num_nodes=n, directed=False, dtype=F64,
+                num_nodes=n, directed=False, run=torchcent.Run(dtype=F64),
             )
         )  # fmt: skip
         states.append(own)
@@ -139,7 +139,7 @@ def test_features(n):
     )
     for name, column in zip(names, found.unbind(1), strict=True):
         given = {"states": states} if name == "percolation" else {}
-        expected = getattr(torchcent, name)(arcs, num_nodes=n, directed=False, **spread(given))
+        expected = call(getattr(torchcent, name), arcs, num_nodes=n, directed=False, **given)
         torch.testing.assert_close(column, expected, rtol=1e-5, atol=1e-7)
     only = torchcent.node_features(
         arcs, measures=["percolation"], states=states, num_nodes=n, directed=False
@@ -250,8 +250,8 @@ def test_only_ratios_of_states_matter(engine, factor):
     n, arcs = SHAPES["40"]
     states = torch.tensor(drawn(n), dtype=F64)
     options = {"num_nodes": n, "directed": False, "dtype": F64, "engine": engine}
-    plain = torchcent.percolation(edge_index(arcs), states=states, **spread(options))
-    scaled = torchcent.percolation(edge_index(arcs), states=states * factor, **spread(options))
+    plain = call(torchcent.percolation, edge_index(arcs), states=states, **options)
+    scaled = call(torchcent.percolation, edge_index(arcs), states=states * factor, **options)
     assert plain.max() > 0
     torch.testing.assert_close(scaled, plain, rtol=1e-5, atol=1e-12)
 
@@ -288,8 +288,7 @@ def test_scores_that_are_zero_are_zero(seed, extra, rounded):
                 states=states,
                 num_nodes=n,
                 directed=False,
-                dtype=F64,
-                run=torchcent.Run(reduce=reduce),
+                run=torchcent.Run(reduce=reduce, dtype=F64),
             )
             for _ in range(2)
         )

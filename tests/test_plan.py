@@ -3,7 +3,7 @@
 import pytest
 import torch
 from graphs import DEVICE, edge_index, grid, path
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import Graph, generate
@@ -41,7 +41,7 @@ GRID = undirected(edge_index(grid(40, 40)))
     ],
 )
 def test_choice(graph, options, engine):
-    plan = torchcent.explain(graph, **spread(options))
+    plan = call(torchcent.explain, graph, **options)
     assert plan.engine == engine
     assert plan.reason in str(plan)
 
@@ -53,9 +53,9 @@ def test_what_the_measure_would_refuse():
         ({"engine": "lanes", "strategy": "edge_parallel"}, "strategy='edge_parallel' is for"),
     ):
         with pytest.raises(ValueError, match=said):
-            torchcent.explain(GRID, **spread(options))
+            call(torchcent.explain, GRID, **options)
         with pytest.raises(ValueError, match=said):
-            torchcent.betweenness(GRID, **spread(options))
+            call(torchcent.betweenness, GRID, **options)
 
 
 @on_cpu
@@ -63,12 +63,12 @@ def test_what_the_measure_would_refuse():
 @pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress"])
 def test_lanes_in_balls(graph, measure):
     ask = getattr(torchcent, measure)
-    expected = ask(graph, run=torchcent.Run(engine="queue"), dtype=torch.float64)
-    actual = ask(graph, run=torchcent.Run(engine="lanes"), dtype=torch.float64)
+    expected = ask(graph, run=torchcent.Run(engine="queue", dtype=torch.float64))
+    actual = ask(graph, run=torchcent.Run(engine="lanes", dtype=torch.float64))
     torch.testing.assert_close(actual, expected, rtol=1e-5, atol=0)
     some = torch.arange(0, graph.num_nodes, 3)
-    expected = ask(graph, sources=some, run=torchcent.Run(engine="queue"), dtype=torch.float64)
-    actual = ask(graph, sources=some, run=torchcent.Run(engine="lanes"), dtype=torch.float64)
+    expected = ask(graph, sources=some, run=torchcent.Run(engine="queue", dtype=torch.float64))
+    actual = ask(graph, sources=some, run=torchcent.Run(engine="lanes", dtype=torch.float64))
     torch.testing.assert_close(actual, expected, rtol=1e-5, atol=0)
 
 
@@ -215,8 +215,7 @@ def test_a_plan_that_is_kept_is_not_that_of_other_twins():
                     graph,
                     sources=sources,
                     targets=sources,
-                    run=torchcent.Run(engine="queue", reduce=how),
-                    dtype=torch.float64,
+                    run=torchcent.Run(engine="queue", reduce=how, dtype=torch.float64),
                 )
                 for how in ("twins", "none")
             ]

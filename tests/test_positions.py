@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent import EdgeList, read
@@ -135,7 +135,7 @@ def test_bad_tables(tmp_path, name, text, said):
 )
 def test_bad_arguments(tmp_path, given, error, said):
     with pytest.raises(error, match=said):
-        read(saved(tmp_path, "g.txt", "0 1\n"), **spread(given))
+        call(read, saved(tmp_path, "g.txt", "0 1\n"), **given)
 
 
 @pytest.mark.parametrize(
@@ -232,8 +232,8 @@ def test_scores_return_to_the_graph(undirected):
     roads = osmnx_graph()
     roads = roads.to_undirected() if undirected else roads
     graph = torchcent.Graph.from_networkx(roads, weight="length")
-    scores = torchcent.betweenness(graph, dtype=torch.float64)
-    flow = torchcent.edge_betweenness(graph, dtype=torch.float64)
+    scores = torchcent.betweenness(graph, run=torchcent.Run(dtype=torch.float64))
+    flow = torchcent.edge_betweenness(graph, run=torchcent.Run(dtype=torch.float64))
     torchcent.set_attributes(roads, "between", scores)
     torchcent.set_attributes(roads, "flow", flow, edges=True, weight="length")
     nodes = nx.betweenness_centrality(roads, weight="length")

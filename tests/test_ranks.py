@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 from runs import CASES, PAIRS, SMALL, network
-from surface import spread
+from surface import call
 from tuning import tuned
 
 import torchcent
@@ -291,7 +291,7 @@ def test_iterators_have_no_devices():
     for given in ({"devices": "all"}, {"checkpoint": "x"}, {"out": "x.npy"}):
         (name,) = given
         with pytest.raises(ValueError, match=f"blocks=True returns an iterator .* {name}=None"):
-            torchcent.shortest_path_lengths(network(), blocks=True, **spread(given))
+            call(torchcent.shortest_path_lengths, network(), blocks=True, **given)
 
 
 def test_bad_groups(monkeypatch):

@@ -54,6 +54,16 @@ def test_no_function_spells_out_a_run(function):
         assert function.__name__.startswith("group_")
 
 
+def test_functions_have_few_parameters():
+    for module in (torchcent, functional):
+        counts = [
+            len(inspect.signature(getattr(module, name)).parameters)
+            for name in module.__all__
+            if inspect.isfunction(getattr(module, name))
+        ]
+        assert max(counts) <= 14 and sum(counts) / len(counts) <= 8
+
+
 def test_graphs_are_made_with_a_run():
     for maker in MAKERS:
         assert "run" in inspect.signature(maker.__func__).parameters
@@ -77,6 +87,7 @@ def test_graphs_are_made_with_a_run():
         ({"threads": 0}, ValueError, "threads must be 1 to 4096, got 0"),
         ({"threads": 2**40}, ValueError, "threads must be 1 to 4096"),
         ({"devices": torch.zeros(2)}, TypeError, "devices must be a sequence"),
+        ({"dtype": torch.int64}, TypeError, "dtype must be a floating-point torch.dtype"),
         ({"threads": 1.5}, TypeError, "threads must be an int"),
         ({"thread": 1}, TypeError, "Run has no 'thread'; accepted: engine, reduce, memory"),
     ],
@@ -118,6 +129,7 @@ def test_a_run_is_a_value():
         run.memory = 3
     assert list(inspect.signature(Run).parameters) == [
         "engine", "reduce", "memory", "progress", "checkpoint", "devices", "group", "threads",
+        "dtype",
     ]  # fmt: skip
 
 
@@ -249,6 +261,22 @@ def test_what_functions_call_does_not_see_it(tmp_path):
     with Run(checkpoint=tmp_path / "run", progress=False):
         scores = torchcent.centralization(PATH, directed=False)
     assert scores.numel() == 1 and not (tmp_path / "run").exists()
+
+
+def test_dtype_of_scores():
+    double = Run(dtype=torch.float64)
+    assert torchcent.betweenness(PATH).dtype == torch.get_default_dtype()
+    for function in (torchcent.betweenness, torchcent.degree, torchcent.closeness):
+        assert function(PATH, run=double).dtype == torch.float64
+    with double:
+        assert torchcent.pagerank(PATH).dtype == torch.float64
+        assert torchcent.pagerank(PATH, run=Run(dtype=torch.float32)).dtype == torch.float32
+        assert functional.pagerank(PATH, num_nodes=4).dtype == torch.float64
+        assert torchcent.core_number(PATH, directed=False).dtype == torch.int64
+    with pytest.raises(ValueError, match="core_number does not use dtype=torch.float64"):
+        torchcent.core_number(PATH, directed=False, run=double)
+    with pytest.raises(ValueError, match="this function does not use dtype"):
+        functional.triangles(PATH, num_nodes=4, run=double)
 
 
 def test_number_of_threads():

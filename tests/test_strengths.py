@@ -16,7 +16,7 @@ import torch
 from graphs import DEVICE
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import call, spread
+from surface import call
 
 import torchcent
 from torchcent import Graph, cli
@@ -102,23 +102,23 @@ def katz(a, alpha=0.02):
 
 #: name -> the dense definition and the call, for directed graphs and others
 DIRECTED = {
-    "out": (lambda a: a.sum(1), lambda *g, **o: torchcent.degree(*g, **spread(o))),
-    "in": (lambda a: a.sum(0), lambda *g, **o: torchcent.degree(*g, direction="in", **spread(o))),
+    "out": (lambda a: a.sum(1), lambda *g, **o: call(torchcent.degree, *g, **o)),
+    "in": (lambda a: a.sum(0), lambda *g, **o: call(torchcent.degree, *g, direction="in", **o)),
     "both": (
         lambda a: a.sum(0) + a.sum(1),
-        lambda *g, **o: torchcent.degree(*g, direction="both", **spread(o)),
+        lambda *g, **o: call(torchcent.degree, *g, direction="both", **o),
     ),
-    "pagerank": (pagerank, lambda *g, **o: torchcent.pagerank(*g, **spread(o))),
-    "katz": (katz, lambda *g, **o: torchcent.katz(*g, alpha=0.02, normalized=False, **spread(o))),
-    "eigenvector": (eigenvector, lambda *g, **o: torchcent.eigenvector(*g, **spread(o))),
-    "hubs": (hubs, lambda *g, **o: torchcent.hits(*g, **spread(o)).hubs),
+    "pagerank": (pagerank, lambda *g, **o: call(torchcent.pagerank, *g, **o)),
+    "katz": (katz, lambda *g, **o: call(torchcent.katz, *g, alpha=0.02, normalized=False, **o)),
+    "eigenvector": (eigenvector, lambda *g, **o: call(torchcent.eigenvector, *g, **o)),
+    "hubs": (hubs, lambda *g, **o: call(torchcent.hits, *g, **o).hubs),
     "authorities": (
         lambda a: hubs(a.T),
-        lambda *g, **o: torchcent.hits(*g, **spread(o)).authorities,
+        lambda *g, **o: call(torchcent.hits, *g, **o).authorities,
     ),
     "walks": (
         walks,
-        lambda *g, **o: torchcent.random_walk_encoding(*g, walk_length=6, **spread(o)),
+        lambda *g, **o: call(torchcent.random_walk_encoding, *g, walk_length=6, **o),
     ),
 }
 UNDIRECTED = {
@@ -127,21 +127,29 @@ UNDIRECTED = {
     "degree": (lambda a: a.sum(1) + a.diagonal(), lambda *g, **o: torchcent.degree(*g, **o)),
     "closed walks": (
         lambda a: scipy.linalg.expm(a).diagonal(),
-        lambda *g, **o: torchcent.subgraph_centrality(*g, **spread(o)),
+        lambda *g, **o: call(torchcent.subgraph_centrality, *g, **o),
     ),
     "current flow": (
-        flow_betweenness, lambda *g, **o: torchcent.current_flow_betweenness(*g, **spread(o))
+        flow_betweenness,
+        lambda *g, **o: call(torchcent.current_flow_betweenness, *g, **o),
     ),
     "closeness": (
         lambda a: 1 / resistances(a).sum(1),
-        lambda *g, **o: torchcent.current_flow_closeness(*g, **spread(o)),
+        lambda *g, **o: call(torchcent.current_flow_closeness, *g, **o),
     ),
     "approximation": (
         flow_betweenness,
-        lambda *g, **o: torchcent.current_flow_betweenness_approx(
-            g[0], edge_weight=g[1] if len(g) > 1 else None, method="exact", **spread(o)).scores,
+        lambda *g, **o: (
+            call(
+                torchcent.current_flow_betweenness_approx,
+                g[0],
+                edge_weight=g[1] if len(g) > 1 else None,
+                method="exact",
+                **o,
+            ).scores
+        ),
     ),
-}  # fmt: skip
+}
 CASES = [(True, name) for name in DIRECTED] + [(False, name) for name in UNDIRECTED]
 
 
@@ -155,11 +163,11 @@ def test_values_are_those_of_the_adjacency_matrix(kind, weighted, directed, name
     index = torch.from_numpy(columns).to(DEVICE)
     values = (torch.from_numpy(weight).to(DEVICE),) if weighted else ()
     options = {"directed": directed, "dtype": F64}
-    found = measure(index, *values, **spread(options))
+    found = call(measure, index, *values, **options)
     np.testing.assert_allclose(found.cpu().numpy(), expected, rtol=1e-6, atol=1e-9)
     if kind != "zeros":
         graph = Graph.from_edge_index(index, n, directed, *values)
-        assert torch.equal(measure(graph, dtype=F64), found)
+        assert torch.equal(measure(graph, run=torchcent.Run(dtype=F64)), found)
     if name == "approximation":
         return
     other, more, size = drawn("both", 8, n=6, weighted=weighted)
@@ -167,7 +175,7 @@ def test_values_are_those_of_the_adjacency_matrix(kind, weighted, directed, name
     if weighted:
         values = (torch.cat([values[0], torch.from_numpy(more).to(DEVICE)]),)
     batch = torch.tensor([0] * n + [1] * size, device=DEVICE)
-    found = measure(together, *values, batch=batch, **spread(options)).cpu().numpy()
+    found = call(measure, together, *values, batch=batch, **options).cpu().numpy()
     np.testing.assert_allclose(found[:n], expected, rtol=1e-6, atol=1e-9)
     expected = definition(dense(other, more, size, directed))
     np.testing.assert_allclose(found[n:], expected, rtol=1e-6, atol=1e-9)
@@ -179,11 +187,13 @@ def test_resistances_and_currents_of_edges(kind, weighted):
     matrix, index = dense(columns, weight, n, False), torch.from_numpy(columns).to(DEVICE)
     values = torch.from_numpy(weight).to(DEVICE) if weighted else None
     pairs = torch.cartesian_prod(torch.arange(n), torch.arange(n)).T.to(DEVICE)
-    found = torchcent.effective_resistance(index, values, pairs=pairs, directed=False, dtype=F64)
+    found = torchcent.effective_resistance(
+        index, values, pairs=pairs, directed=False, run=torchcent.Run(dtype=F64)
+    )
     np.testing.assert_allclose(found.cpu().numpy(), resistances(matrix).ravel(), atol=1e-9)
     # Foster 1949, for currents: the sum over all pairs of both sides, of each edge.
     found = torchcent.edge_current_flow_betweenness(
-        index, values, directed=False, normalized=False, dtype=F64
+        index, values, directed=False, normalized=False, run=torchcent.Run(dtype=F64)
     ).cpu()
     inverse = np.linalg.pinv(np.diag(matrix.sum(1)) - matrix)
     for e, (u, v) in enumerate(columns.T):
@@ -213,18 +223,22 @@ def test_networkx_agrees(kind, weight):
     nodes = list(graph)
     matrix = nx.to_numpy_array(graph, nodes, weight=weight)
     ranks = nx.pagerank(graph, tol=1e-13, max_iter=1000, weight=weight, backend="networkx")
-    found = torchcent.pagerank(graph, weight, dtype=F64)
+    found = torchcent.pagerank(graph, weight, run=torchcent.Run(dtype=F64))
     np.testing.assert_allclose(found, [ranks[v] for v in nodes], rtol=1e-6)
     degree = dict(graph.degree(nodes, weight=weight))
-    found = torchcent.degree(graph, weight, direction="both", dtype=F64)
+    found = torchcent.degree(graph, weight, direction="both", run=torchcent.Run(dtype=F64))
     np.testing.assert_allclose(found, [degree[v] for v in nodes])
     if weight is None:
         built = Graph.from_networkx(graph)
-        assert torch.equal(torchcent.degree(built, direction="both", dtype=F64), found)
-    encoding = torchcent.random_walk_encoding(graph, weight, walk_length=6, dtype=F64)
+        assert torch.equal(
+            torchcent.degree(built, direction="both", run=torchcent.Run(dtype=F64)), found
+        )
+    encoding = torchcent.random_walk_encoding(
+        graph, weight, walk_length=6, run=torchcent.Run(dtype=F64)
+    )
     np.testing.assert_allclose(encoding, walks(matrix), atol=1e-12)
     if not graph.is_directed():
-        found = torchcent.current_flow_closeness(graph, weight, dtype=F64)
+        found = torchcent.current_flow_closeness(graph, weight, run=torchcent.Run(dtype=F64))
         scores = nx.current_flow_closeness_centrality(graph, weight=weight, backend="networkx")
         np.testing.assert_allclose(found, [scores[v] for v in nodes], rtol=1e-8)
 
@@ -273,8 +287,8 @@ def test_the_backend_has_the_values_of_networkx(name, options, suits, kind, what
     if not runs:
         return
     precise = {"tol": 1e-13, "max_iter": 10**5} if name in ITERATED else {}
-    expected = getattr(nx, name)(graph, backend="networkx", **spread({**signature, **precise}))
-    found = getattr(nx, name)(graph, backend="torchcent", **spread(signature))
+    expected = call(getattr(nx, name), graph, backend="networkx", **{**signature, **precise})
+    found = call(getattr(nx, name), graph, backend="torchcent", **signature)
     close = 1e-6
     if name == "resistance_distance":
         for node, row in expected.items():
@@ -306,7 +320,9 @@ def test_clustering_with_loops_and_parallels(directed):
     graph = nx.from_numpy_array(matrix, create_using=nx.DiGraph if directed else nx.Graph)
     expected = list(nx.clustering(graph, weight="weight", backend="networkx").values())
     index, values = torch.from_numpy(columns).to(DEVICE), torch.from_numpy(weight).to(DEVICE)
-    found = torchcent.clustering_coefficient(index, values, directed=directed, dtype=F64)
+    found = torchcent.clustering_coefficient(
+        index, values, directed=directed, run=torchcent.Run(dtype=F64)
+    )
     np.testing.assert_allclose(found.cpu(), expected, atol=1e-12)
     batch = torch.cat([index, index + n], 1)
     ptr = torch.tensor([0, n, 2 * n], device=DEVICE)
@@ -320,7 +336,7 @@ def test_clustering_with_loops_and_parallels(directed):
     )
     np.testing.assert_allclose(found.cpu(), 2 * expected, atol=1e-12)
     plain = list(nx.clustering(graph, backend="networkx").values())
-    found = torchcent.clustering_coefficient(index, directed=directed, dtype=F64)
+    found = torchcent.clustering_coefficient(index, directed=directed, run=torchcent.Run(dtype=F64))
     np.testing.assert_allclose(found.cpu(), plain, atol=1e-12)
 
 
@@ -369,8 +385,11 @@ def graphs_with_all():
 
 
 def scores(graph):
-    found = torchcent.pagerank(graph, dtype=F64), torchcent.degree(graph, dtype=F64)
-    return torch.stack([*found, torchcent.degree(graph.unweighted(), dtype=F64)])
+    found = (
+        torchcent.pagerank(graph, run=torchcent.Run(dtype=F64)),
+        torchcent.degree(graph, run=torchcent.Run(dtype=F64)),
+    )
+    return torch.stack([*found, torchcent.degree(graph.unweighted(), run=torchcent.Run(dtype=F64))])
 
 
 def same(one, other):
@@ -398,8 +417,10 @@ def test_they_survive(known, tmp_path):
         file.seek(0)
         assert same(graph, torch.load(file))
         assert same(graph, graph.reversed().reversed())
-        turned = torchcent.degree(graph.reversed(), dtype=F64)
-        assert torch.equal(turned, torchcent.degree(graph, direction="in", dtype=F64))
+        turned = torchcent.degree(graph.reversed(), run=torchcent.Run(dtype=F64))
+        assert torch.equal(
+            turned, torchcent.degree(graph, direction="in", run=torchcent.Run(dtype=F64))
+        )
         assert hash(graph) == hash(pickle.loads(pickle.dumps(graph)))
 
 
@@ -493,9 +514,13 @@ def test_the_adjacency_matrix(compiled, columns, seed, directed):
             off = dense(arcs, values, n, directed) * (1 - np.eye(n))
             np.testing.assert_array_equal(found, off)
         degree = torchcent.degree(
-            index, torch.from_numpy(weight).to(DEVICE), directed=directed, num_nodes=n, dtype=F64
+            index,
+            torch.from_numpy(weight).to(DEVICE),
+            directed=directed,
+            num_nodes=n,
+            run=torchcent.Run(dtype=F64),
         )
-        assert torch.equal(degree, torchcent.degree(graph, dtype=F64))
+        assert torch.equal(degree, torchcent.degree(graph, run=torchcent.Run(dtype=F64)))
 
 
 LAYOUTS = ("coo", "csr", "csc", "torch coo", "torch csr")
@@ -543,7 +568,7 @@ def test_entries_of_a_matrix_are_added_up(layout, directed):
         np.testing.assert_array_equal(
             lengths, scipy.sparse.csgraph.shortest_path(scipy.sparse.csr_array(off))
         )
-        found = torchcent.pagerank(matrix, True, dtype=F64).cpu()
+        found = torchcent.pagerank(matrix, True, run=torchcent.Run(dtype=F64)).cpu()
         np.testing.assert_allclose(found, pagerank(expected), rtol=1e-6)
 
 
@@ -687,4 +712,4 @@ def test_subnormal_strengths_are_refused(name):
     for arguments in ((graph,), (index, weight)):
         directed = {} if arguments[0] is graph else {"directed": False}
         with pytest.raises(ValueError, match="from 2.3e-308 on"):
-            getattr(torchcent, name)(*arguments, **spread(directed))
+            call(getattr(torchcent, name), *arguments, **directed)

@@ -24,7 +24,7 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from surface import spread
+from surface import call
 
 import torchcent
 
@@ -38,7 +38,7 @@ scores = partial(scored, torchcent.stress)
 @settings(max_examples=200)
 def test_definition(engine, question):
     n, arcs, options = question
-    expected = oracles.stress(n, arcs, **spread(options))
+    expected = call(oracles.stress, n, arcs, **options)
     assert_scores(scores(arcs, n, engine, **options), expected, engine)
 
 
@@ -49,7 +49,7 @@ def test_leafy_graphs(engine, name, directed):
     arcs = oracles.both_ways(arcs)
     for options in between(n):
         options |= {"directed": directed}
-        expected = oracles.stress(n, arcs, **spread(options))
+        expected = call(oracles.stress, n, arcs, **options)
         assert_scores(scores(arcs, n, engine, **options), expected, engine)
 
 
@@ -159,7 +159,10 @@ def test_same_bits_whatever_the_threads(engine, threads):
 
 def test_dtype_and_shape(engine):
     arcs = edge_index(random_graph(20, 60, seed=14))
-    exact = torchcent.stress(arcs, run=torchcent.Run(engine=engine), dtype=F64)
+    exact = torchcent.stress(
+        arcs,
+        run=torchcent.Run(engine=engine, dtype=F64),
+    )
     assert exact.dtype == F64 and exact.shape == (20,)
     single = torchcent.stress(arcs, run=torchcent.Run(engine=engine))
     assert torch.equal(single, exact.to(torch.get_default_dtype()))

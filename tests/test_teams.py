@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from surface import spread
+from surface import call
 from tuning import Tuning
 
 import torchcent
@@ -58,11 +58,14 @@ def at_once(tuning: Tuning) -> Iterator[None]:
 
 def scores(measure: str, graph: Graph, threads: int, **options: Any) -> torch.Tensor:
     torch.set_num_threads(threads)
-    found: torch.Tensor = getattr(torchcent, measure)(
+    found: torch.Tensor = call(
+        getattr(torchcent, measure),
         graph,
         normalized=False,
         dtype=torch.float64,
-        **spread(options, engine="queue", progress=False),
+        engine="queue",
+        progress=False,
+        **options,
     )
     return found.nan_to_num(-1)  # a single source has no score of its own
 
@@ -85,8 +88,13 @@ def test_endpoints_and_targets(options: dict[str, Any], at_once: None) -> None:
     options["sources"] = torch.tensor([3, 77])
     known = scores("betweenness", graph, 1, **options)
     assert torch.equal(scores("betweenness", graph, 5, **options), known)
-    other = torchcent.betweenness(
-        graph, normalized=False, dtype=torch.float64, **spread(options, engine="tensor")
+    other = call(
+        torchcent.betweenness,
+        graph,
+        normalized=False,
+        dtype=torch.float64,
+        engine="tensor",
+        **options,
     )
     torch.testing.assert_close(known, other, rtol=1e-9, atol=1e-9)
 

@@ -14,7 +14,7 @@ from graphs import LEAFY, arc_lists, diamonds, edge_index, grid, random_graph, t
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from resident import GIVING_BACK
-from surface import spread
+from surface import call
 
 import torchcent
 from torchcent.engines import _tensor
@@ -29,8 +29,13 @@ MEASURES = ["betweenness", "edge_betweenness", "stress"]
 
 
 def tensor_scores(measure: str, arcs: oracles.Arcs, n: int, **options) -> torch.Tensor:
-    return getattr(torchcent, measure)(
-        edge_index(arcs), num_nodes=n, dtype=F64, **spread(options, engine="tensor")
+    return call(
+        getattr(torchcent, measure),
+        edge_index(arcs),
+        num_nodes=n,
+        dtype=F64,
+        engine="tensor",
+        **options,
     )
 
 
@@ -283,11 +288,9 @@ def test_cuda(measure):
         columns = edge_index(arcs)
         options = {"directed": False, "engine": "tensor", "dtype": F64, "normalized": False}
         options |= {"sources": torch.arange(0, n, 7), "targets": torch.arange(n)}
-        on_cpu = getattr(torchcent, measure)(columns, **spread(options))
-        first = getattr(torchcent, measure)(columns.cuda(), **spread(options))
+        on_cpu = call(getattr(torchcent, measure), columns, **options)
+        first = call(getattr(torchcent, measure), columns.cuda(), **options)
         assert first.device.type == "cuda"
         assert_scores(first.cpu(), on_cpu, "tensor")
         for _ in range(2):  # the same bits in every run
-            assert torch.equal(
-                getattr(torchcent, measure)(columns.cuda(), **spread(options)), first
-            )
+            assert torch.equal(call(getattr(torchcent, measure), columns.cuda(), **options), first)

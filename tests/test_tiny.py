@@ -181,7 +181,10 @@ def test_alone_and_in_a_batch(weighted):
             length = weight[begin : begin + len(own)] if weighted else None
             begin += len(own)
             one = function(
-                edge_index(own), length, num_nodes=n, run=torchcent.Run(engine="tiny"), dtype=F64
+                edge_index(own),
+                length,
+                num_nodes=n,
+                run=torchcent.Run(engine="tiny", dtype=F64),
             )
             pieces.append(one.reshape(-1))
         assert torch.equal(found, torch.cat(pieces))
@@ -205,9 +208,14 @@ def test_counts_beyond_float64(parts):
     graph = Graph.from_edge_index(arcs, ptr=ptr, directed=False)
     numbers, _ = _tiny.split(graph, "tiny")
     assert _tiny.run(graph, numbers, ["betweenness"], "").overflowed == [0]
-    found = torchcent.betweenness(graph, run=torchcent.Run(engine="tiny"), dtype=F64)
+    found = torchcent.betweenness(
+        graph,
+        run=torchcent.Run(engine="tiny", dtype=F64),
+    )
     alone = torchcent.betweenness(
-        edge_index(deep[1]), run=torchcent.Run(engine="queue"), directed=False, dtype=F64
+        edge_index(deep[1]),
+        run=torchcent.Run(engine="queue", dtype=F64),
+        directed=False,
     )
     assert torch.equal(found[:2000], alone) and torch.isfinite(found).all()
     if parts == 2:
@@ -215,12 +223,17 @@ def test_counts_beyond_float64(parts):
             edge_index(grid(3, 3)), run=torchcent.Run(engine="tiny"), directed=False
         )
         assert torch.equal(found[2000:].float(), last)
-    far = torchcent.closeness(graph, run=torchcent.Run(engine="tiny"), dtype=F64)
+    far = torchcent.closeness(
+        graph,
+        run=torchcent.Run(engine="tiny", dtype=F64),
+    )
     expected = torchcent.closeness(
-        edge_index(deep[1]), directed=False, run=torchcent.Run(engine="bits"), dtype=F64
+        edge_index(deep[1]),
+        directed=False,
+        run=torchcent.Run(engine="bits", dtype=F64),
     )
     torch.testing.assert_close(far[:2000], expected)
-    features = torchcent.node_features(graph, dtype=F64)
+    features = torchcent.node_features(graph, run=torchcent.Run(dtype=F64))
     torch.testing.assert_close(features[:, 0], found)
 
 
@@ -230,7 +243,9 @@ def test_long_chains():
     n = 3 * 300 + 1
     found = ask("betweenness", n, chain, directed=False)
     expected = torchcent.betweenness(
-        edge_index(chain), directed=False, run=torchcent.Run(engine="queue"), dtype=F64
+        edge_index(chain),
+        directed=False,
+        run=torchcent.Run(engine="queue", dtype=F64),
     )
     assert_scores(found, expected.cpu(), "tiny")
 
@@ -265,10 +280,10 @@ def test_sizes_mixed():
     graph, ptr, middle = mixed()
     for measure in ("betweenness", "closeness", "eccentricity"):
         function = getattr(torchcent, measure)
-        found = function(graph, dtype=F64)
-        alone = function(middle, num_nodes=3000, directed=False, dtype=F64)
+        found = function(graph, run=torchcent.Run(dtype=F64))
+        alone = function(middle, num_nodes=3000, directed=False, run=torchcent.Run(dtype=F64))
         assert torch.equal(found[16:3016], alone)
-        last = function(edge_index(cycle(30)), directed=False, dtype=F64)
+        last = function(edge_index(cycle(30)), directed=False, run=torchcent.Run(dtype=F64))
         assert torch.equal(found[3016:], last)
     found = torchcent.diameter(graph)
     assert found[[0, 2]].tolist() == [6, 15]
@@ -278,10 +293,12 @@ def test_sizes_mixed():
     assert center.tolist() == [*expected, *range(3016, 3046)]
     pairs = torchcent.distance_distribution(graph)
     assert pairs.sum(1).tolist() == [16**2, 3000**2, 30**2]
-    within = torchcent.effective_diameter(graph, dtype=F64)
-    assert within[1] == torchcent.effective_diameter(middle, directed=False, dtype=F64)
-    features = torchcent.node_features(graph, dtype=F64)
-    assert torch.equal(features[:, 0], torchcent.betweenness(graph, dtype=F64))
+    within = torchcent.effective_diameter(graph, run=torchcent.Run(dtype=F64))
+    assert within[1] == torchcent.effective_diameter(
+        middle, directed=False, run=torchcent.Run(dtype=F64)
+    )
+    features = torchcent.node_features(graph, run=torchcent.Run(dtype=F64))
+    assert torch.equal(features[:, 0], torchcent.betweenness(graph, run=torchcent.Run(dtype=F64)))
 
 
 def test_explain():

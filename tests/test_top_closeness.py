@@ -40,7 +40,10 @@ def assert_top(graph: Graph, ks: Iterable[int], engine: str, wf_improved: bool =
     for k in ks:
         expected = np.argsort(-score, kind="stable")[:k]
         values, indices = torchcent.closeness(
-            graph, top=k, run=torchcent.Run(engine=engine), wf_improved=wf_improved, dtype=F64
+            graph,
+            top=k,
+            run=torchcent.Run(engine=engine, dtype=F64),
+            wf_improved=wf_improved,
         )
         assert indices.tolist() == expected.tolist()
         assert values.tolist() == score[expected].tolist()

@@ -378,8 +378,7 @@ def test_weights_at_the_edge_of_float64(engine, factor):
         lengths,
         num_nodes=n,
         normalized=False,
-        run=torchcent.Run(engine=engine),
-        dtype=torch.float64,
+        run=torchcent.Run(engine=engine, dtype=torch.float64),
     )
     assert found.tolist() == pytest.approx([float(score) for score in expected], rel=1e-5)
     rows = torchcent.shortest_path_lengths(

@@ -171,7 +171,9 @@ def test_percolation(engine: str, family: tuple[int, Arcs], seed: int) -> None:
     graph, known = undirected(n, arcs), None
     for reduce in ("none", *REDUCE):
         found = torchcent.percolation(
-            graph, states=states, run=torchcent.Run(engine=engine, reduce=reduce), dtype=F64
+            graph,
+            states=states,
+            run=torchcent.Run(engine=engine, reduce=reduce, dtype=F64),
         )
         known = found if known is None else known
         near = {"rtol": 1e-5 if engine == "lanes" else 1e-9, "atol": 1e-12}
@@ -186,11 +188,13 @@ def test_a_copy_of_a_vertex_has_its_score(family: tuple[int, Arcs]) -> None:
     around = [u for arc in arcs for u in arc if old in arc and u != old]
     graph = undirected(n + 1, [*arcs, *((u, n) for u in around)])
     known = torchcent.betweenness(
-        graph, run=torchcent.Run(engine="tensor", reduce="none"), dtype=F64
+        graph,
+        run=torchcent.Run(engine="tensor", reduce="none", dtype=F64),
     )
     torch.testing.assert_close(known[old], known[n])
     found = torchcent.betweenness(
-        graph, run=torchcent.Run(engine="queue", reduce="twins"), dtype=F64
+        graph,
+        run=torchcent.Run(engine="queue", reduce="twins", dtype=F64),
     )
     torch.testing.assert_close(found, known, rtol=1e-9, atol=1e-12)
 
@@ -208,19 +212,33 @@ def large(seed: int = 1) -> Graph:
 @pytest.mark.parametrize("name", ["betweenness", "edge_betweenness"])
 def test_large(name: str, engine: str) -> None:
     graph, measure = large(), getattr(torchcent, name)
-    known = measure(graph, run=torchcent.Run(engine="tensor", reduce="none"), dtype=F64)
+    known = measure(
+        graph,
+        run=torchcent.Run(engine="tensor", reduce="none", dtype=F64),
+    )
     for reduce in REDUCE:
-        found = measure(graph, run=torchcent.Run(engine=engine, reduce=reduce), dtype=F64)
+        found = measure(
+            graph,
+            run=torchcent.Run(engine=engine, reduce=reduce, dtype=F64),
+        )
         torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-9 * float(known.max()))
         assert torch.equal(
-            found, measure(graph, run=torchcent.Run(engine=engine, reduce=reduce), dtype=F64)
+            found,
+            measure(
+                graph,
+                run=torchcent.Run(engine=engine, reduce=reduce, dtype=F64),
+            ),
         )
     pivots = torch.arange(0, graph.num_nodes, 7)
     known = measure(
-        graph, sources=pivots, run=torchcent.Run(engine="tensor", reduce="none"), dtype=F64
+        graph,
+        sources=pivots,
+        run=torchcent.Run(engine="tensor", reduce="none", dtype=F64),
     )
     found = measure(
-        graph, sources=pivots, run=torchcent.Run(engine=engine, reduce="twins"), dtype=F64
+        graph,
+        sources=pivots,
+        run=torchcent.Run(engine=engine, reduce="twins", dtype=F64),
     )
     torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-9 * float(known.max()))
 
@@ -238,8 +256,14 @@ def test_counts_grow_by_twins_alone(layers: int, engine: str) -> None:
         == layers
     )
     for measure in (torchcent.betweenness, torchcent.edge_betweenness):
-        known = measure(graph, run=torchcent.Run(engine="queue", reduce="none"), dtype=F64)
-        found = measure(graph, run=torchcent.Run(engine=engine, reduce="twins"), dtype=F64)
+        known = measure(
+            graph,
+            run=torchcent.Run(engine="queue", reduce="none", dtype=F64),
+        )
+        found = measure(
+            graph,
+            run=torchcent.Run(engine=engine, reduce="twins", dtype=F64),
+        )
         torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-9)
 
 
@@ -253,21 +277,34 @@ def test_auto_takes_twins_that_pay(tuning: Tuning) -> None:
     assert plan.engine == "lanes" and plan.merged > 50 and "merging" in str(plan)
     assert plan.core_nodes < graph.num_nodes - plan.merged and plan.num_nodes == graph.num_nodes
     assert torchcent.explain(large(), run=torchcent.Run(reduce="fold")).merged == 0
-    known = torchcent.betweenness(graph, run=torchcent.Run(reduce="none"), dtype=F64)
-    torch.testing.assert_close(torchcent.betweenness(large(), dtype=F64), known, rtol=1e-5, atol=0)
+    known = torchcent.betweenness(
+        graph,
+        run=torchcent.Run(reduce="none", dtype=F64),
+    )
+    torch.testing.assert_close(
+        torchcent.betweenness(large(), run=torchcent.Run(dtype=F64)), known, rtol=1e-5, atol=0
+    )
     without = Graph.from_edge_index(generate.ba(3000, 4, seed=1).to(DEVICE), directed=False)
     assert torchcent.explain(without).merged == 0
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_bits_do_not_depend_on_threads(threads: int) -> None:
-    known, before = torchcent.betweenness(large(), run=torchcent.Run(reduce="twins"), dtype=F64), (
-        torch.get_num_threads()
-    )  # fmt: skip
+    known, before = (
+        torchcent.betweenness(
+            large(),
+            run=torchcent.Run(reduce="twins", dtype=F64),
+        ),
+        (torch.get_num_threads()),
+    )
     try:
         torch.set_num_threads(threads)
         assert torch.equal(
-            torchcent.betweenness(large(), run=torchcent.Run(reduce="twins"), dtype=F64), known
+            torchcent.betweenness(
+                large(),
+                run=torchcent.Run(reduce="twins", dtype=F64),
+            ),
+            known,
         )
     finally:
         torch.set_num_threads(before)

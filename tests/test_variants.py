@@ -10,7 +10,7 @@ from graphs import DEVICE, arc_lists, cycle, diamonds, edge_index, grid, path, r
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Arcs
-from surface import call, spread
+from surface import call
 from test_batch import together
 
 import torchcent
@@ -73,8 +73,7 @@ def test_against_every_path(shape, variant, weighted, directed):
     for engine in engines(weighted):
         found = torchcent.betweenness_variant(
             edge_index(arcs), weight, variant=variant, num_nodes=n, directed=directed,
-            normalized=False, run=torchcent.Run(engine=engine), dtype=F64,
-        ).cpu()  # fmt: skip
+            normalized=False, run=torchcent.Run(engine=engine, dtype=F64), ).cpu()  # fmt: skip
         torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-9)
 
 
@@ -91,7 +90,12 @@ def test_any_graph(graph, variant, weighted, directed, unit):
     if weighted and unit == 3:
         weight *= 3  # whole numbers
     found = torchcent.betweenness_variant(
-        edge_index(arcs), weight, variant=variant, num_nodes=n, directed=directed, dtype=F64
+        edge_index(arcs),
+        weight,
+        variant=variant,
+        num_nodes=n,
+        directed=directed,
+        run=torchcent.Run(dtype=F64),
     ).cpu()
     raw = [float(x) for x in truth(n, arcs, halves, directed, variant)]
     factor = max((n - 1) * (n - 2), 1) / (1 if directed or n < 3 else 2)
@@ -114,16 +118,17 @@ def test_a_batch_and_parts_of_the_pairs(variant):
     options = {"variant": variant, "num_nodes": n, "directed": False, "dtype": F64}
     every = torch.arange(n)
     sums = sum(
-        torchcent.betweenness_variant(
+        call(
+            torchcent.betweenness_variant,
             edge_index(arcs),
             sources=every,
             targets=every[part::3],
             normalized=False,
-            **spread(options),
+            **options,
         )
         for part in range(3)
     )
-    whole = torchcent.betweenness_variant(edge_index(arcs), normalized=False, **spread(options))
+    whole = call(torchcent.betweenness_variant, edge_index(arcs), normalized=False, **options)
     torch.testing.assert_close(sums, whole, rtol=1e-5, atol=1e-9)
 
 
@@ -133,9 +138,15 @@ def test_more_paths_than_float64_holds(variant):
     arcs, count = diamonds(1100), 1100
     n = 3 * count + 1
     found = torchcent.betweenness_variant(
-        edge_index(arcs), variant=variant, directed=True, normalized=False, num_nodes=n, dtype=F64,
-        sources=torch.tensor([0]), targets=torch.tensor([n - 1]),
-    ).cpu()  # fmt: skip
+        edge_index(arcs),
+        variant=variant,
+        directed=True,
+        normalized=False,
+        num_nodes=n,
+        run=torchcent.Run(dtype=F64),
+        sources=torch.tensor([0]),
+        targets=torch.tensor([n - 1]),
+    ).cpu()
     depth = torch.tensor([2 * (v // 3) + (v % 3 > 0) for v in range(n)]).double()
     share = torch.where(torch.arange(n) % 3 == 0, 1.0, 0.5).double()
     share[[0, -1]] = 0
@@ -161,4 +172,4 @@ def test_more_paths_than_float64_holds(variant):
 )
 def test_malformed(options, kind, said):
     with pytest.raises(kind, match=said):
-        torchcent.betweenness_variant(edge_index(path(4)), **spread(options))
+        call(torchcent.betweenness_variant, edge_index(path(4)), **options)

@@ -118,7 +118,9 @@ def test_katz_without_cycles_takes_any_alpha(alpha):
     draw = np.random.default_rng(1)
     matrix = np.triu(draw.random((60, 60)) < 0.1, 1) * 1.0
     index, _ = arcs_of(matrix)
-    found = torchcent.katz(index, num_nodes=60, alpha=alpha, normalized=False, dtype=F64)
+    found = torchcent.katz(
+        index, num_nodes=60, alpha=alpha, normalized=False, run=torchcent.Run(dtype=F64)
+    )
     exact = np.ones(60)
     for v in range(60):
         exact[v] = 1 + alpha * (matrix[:, v] @ exact)  # arcs lead to larger numbers
@@ -145,7 +147,9 @@ def test_katz_of_a_batch_and_of_few_origins():
     beta[[2, 5]] = torch.tensor([3.0, 1.0])
     matrix = undirected(nx.star_graph(30))
     exact = np.linalg.solve(np.eye(31) - 0.17 * matrix, beta.numpy().astype(float))
-    found = torchcent.katz(star, alpha=0.17, beta=beta, directed=False, normalized=False, dtype=F64)
+    found = torchcent.katz(
+        star, alpha=0.17, beta=beta, directed=False, normalized=False, run=torchcent.Run(dtype=F64)
+    )
     close(found, exact, 1e-8)
     with pytest.raises(ValueError, match="no convergence .* about 0.1825"):
         torchcent.katz(star, alpha=0.1825, directed=False, max_iter=50)
@@ -178,7 +182,7 @@ def test_eigenvector_of_directed_graphs(name):
         power /= power.max()
     exact = power.sum(1)
     index, _ = arcs_of(matrix)
-    found = torchcent.eigenvector(index, num_nodes=len(matrix), dtype=F64)
+    found = torchcent.eigenvector(index, num_nodes=len(matrix), run=torchcent.Run(dtype=F64))
     close(found, exact / np.linalg.norm(exact), 1e-7)
 
 
@@ -188,9 +192,9 @@ def test_long_paths(n):
     path = torch.tensor([range(n - 1), range(1, n)], device=DEVICE)
     exact = np.sin(np.arange(1, n + 1) * np.pi / (n + 1))
     exact /= np.linalg.norm(exact)
-    found = torchcent.eigenvector(path, directed=False, dtype=F64).cpu().numpy()
+    found = torchcent.eigenvector(path, directed=False, run=torchcent.Run(dtype=F64)).cpu().numpy()
     assert np.linalg.norm(found - exact) < 1e-9
-    found = torchcent.hits(path, directed=False, dtype=F64).hubs.cpu().numpy()
+    found = torchcent.hits(path, directed=False, run=torchcent.Run(dtype=F64)).hubs.cpu().numpy()
     # Of A A^T, even and odd vertices are apart, and have the same largest eigenvalue or nearly.
     assert np.isfinite(found).all()
 
@@ -217,7 +221,7 @@ def test_lanczos_restarts_until_it_converges(monkeypatch):
     monkeypatch.setattr(_perron, "_FACTORED", ())
     matrix = undirected(nx.path_graph(150))
     index, _ = arcs_of(matrix)
-    found = torchcent.eigenvector(index, directed=False, dtype=F64)
+    found = torchcent.eigenvector(index, directed=False, run=torchcent.Run(dtype=F64))
     close(found, projection(matrix), 1e-8)
     with pytest.raises(_lanczos.Slow) as error:
         there = torch.from_numpy(matrix)
@@ -282,7 +286,7 @@ def test_hubs_of_small_graphs_with_eigenvalues_of_both_signs():
     index, weight = arcs_of(scipy.linalg.block_diag(*parts))
     size = torch.tensor([len(part) for part in parts], device=DEVICE)
     batch = torch.repeat_interleave(size)
-    found = torchcent.hits(index, weight, batch=batch, dtype=F64).hubs.cpu()
+    found = torchcent.hits(index, weight, batch=batch, run=torchcent.Run(dtype=F64)).hubs.cpu()
     for part, own in zip(parts, found.split(size.tolist()), strict=True):
         exact = projection(part @ part.T)
         close(own, exact / exact.sum(), 1e-12)
@@ -365,7 +369,7 @@ def test_walks_within_reach(name, weighted, whole, monkeypatch):
     monkeypatch.setattr(_closed, "_ENTRIES", 500)
     index, weight = arcs_of(matrix)
     found = torchcent.random_walk_encoding(
-        index, weight, num_nodes=len(matrix), walk_length=7, dtype=F64
+        index, weight, num_nodes=len(matrix), walk_length=7, run=torchcent.Run(dtype=F64)
     )
     close(found, np.stack(exact, 1), 1e-12)
 
@@ -476,13 +480,17 @@ def test_vectors_do_not_depend_on_the_unit_of_weights(factor, size, both_ways):
     leading = np.abs(vectors[:, values.real.argmax()])
     hubs = np.abs(np.linalg.eigh(matrix @ matrix.T)[1][:, -1])
     index, weight = arcs_of(matrix)
-    found = torchcent.eigenvector(index, weight * factor, dtype=F64)
+    found = torchcent.eigenvector(index, weight * factor, run=torchcent.Run(dtype=F64))
     close(found, leading, 1e-9)
-    close(torchcent.hits(index, weight * factor, dtype=F64).hubs, hubs / hubs.sum(), 1e-9)
+    close(
+        torchcent.hits(index, weight * factor, run=torchcent.Run(dtype=F64)).hubs,
+        hubs / hubs.sum(),
+        1e-9,
+    )
     twice = torch.cat([index, index + size], 1)  # each graph of a batch has its own unit
     batch = torch.arange(2 * size, device=DEVICE) // size
     both = torch.cat([weight * factor, weight])
-    found = torchcent.eigenvector(twice, both, batch=batch, dtype=F64)
+    found = torchcent.eigenvector(twice, both, batch=batch, run=torchcent.Run(dtype=F64))
     close(found, np.concatenate([leading, leading]), 1e-9)
 
 
@@ -491,5 +499,5 @@ def test_a_strong_arc_outside_of_cycles(strength):
     index = torch.tensor([[0, 1, 2, 0, 3], [1, 2, 0, 3, 4]], device=DEVICE)
     weight = torch.tensor([1, 1, 1, strength, 1], dtype=F64, device=DEVICE)
     wanted = np.array([1 / strength, 1 / strength, 1 / strength, 1, 1])
-    found = torchcent.eigenvector(index, weight, dtype=F64)
+    found = torchcent.eigenvector(index, weight, run=torchcent.Run(dtype=F64))
     close(found, wanted / np.linalg.norm(wanted), 1e-9)

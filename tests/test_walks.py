@@ -66,20 +66,20 @@ def stationary(matrix, alpha, restart, jump):
 def test_pagerank(seed, directed):
     matrix, graph = drawn(seed, directed=directed)
     even = np.full(len(matrix), 1 / len(matrix))
-    found = torchcent.pagerank(graph, dtype=F64)
+    found = torchcent.pagerank(graph, run=torchcent.Run(dtype=F64))
     close(found, stationary(matrix, 0.85, even, even))
     close(found, nx.pagerank(networkx_of(matrix, directed), tol=1e-14, max_iter=1000))
     draw = np.random.default_rng(seed)
     restart, jump = draw.random((len(matrix), 20)), draw.random(len(matrix))
     found = torchcent.pagerank(
         graph, alpha=0.5, personalization=torch.from_numpy(restart),
-        dangling=torch.from_numpy(jump), dtype=F64,
+        dangling=torch.from_numpy(jump), run=torchcent.Run(dtype=F64),
     )  # fmt: skip
     assert found.shape == restart.shape
     for column in (0, 17):
         p = restart[:, column] / restart[:, column].sum()
         close(found[:, column], stationary(matrix, 0.5, p, jump / jump.sum()))
-    close(torchcent.pagerank(graph, alpha=0, dtype=F64), even)
+    close(torchcent.pagerank(graph, alpha=0, run=torchcent.Run(dtype=F64)), even)
 
 
 @given(st.integers(0, 10**6), st.floats(0.1, 0.97), st.sampled_from([1e-3, 1e-6, 1e-11]))
@@ -87,7 +87,9 @@ def test_pagerank(seed, directed):
 def test_the_error_of_pagerank_is_bounded(seed, alpha, tol):
     matrix, graph = drawn(seed, 12, 20)
     even = np.full(12, 1 / 12)
-    found = torchcent.pagerank(graph, alpha=alpha, tol=tol, dtype=F64).cpu().numpy()
+    found = (
+        torchcent.pagerank(graph, alpha=alpha, tol=tol, run=torchcent.Run(dtype=F64)).cpu().numpy()
+    )
     assert np.abs(found - stationary(matrix, alpha, even, even)).sum() <= 2 * tol + 1e-14
 
 
@@ -98,7 +100,7 @@ def test_pagerank_of_igraph():
     there = igraph.Graph(n=60, edges=list(zip(tail.tolist(), head.tolist(), strict=True)),
                          directed=True)  # fmt: skip
     close(
-        torchcent.pagerank(graph, dtype=F64),
+        torchcent.pagerank(graph, run=torchcent.Run(dtype=F64)),
         there.pagerank(weights=matrix[tail, head].tolist()),
         1e-8,
     )
@@ -110,11 +112,15 @@ def test_katz(seed):
     beta = np.random.default_rng(seed).random(len(matrix))
     exact = np.linalg.solve(np.eye(len(matrix)) - 0.05 * matrix.T, beta)
     found = torchcent.katz(
-        graph, alpha=0.05, beta=torch.from_numpy(beta), normalized=False, dtype=F64
+        graph,
+        alpha=0.05,
+        beta=torch.from_numpy(beta),
+        normalized=False,
+        run=torchcent.Run(dtype=F64),
     )
     close(found, exact)
     known = nx.katz_centrality(networkx_of(matrix, True), 0.05, weight="weight", tol=1e-12)
-    close(torchcent.katz(graph, alpha=0.05, dtype=F64), known)
+    close(torchcent.katz(graph, alpha=0.05, run=torchcent.Run(dtype=F64)), known)
 
 
 def test_katz_diverges():
@@ -132,13 +138,17 @@ def test_katz_diverges():
 def test_eigenvector_and_hits(seed):
     matrix, graph = drawn(seed, 60, 300, directed=False)
     values, states = np.linalg.eigh(matrix)
-    close(torchcent.eigenvector(graph, dtype=F64), np.abs(states[:, -1]), 1e-8)
+    close(torchcent.eigenvector(graph, run=torchcent.Run(dtype=F64)), np.abs(states[:, -1]), 1e-8)
     matrix, graph = drawn(seed, 60, 300)
     values, states = np.linalg.eig(matrix.T)
     vector = np.abs(states[:, values.real.argmax()].real)
-    close(torchcent.eigenvector(graph, dtype=F64), vector / np.linalg.norm(vector), 1e-8)
+    close(
+        torchcent.eigenvector(graph, run=torchcent.Run(dtype=F64)),
+        vector / np.linalg.norm(vector),
+        1e-8,
+    )
     left, _, right = np.linalg.svd(matrix)
-    hubs, authorities = torchcent.hits(graph, dtype=F64)
+    hubs, authorities = torchcent.hits(graph, run=torchcent.Run(dtype=F64))
     close(hubs, np.abs(left[:, 0]) / np.abs(left[:, 0]).sum(), 1e-8)
     close(authorities, np.abs(right[0]) / np.abs(right[0]).sum(), 1e-8)
     known = nx.hits(networkx_of(matrix, True), tol=1e-13)
@@ -151,16 +161,16 @@ def test_eigenvector_of_slow_and_of_several_parts():
     n = 120
     path = torch.stack([torch.arange(n - 1), torch.arange(1, n)]).to(DEVICE)
     exact = np.sin(np.arange(1, n + 1) * math.pi / (n + 1))
-    found = torchcent.eigenvector(path, directed=False, dtype=F64)
+    found = torchcent.eigenvector(path, directed=False, run=torchcent.Run(dtype=F64))
     close(found, exact / np.linalg.norm(exact), 1e-7)
     twice = torch.cat([path, path + n], 1)
-    found = torchcent.eigenvector(twice, directed=False, dtype=F64)
+    found = torchcent.eigenvector(twice, directed=False, run=torchcent.Run(dtype=F64))
     close(found[:n], exact / np.linalg.norm(exact) / math.sqrt(2), 1e-7)
     close(found[n:], exact / np.linalg.norm(exact) / math.sqrt(2), 1e-7)
     with pytest.raises(ValueError, match="edge_index has no directed cycle"):
         torchcent.eigenvector(path[:, :3])
     ring = torch.cat([path[:, :3], torch.tensor([[3], [0]], device=DEVICE)], 1)
-    assert torchcent.eigenvector(ring, dtype=F64).tolist() == [0.5] * 4
+    assert torchcent.eigenvector(ring, run=torchcent.Run(dtype=F64)).tolist() == [0.5] * 4
     with pytest.raises(ValueError, match="max_iter=2"):
         torchcent.eigenvector(torch.cat([ring, path[:, 1:9:2]], 1), max_iter=2)
     with pytest.raises(ValueError, match="max_iter must be at most 1,000,000"):
@@ -177,17 +187,20 @@ def test_subgraph_centrality(seed, dense, monkeypatch):
         monkeypatch.setattr(_subgraph, "_DENSE", 4)
         monkeypatch.setattr(_subgraph, "_MOST_DENSE", 4)
         monkeypatch.setattr(_subgraph, "_TOGETHER", 7)
-    close(torchcent.subgraph_centrality(graph, dtype=F64), np.diag(exact))
+    close(torchcent.subgraph_centrality(graph, run=torchcent.Run(dtype=F64)), np.diag(exact))
     some = torch.tensor([38, 3, 11])
-    found = torchcent.subgraph_centrality(graph, vertices=some, dtype=F64)
+    found = torchcent.subgraph_centrality(graph, vertices=some, run=torchcent.Run(dtype=F64))
     close(found, np.diag(exact)[some])
-    close(torchcent.communicability(graph, dtype=F64), exact)
+    close(torchcent.communicability(graph, run=torchcent.Run(dtype=F64)), exact)
     plain = graph.unweighted()
     known = networkx_of((matrix > 0) * 1.0, False)
-    close(torchcent.subgraph_centrality(plain, dtype=F64), nx.subgraph_centrality(known))
+    close(
+        torchcent.subgraph_centrality(plain, run=torchcent.Run(dtype=F64)),
+        nx.subgraph_centrality(known),
+    )
     there = nx.communicability(known)
     wanted = [[there[u][v] for v in range(40)] for u in range(40)]
-    close(torchcent.communicability(plain, dtype=F64), wanted)
+    close(torchcent.communicability(plain, run=torchcent.Run(dtype=F64)), wanted)
 
 
 @pytest.mark.parametrize("tol", [1e-2, 1e-5])
@@ -197,7 +210,9 @@ def test_the_error_of_quadratures_is_bounded(tol, monkeypatch):
     matrix, graph = drawn(7, 60, 240, directed=False, weighted=False)
     values, states = np.linalg.eigh(matrix)
     exact = (states * states) @ np.exp(values)
-    found = torchcent.subgraph_centrality(graph, tol=tol, dtype=F64).cpu().numpy()
+    found = (
+        torchcent.subgraph_centrality(graph, tol=tol, run=torchcent.Run(dtype=F64)).cpu().numpy()
+    )
     assert (np.abs(found - exact) <= tol * exact * 1.1).all()
 
 
@@ -220,7 +235,7 @@ def test_triangles_and_clustering(seed, directed, weighted, monkeypatch):
         monkeypatch.setattr(_local, "_PAIRS", 5)
     matrix, graph = drawn(seed, 20, 90, directed, weighted)
     there = networkx_of(matrix, directed)
-    found = torchcent.clustering_coefficient(graph, dtype=F64)
+    found = torchcent.clustering_coefficient(graph, run=torchcent.Run(dtype=F64))
     close(found, nx.clustering(there, weight="weight" if weighted else None), 1e-12)
     arcs = matrix > 0
     every = (arcs + 0.0 + arcs.T).sum(1)
@@ -258,7 +273,7 @@ def test_clustering_of_a_hub_of_many_neighbours():
     wheel = torch.cat(
         [torch.stack([rim, (rim + 1) % n]), torch.stack([rim, torch.full_like(rim, n)])], 1
     )
-    found = torchcent.clustering_coefficient(wheel, directed=False, dtype=F64)
+    found = torchcent.clustering_coefficient(wheel, directed=False, run=torchcent.Run(dtype=F64))
     assert float(found[n]) == pytest.approx(2 / (n - 1), rel=1e-14)
 
 
@@ -296,16 +311,21 @@ def test_core_number(seed, m, directed):
 def test_degree(directed):
     matrix, graph = drawn(2, directed=directed)
     out, back = matrix.sum(1), matrix.sum(0)
-    close(torchcent.degree(graph, dtype=F64), out)
-    close(torchcent.degree(graph, direction="in", dtype=F64), back)
-    close(torchcent.degree(graph, direction="both", dtype=F64), out + back if directed else out)
+    close(torchcent.degree(graph, run=torchcent.Run(dtype=F64)), out)
+    close(torchcent.degree(graph, direction="in", run=torchcent.Run(dtype=F64)), back)
+    close(
+        torchcent.degree(graph, direction="both", run=torchcent.Run(dtype=F64)),
+        out + back if directed else out,
+    )
     there, plain = networkx_of(matrix, directed), graph.unweighted()
-    found = torchcent.degree(plain, direction="both", normalized=True, dtype=F64)
+    found = torchcent.degree(plain, direction="both", normalized=True, run=torchcent.Run(dtype=F64))
     close(found, nx.degree_centrality(there))
     if directed:
-        found = torchcent.degree(plain, direction="in", normalized=True, dtype=F64)
+        found = torchcent.degree(
+            plain, direction="in", normalized=True, run=torchcent.Run(dtype=F64)
+        )
         close(found, nx.in_degree_centrality(there))
-        found = torchcent.degree(plain, normalized=True, dtype=F64)
+        found = torchcent.degree(plain, normalized=True, run=torchcent.Run(dtype=F64))
         close(found, nx.out_degree_centrality(there))
 
 
@@ -450,14 +470,16 @@ def test_columns():
     """Weights are lengths to node_features, and do not matter to these."""
     _, graph = drawn(3, directed=False)
     names = [x for x in OF_VERTICES if x not in ("degree", "hits", "katz")]
-    found = torchcent.node_features(graph, measures=[*names, "betweenness", "hubs"], dtype=F64)
+    found = torchcent.node_features(
+        graph, measures=[*names, "betweenness", "hubs"], run=torchcent.Run(dtype=F64)
+    )
     plain = graph.unweighted()
     for name, column in zip(names, found.T, strict=False):
         assert torch.equal(column, getattr(torchcent, name)(plain).double()) or torch.equal(
-            column, getattr(torchcent, name)(plain, dtype=F64)
+            column, getattr(torchcent, name)(plain, run=torchcent.Run(dtype=F64))
         )
-    assert torch.equal(found[:, -2], torchcent.betweenness(graph, dtype=F64))
-    assert torch.equal(found[:, -1], torchcent.hits(plain, dtype=F64).hubs)
+    assert torch.equal(found[:, -2], torchcent.betweenness(graph, run=torchcent.Run(dtype=F64)))
+    assert torch.equal(found[:, -1], torchcent.hits(plain, run=torchcent.Run(dtype=F64)).hubs)
 
 
 def freeman(scores):
@@ -474,17 +496,24 @@ def test_centralization(directed):
     there = igraph.Graph(n=n, edges=pairs, directed=directed)
     most = (n - 1) ** 2 if directed else (n - 1) * (n - 2)
     degree = there.degree(mode="out")
-    close(torchcent.centralization(graph, "degree", dtype=F64), freeman(degree) / most)
+    close(
+        torchcent.centralization(graph, "degree", run=torchcent.Run(dtype=F64)),
+        freeman(degree) / most,
+    )
     most = (n - 1) ** 2 * (n - 2) / (1 if directed else 2)
-    found = torchcent.centralization(graph, dtype=F64)
+    found = torchcent.centralization(graph, run=torchcent.Run(dtype=F64))
     close(found, freeman(there.betweenness()) / most)
-    known = torchcent.betweenness(graph, dtype=F64)
-    assert torch.equal(torchcent.centralization(graph, scores=known, dtype=F64), found)
+    known = torchcent.betweenness(graph, run=torchcent.Run(dtype=F64))
+    assert torch.equal(
+        torchcent.centralization(graph, scores=known, run=torchcent.Run(dtype=F64)), found
+    )
     if not directed:
         whole = igraph.Graph.Barabasi(n, 2)
         most = (n - 1) * (n - 2) / (2 * n - 3)
         index = torch.tensor(whole.get_edgelist()).T.to(DEVICE)
-        found = torchcent.centralization(index, "closeness", directed=False, dtype=F64)
+        found = torchcent.centralization(
+            index, "closeness", directed=False, run=torchcent.Run(dtype=F64)
+        )
         close(found, freeman(whole.closeness()) / most)
 
 
@@ -582,7 +611,7 @@ def test_command(name, options, column, tmp_path, capsys):
 def test_parts_of_distributions(monkeypatch):
     matrix, graph = drawn(0)
     restart = torch.rand(len(matrix), 5, generator=torch.Generator().manual_seed(1))
-    found = torchcent.pagerank(graph, personalization=restart, dtype=F64)
+    found = torchcent.pagerank(graph, personalization=restart, run=torchcent.Run(dtype=F64))
     monkeypatch.setattr(_pagerank, "_TOGETHER", 2)
-    again = torchcent.pagerank(graph, personalization=restart, dtype=F64)
+    again = torchcent.pagerank(graph, personalization=restart, run=torchcent.Run(dtype=F64))
     torch.testing.assert_close(found, again, rtol=0, atol=1e-12)

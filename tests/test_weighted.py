@@ -323,7 +323,10 @@ def test_dtype_of_weights(weighted_engine, dtype):
     graph = [Graph.from_edge_index(edge_index(arcs), n, edge_weight=w.to(edge_index(arcs).device))
              for w in (weights, weights.to(dtype))]  # fmt: skip
     first, second = (
-        torchcent.betweenness(g, run=torchcent.Run(engine=weighted_engine), dtype=F64)
+        torchcent.betweenness(
+            g,
+            run=torchcent.Run(engine=weighted_engine, dtype=F64),
+        )
         for g in graph
     )
     assert torch.equal(first, second)

@@ -30,6 +30,7 @@ from graphs import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from surface import call
+from surface import seeded as from_seed
 from test_weighted import ENDS, EXACT, ROUNDED, listed, networkx_graph, seeded
 from torch import Tensor
 
@@ -131,7 +132,9 @@ def test_decimals_are_added_as_they_are_written(weighted_engine, eager, data):
     check_extremes(rows, graph, weighted_engine, "inf")
     for disconnected in ("inf", "component"):
         found = torchcent.eccentricity(
-            graph, disconnected=disconnected, run=torchcent.Run(engine=weighted_engine), dtype=F64
+            graph,
+            disconnected=disconnected,
+            run=torchcent.Run(engine=weighted_engine, dtype=F64),
         )
         expected = oracles.eccentricity(rows, disconnected)
         assert found.tolist() == [float(x) for x in expected]
@@ -293,7 +296,9 @@ def test_effective_diameter(weighted_engine):
     within = [
         float(
             torchcent.effective_diameter(
-                graph, q=q, run=torchcent.Run(engine=weighted_engine), dtype=F64
+                graph,
+                q=q,
+                run=torchcent.Run(engine=weighted_engine, dtype=F64),
             )
         )
         for q in (0.25, 0.5, 1.0)
@@ -454,8 +459,8 @@ def test_drawn_pivots(weighted_engine):
     graph = weighted(n, arcs, seeded(arcs, "uniform"))
     ids = torch.randperm(n, generator=torch.Generator().manual_seed(3))[:9]
     for measure in (torchcent.closeness, torchcent.harmonic):
-        drawn = measure(graph, sources=9, generator=torch.Generator().manual_seed(3),
-                        run=torchcent.Run(engine=weighted_engine))  # fmt: skip
+        with from_seed(3):
+            drawn = measure(graph, sources=9, run=torchcent.Run(engine=weighted_engine))
         assert torch.equal(
             drawn, measure(graph, sources=ids, run=torchcent.Run(engine=weighted_engine))
         )
@@ -468,7 +473,8 @@ def test_threads(weighted_engine, threads):
     for count in (1, 2, 3):
         torch.set_num_threads(count)
         profile = torchcent.distance_profile(
-            graph, run=torchcent.Run(engine=weighted_engine), dtype=F64
+            graph,
+            run=torchcent.Run(engine=weighted_engine, dtype=F64),
         )
         pivots = torchcent.closeness(
             graph, sources=torch.arange(99), run=torchcent.Run(engine=weighted_engine)

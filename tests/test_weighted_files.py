@@ -76,7 +76,7 @@ def test_a_graph_of_every_format(roads):
     assert edges.edge_weight is not None and not edges.graph().is_weighted
     graph = edges.graph(weighted=True)
     expected = nx.betweenness_centrality(towns(), weight="weight")
-    assert torchcent.betweenness(graph, dtype=F64).tolist() == pytest.approx(
+    assert torchcent.betweenness(graph, run=torchcent.Run(dtype=F64)).tolist() == pytest.approx(
         list(expected.values())
     )
     assert sorted(graph.weight.tolist()) == sorted(2 * [w for *_, w in ROADS])

@@ -130,12 +130,12 @@ def test_streets(name: str, load: Graphs) -> None:
     matrix.data = np.maximum(matrix.data, 1e-3)
     graph = Graph.from_scipy(matrix, info["directed"], weighted=True).to(DEVICE)
     pivots = torch.arange(0, graph.num_nodes, graph.num_nodes // 70)
-    auto = torchcent.betweenness(graph, sources=pivots, dtype=F64)
+    auto = torchcent.betweenness(graph, sources=pivots, run=torchcent.Run(dtype=F64))
     if torchcent.explain(graph).engine == "tensor":
         pytest.skip("there are no compiled kernels to compare")
     for engine in ("relax", "dijkstra"):
         other = torchcent.betweenness(
-            graph, sources=pivots, dtype=F64, run=torchcent.Run(engine=engine)
+            graph, sources=pivots, run=torchcent.Run(engine=engine, dtype=F64)
         )
         assert_scores(other, auto, engine)
 
@@ -190,11 +190,14 @@ def test_decimals_of_streets(load: Graphs) -> None:
     matrix.data = (matrix.data * 10**digits).round()
     whole = Graph.from_scipy(matrix, info["directed"], weighted=True).to(DEVICE)
     pivots = torch.arange(0, graph.num_nodes, graph.num_nodes // 50)
-    found = torchcent.betweenness(graph, sources=pivots, dtype=F64)
-    assert found.tolist() == torchcent.betweenness(whole, sources=pivots, dtype=F64).tolist()
+    found = torchcent.betweenness(graph, sources=pivots, run=torchcent.Run(dtype=F64))
+    assert (
+        found.tolist()
+        == torchcent.betweenness(whole, sources=pivots, run=torchcent.Run(dtype=F64)).tolist()
+    )
     rounded = torchcent.betweenness(
         graph.with_ties("float"),
         sources=pivots,
-        dtype=F64,
+        run=torchcent.Run(dtype=F64),
     )
     assert ((rounded - found).abs() > 1e-6 * found).sum() > graph.num_nodes // 4

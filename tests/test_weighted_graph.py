@@ -88,9 +88,11 @@ def test_weights_that_differ_by_direction():
         graph.add_edge(u, v, weight=weight)
     known = made(40, arcs, weights)
     expected = nx.betweenness_centrality(graph, weight="weight")
-    assert_scores(torchcent.betweenness(known, dtype=F64).cpu(), expected.values(), "auto")
+    assert_scores(
+        torchcent.betweenness(known, run=torchcent.Run(dtype=F64)).cpu(), expected.values(), "auto"
+    )
     expected = nx.closeness_centrality(graph, distance="weight")
-    assert torchcent.closeness(known, dtype=F64).tolist() == pytest.approx(
+    assert torchcent.closeness(known, run=torchcent.Run(dtype=F64)).tolist() == pytest.approx(
         list(expected.values()), rel=1e-12
     )
 
@@ -141,7 +143,7 @@ def test_from_networkx_and_back(kind):
     plain = known.unweighted().to_networkx()
     assert set(map(frozenset, plain.edges)) == set(map(frozenset, back.edges))
     expected = nx.betweenness_centrality(graph, weight="weight")
-    actual = torchcent.betweenness(known, dtype=F64)
+    actual = torchcent.betweenness(known, run=torchcent.Run(dtype=F64))
     assert actual.tolist() == pytest.approx([expected[v] for v in graph])
 
 

@@ -70,7 +70,9 @@ def test_decimals_of_a_batch_tie_as_those_of_each_graph():
         assert found[:4].tolist() == ([0, 0.5, 0.5, 0] if ties == "decimal" else [0, 0, 1, 0])
     profile = call(torchcent.distance_profile, arcs, weights, ptr=ptr, dtype=F64)
     assert profile.farness.tolist()[:4] == [0, 0.1, 0.15, 0.65]
-    assert torchcent.closeness(arcs[:, :4], weights[:4], dtype=F64)[3] == 3 / 0.65
+    assert (
+        torchcent.closeness(arcs[:, :4], weights[:4], run=torchcent.Run(dtype=F64))[3] == 3 / 0.65
+    )
 
 
 def test_bad_ties():
@@ -158,7 +160,7 @@ def test_engines_agree_about_a_tolerance(weighted_engine, tolerance, whole):
 
 def test_a_tolerance_means_nothing_to_hops():
     arcs = edge_index(random_graph(50, 200, seed=1))
-    hops = torchcent.betweenness(arcs, dtype=F64)
+    hops = torchcent.betweenness(arcs, run=torchcent.Run(dtype=F64))
     assert torch.equal(call(torchcent.betweenness, arcs, dtype=F64, tie_tolerance=0.3), hops)
 
 

@@ -59,10 +59,13 @@ class _OfGraphs(BaseTransform):
         self.edge_types = check_data.edge_types(edge_types)
         self.run = checked(run)
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self, dtype: torch.dtype | None = None) -> dict[str, Any]:
         """Arguments common to all functions. DataLoader workers show no bar unless asked to."""
         in_worker = torch.utils.data.get_worker_info() is not None
-        return {"directed": self.directed, "run": quiet() | self.run if in_worker else self.run}
+        run = quiet() | self.run if in_worker else self.run
+        if dtype is not None:
+            run |= Run(dtype=dtype)
+        return {"directed": self.directed, "run": run}
 
     def _shown(self, *names: str) -> str:
         """A repr of what determines the result; PyTorch Geometric compares it with data sets."""
@@ -85,10 +88,9 @@ class _Scores(_OfGraphs):
     def _of(self, graph: _stores.Graph, measure: Callable[..., Tensor], **options: Any) -> Tensor:
         scores = measure(
             **graph.arguments(),
-            **self._options(),
+            **self._options(torch.float64),
             **options,
             normalized=self.normalized,
-            dtype=torch.float64,
         )
         return scores.log1p() if self.log else scores
 
@@ -412,9 +414,8 @@ class AddRandomWalkEncoding(_OfGraphs):
         else:
             found = random_walk_encoding(
                 **graph.arguments(),
-                **self._options(),
+                **self._options(torch.float64),
                 walk_length=self.walk_length,
-                dtype=torch.float64,
             )
         _stores.give_nodes(data, graph, found, self.attr_name)
         return data

@@ -23,7 +23,7 @@ from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.scale._arguments import scale_of, shown
 
 
-@computes("checkpoint", "devices", "group", searches=True)
+@computes("checkpoint", "devices", "group", "dtype", searches=True)
 def betweenness_adaptive(
     edge_index: GraphLike,
     vertices: Tensor,
@@ -35,7 +35,6 @@ def betweenness_adaptive(
     num_nodes: int | None = None,
     directed: bool | None = None,
     generator: torch.Generator | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> AdaptiveBetweenness:
     r"""Estimates the betweenness of a few vertices, with as many sources as their scores require.
@@ -57,7 +56,7 @@ def betweenness_adaptive(
         epsilon: in (0, 0.5); affects only the guarantee, not the computation.
         max_samples: maximum number of sources, for vertices of low scores; None means n / 20, but
             at least 64.
-        edge_weight, num_nodes, directed, generator, dtype:
+        edge_weight, num_nodes, directed, generator:
             as for :func:`betweenness`.
         run: how it is computed, see :class:`Run`.
 
@@ -85,7 +84,7 @@ def betweenness_adaptive(
     c = check_approx.at_least(c, "c", 2)
     epsilon = check_approx.share(epsilon, "epsilon", 0.5)
     most = check.positive(max_samples, "max_samples")
-    result = check.float_dtype(dtype)
+    result = run.dtype
     chance = check.random_generator(generator)
     budget = run.memory
     scale = scale_of(graph, run)

@@ -36,7 +36,7 @@ from torchcent.scale._arguments import Scale, scale_of, shown
 _LIKELY_SAMPLES = 0.25
 
 
-@computes("checkpoint", "devices", "group", searches=True)
+@computes("checkpoint", "devices", "group", "dtype", searches=True)
 def betweenness_approx(
     edge_index: GraphLike,
     epsilon: float = 0.01,
@@ -51,7 +51,6 @@ def betweenness_approx(
     num_nodes: int | None = None,
     directed: bool | None = None,
     generator: torch.Generator | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Approximation:
     r"""Approximates the betweenness of every vertex to within epsilon, with probability 1 - delta.
@@ -90,12 +89,11 @@ def betweenness_approx(
             overestimation of vertices near pivots (Geisberger, Sanders and Schultes 2008). Both are
             unbiased. A linear pivot contributes up to 2, so the bounds require four times as many.
         edge_weight, num_nodes, directed: as for :func:`betweenness`.
-        dtype: float64, float32, float16 or bfloat16; interval ends are rounded outward. None means
-            PyTorch's default.
         generator: source of all random choices; None uses torch's global generator. The same
             generator and number of samples give bitwise identical results, for any number of
             threads.
-        run: how it is computed, see :class:`Run`.
+        run: how it is computed, see :class:`Run`; dtypes may also be float16 or bfloat16, and ends
+            of intervals are rounded outward.
 
     Returns:
         :class:`Approximation`: scores, lower and upper ends of intervals that hold for all vertices
@@ -130,14 +128,14 @@ def betweenness_approx(
     check_batch.one_graph(graph, "betweenness_approx", check_approx.OF_BATCHES)
     return approximated(
         graph, "betweenness", epsilon, delta, method, top, max_samples, time_limit, pivots,
-        generator, dtype, run, begin,
+        generator, run, begin,
     )  # fmt: skip
 
 
 def approximated(
     graph: Graph, measure: str, epsilon: float, delta: float, method: str, top: int | None,
     max_samples: int | None, time_limit: float | None, pivots: str,
-    generator: torch.Generator | None, dtype: torch.dtype | None,
+    generator: torch.Generator | None,
     run: Run, begin: float,
 ) -> Approximation:  # fmt: skip
     """The scores of all vertices or, of "edge_betweenness", of all edges, per input column."""
@@ -152,7 +150,7 @@ def approximated(
         check.top(top, graph)
     most = check.positive(max_samples, "max_samples")
     limit = check_approx.seconds(time_limit)
-    result = check.float_dtype(dtype)
+    result = run.dtype
     chance = check.random_generator(generator)
     budget = run.memory
     deadline = None if limit is None else begin + limit

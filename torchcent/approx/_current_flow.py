@@ -20,7 +20,7 @@ from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 _METHODS = ("auto", "pairs", "exact")
 
 
-@computes()
+@computes("dtype")
 def current_flow_betweenness_approx(
     edge_index: GraphLike,
     epsilon: float = 0.01,
@@ -32,7 +32,6 @@ def current_flow_betweenness_approx(
     num_nodes: int | None = None,
     directed: bool | None = None,
     generator: torch.Generator | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Approximation:
     r"""Approximates the current-flow betweenness of every vertex to within epsilon.
@@ -97,7 +96,6 @@ def current_flow_betweenness_approx(
     check.choice(method, "method", _METHODS)
     most = check.positive(max_samples, "max_samples")
     chance = check.random_generator(generator)
-    dtype = check.float_dtype(dtype)
     check.undirected(graph, "current_flow_betweenness_approx")
     n, why = graph.num_nodes, "asked for"
     if n < 3:
@@ -110,16 +108,24 @@ def current_flow_betweenness_approx(
             method = "exact" if pairs >= _pairs_of_exact(graph, run.memory) else "pairs"
             why = f"{pairs:,} pairs against {n:,} vertices"
     if method == "exact":
-        scores = betweenness_of(graph, True, run.memory).to(dtype)
+        scores = betweenness_of(graph, True, run.memory).to(run.dtype)
         return Approximation(scores, scores, scores, 0.0, 0.0, n, "exact", True, why, graph)
     radius = min(share * math.sqrt(math.log(2 * n / delta) / (2 * pairs)), 1.0)
     drawn = of_pairs(graph, _drawn(graph, pairs, chance), run.memory)
     scores = (drawn * share).clamp_(max=1)
-    ends = outward((scores - radius).clamp(min=0), (scores + radius).clamp(max=1), dtype)
+    ends = outward((scores - radius).clamp(min=0), (scores + radius).clamp(max=1), run.dtype)
     reached = pairs == needed
     ended = "enough samples" if reached else f"cut short at epsilon={radius:.3g}"
     return Approximation(
-        scores.to(dtype), *ends, radius, delta, pairs, "pairs", reached, f"{why}; {ended}", graph
+        scores.to(run.dtype),
+        *ends,
+        radius,
+        delta,
+        pairs,
+        "pairs",
+        reached,
+        f"{why}; {ended}",
+        graph,
     )
 
 

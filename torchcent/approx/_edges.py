@@ -13,7 +13,7 @@ from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 
 
-@computes("checkpoint", "devices", "group", searches=True)
+@computes("checkpoint", "devices", "group", "dtype", searches=True)
 def edge_betweenness_approx(
     edge_index: GraphLike,
     epsilon: float = 0.01,
@@ -27,7 +27,6 @@ def edge_betweenness_approx(
     num_nodes: int | None = None,
     directed: bool | None = None,
     generator: torch.Generator | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Approximation:
     r"""Approximates the betweenness of every edge to within epsilon, with probability 1 - delta.
@@ -78,5 +77,5 @@ def edge_betweenness_approx(
     )
     return approximated(
         graph, "edge_betweenness", epsilon, delta, method, None, max_samples, time_limit, pivots,
-        generator, dtype, run, begin,
+        generator, run, begin,
     )  # fmt: skip

@@ -34,6 +34,15 @@ def count(value: object, name: str) -> int:
     return number
 
 
+def ends(value: object) -> tuple[object, object]:
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise TypeError(
+            f"columns must be two names or numbers, of both ends of the edges, got "
+            f"{shortened(value)}"
+        )
+    return value[0], value[1]
+
+
 def column(value: object, name: str) -> int | str | None:
     """A column of a table: its number from 1, its name, or None."""
     if value is None or (isinstance(value, str) and value):

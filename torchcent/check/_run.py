@@ -102,6 +102,7 @@ class RunOptions(TypedDict, total=False):
     devices: Devices
     group: GroupLike
     threads: int | None
+    dtype: torch.dtype | None
 
 
 class Run:
@@ -130,6 +131,7 @@ class Run:
         group: a process group of torch.distributed, or "world": all ranks call with the same graph
             and arguments, share the searches, and have the result (docs/scale.md).
         threads: of the CPU, as by ``torch.set_num_threads``; None leaves their number as it is.
+        dtype: of scores; None uses ``torch.get_default_dtype()``. Sums are accumulated in float64.
 
     Functions ignore what a surrounding Run names and they do not use. If the argument `run` names
     it, they raise an error, apart from memory, progress and threads.
@@ -146,6 +148,8 @@ class Run:
         >>> with torchcent.Run(threads=1):
         ...     torchcent.closeness(path, directed=False)
         tensor([0.5000, 0.7500, 0.7500, 0.5000])
+        >>> torchcent.closeness(path, directed=False, run=torchcent.Run(dtype=torch.float64))
+        tensor([0.5000, 0.7500, 0.7500, 0.5000], dtype=torch.float64)
     """
 
     engine: Engine
@@ -215,6 +219,10 @@ class Run:
         _entered.set(_entered.get()[:-1])
 
     @property
+    def dtype(self) -> torch.dtype:
+        return self.__dict__["dtype"] or torch.get_default_dtype()
+
+    @property
     def _named(self) -> frozenset[str]:
         named: frozenset[str] = self.__dict__["_named"]
         return named
@@ -249,6 +257,10 @@ def _threads(value: object) -> int | None:
     return threads
 
 
+def _dtype(value: object) -> torch.dtype | None:
+    return None if value is None else check.float_dtype(value)
+
+
 _CHECKS: dict[str, Callable[[object], object]] = {
     "engine": _engine,
     "reduce": check.reductions,
@@ -258,6 +270,7 @@ _CHECKS: dict[str, Callable[[object], object]] = {
     "devices": _devices,
     "group": lambda value: value,
     "threads": _threads,
+    "dtype": _dtype,
 }
 _DEFAULTS: dict[str, object] = {**dict.fromkeys(_CHECKS), "engine": Engine()}
 
@@ -295,13 +308,16 @@ def quiet() -> Run:
     return Run(progress=False) | surrounding()
 
 
-def engine_of(run: Run | None) -> str:
-    """The engine of a Run, for functions that take no more from their argument `run`."""
-    if run is None:
-        return "auto"
+def of_operator(run: Run | None, *uses: str) -> tuple[str, torch.dtype]:
+    """The engine and the dtype of functions that are operators, which use no more of a Run.
+
+    While a model is traced, only the argument `run` is seen.
+    """
+    own = DEFAULT if run is None else run
     if not torch.compiler.is_compiling():
-        refuse(checked(run), ("engine",), "this function")
-    return run.engine.name
+        refuse(checked(own), uses, "this function")
+        own = surrounding() | own
+    return own.engine.name, own.dtype
 
 
 def computes(

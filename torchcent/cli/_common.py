@@ -35,7 +35,7 @@ _NETWORKS = {
 #: options of `torchcent.read` that have the same names
 _READING = (
     "directed", "format", "num_nodes", "skip", "text_labels", "header", "comments",
-    "source_column", "target_column", "weight_column", "coordinates", "crs", "labels",
+    "weight_column", "coordinates", "crs", "labels",
 )  # fmt: skip
 
 
@@ -124,7 +124,9 @@ def weighted(args: argparse.Namespace) -> bool:
 
 
 def _reading(args: argparse.Namespace) -> dict[str, Any]:
-    return {name: getattr(args, name) for name in _READING} | {"run": Run(memory=args.memory)}
+    named = {name: getattr(args, name) for name in _READING}
+    named["columns"] = args.source_column, args.target_column
+    return named | {"run": Run(memory=args.memory)}
 
 
 def read_graph(args: argparse.Namespace) -> EdgeList:

@@ -24,14 +24,14 @@ Measure = Callable[[torchcent.Graph, list[Tensor], argparse.Namespace], Tensor]
 def _betweenness(graph: torchcent.Graph, groups: list[Tensor], args: argparse.Namespace) -> Tensor:
     return torchcent.group_betweenness(
         graph, groups, normalized=args.normalized, endpoints=args.endpoints,
-        dtype=torch.float64, run=_common.run_of(args),
+        run=_common.run_of(args) | Run(dtype=torch.float64),
     )  # fmt: skip
 
 
 def _closeness(graph: torchcent.Graph, groups: list[Tensor], args: argparse.Namespace) -> Tensor:
     turned = graph.reversed() if args.outgoing and graph.directed else graph
     return torchcent.group_closeness(
-        turned, groups, dtype=torch.float64, run=Run(memory=args.memory)
+        turned, groups, run=Run(memory=args.memory, dtype=torch.float64)
     )
 
 
@@ -41,8 +41,7 @@ def _degree(graph: torchcent.Graph, groups: list[Tensor], args: argparse.Namespa
         groups,
         direction="in" if args.incoming else "out",
         normalized=args.normalized,
-        dtype=torch.float64,
-        run=Run(memory=args.memory),
+        run=Run(memory=args.memory, dtype=torch.float64),
     )
 
 
@@ -109,11 +108,16 @@ def _prominent(args: argparse.Namespace) -> None:
     _common.prepare(args)
     edges, graph, started = _common.load_graph(args)
     found = torchcent.prominent_group(
-        graph, args.size, args.epsilon, args.delta, method=args.method, endpoints=args.endpoints,
+        graph,
+        args.size,
+        args.epsilon,
+        args.delta,
+        method=args.method,
+        endpoints=args.endpoints,
         max_samples=args.max_samples,
-        generator=torch.Generator().manual_seed(args.seed), dtype=torch.float64,
-        run=_common.run_of(args),
-    )  # fmt: skip
+        generator=torch.Generator().manual_seed(args.seed),
+        run=_common.run_of(args) | Run(dtype=torch.float64),
+    )
     _common.remark_run(args, graph, started)
     at = found.vertices.cpu().numpy()
     columns = {

@@ -70,8 +70,7 @@ def _extremes(
             graph,
             vertices=of[:1],
             disconnected=missing,
-            dtype=torch.float64,
-            run=run | Run(checkpoint=None),
+            run=run | Run(checkpoint=None) | Run(dtype=torch.float64),
         )
         return float(one)
 
@@ -88,8 +87,7 @@ def _extremes(
         mean = torchcent.average_shortest_path_length(
             graph,
             disconnected=missing,
-            dtype=torch.float64,
-            run=run | Run(checkpoint=folder["mean"]),
+            run=run | Run(checkpoint=folder["mean"]) | Run(dtype=torch.float64),
         )
         found["mean"] = float(mean)
         rows["mean"] = _six_digits(float(mean))
@@ -97,8 +95,7 @@ def _extremes(
         within = torchcent.effective_diameter(
             graph,
             q=args.effective,
-            dtype=torch.float64,
-            run=run | Run(checkpoint=folder["effective"]),
+            run=run | Run(checkpoint=folder["effective"]) | Run(dtype=torch.float64),
         )
         share = f"{100 * args.effective:.4g}% of the connected pairs"
         found["effective"] = {"share": args.effective, "distance": float(within)}

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 import torchcent
+from torchcent.check import _common as check
 from torchcent.check._run import Run
 from torchcent.cli import _common, _output
 from torchcent.cli._names import read_states
@@ -72,7 +73,7 @@ def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
     name = "edge betweenness" if args.edges else "stress" if args.stress else "betweenness"
     if args.endpoints and name != "betweenness":
         raise ValueError(f"--endpoints: not for {name}")
-    options = {**_pivots(args), **_arguments(args), "cutoff": args.cutoff}
+    options = {**_pivots(graph, args), **_arguments(args), "cutoff": args.cutoff}
     if args.normalized is not None:
         options["normalized"] = args.normalized
     if args.edges:
@@ -92,13 +93,13 @@ def _variant(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Ten
             raise ValueError(f"--variant and {option} exclude each other")
     scores = torchcent.betweenness_variant(
         graph, variant=args.variant.replace("-", "_"), normalized=args.normalized is not False,
-        **_pivots(args), **_arguments(args),
+        **_pivots(graph, args), **_arguments(args),
     )  # fmt: skip
     return f"{args.variant.replace('-', ' ')} betweenness", scores
 
 
 def _closeness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
-    options = {**_pivots(args), **_arguments(args), "cutoff": args.cutoff}
+    options = {**_pivots(graph, args), **_arguments(args), "cutoff": args.cutoff}
     score = torchcent.closeness(
         _turned(graph, args.outgoing), wf_improved=not args.classic, **options
     )
@@ -107,7 +108,7 @@ def _closeness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, T
 
 
 def _harmonic(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
-    options = {**_pivots(args), **_arguments(args), "normalized": args.normalized}
+    options = {**_pivots(graph, args), **_arguments(args), "normalized": args.normalized}
     options["cutoff"] = args.cutoff
     return "harmonic centrality", torchcent.harmonic(_turned(graph, args.outgoing), **options)
 
@@ -128,18 +129,20 @@ def _percolation(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
     return "percolation", score
 
 
-def _walk(measure: Callable[..., Tensor]) -> Callable[..., tuple[str, Tensor]]:
-    """Runs a measure of walks. With --weights, weights are strengths."""
+def _walk(measure: Callable[..., Tensor], whole: bool = False) -> Callable[..., tuple[str, Tensor]]:
+    """Runs a measure of walks. With --weights, weights are strengths. Scores may be whole."""
 
     def run(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
-        scores = measure(graph, run=Run(memory=args.memory))
-        return args.command, scores.to(getattr(torch, args.dtype))
+        run = Run(memory=args.memory)
+        if not whole:
+            run |= Run(dtype=torch.float64)
+        return args.command, measure(graph, run=run).to(getattr(torch, args.dtype))
 
     return run
 
 
 def _pagerank(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
-    measure = partial(torchcent.pagerank, alpha=args.alpha, dtype=torch.float64)
+    measure = partial(torchcent.pagerank, alpha=args.alpha)
     return _walk(measure)(graph, args)
 
 
@@ -147,9 +150,7 @@ def _current_flow(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str
     measure = torchcent.current_flow_betweenness
     if args.edges:
         measure = torchcent.edge_current_flow_betweenness
-    name, scores = _walk(
-        partial(measure, normalized=args.normalized is not False, dtype=torch.float64)
-    )(graph, args)
+    name, scores = _walk(partial(measure, normalized=args.normalized is not False))(graph, args)
     return f"edge-{name}" if args.edges else name, scores
 
 
@@ -161,26 +162,22 @@ MEASURES = {
     "harmonic": Measure(_harmonic),
     "eccentricity": Measure(_eccentricity, lowest=True),
     "pagerank": Measure(_pagerank, share=True, weights="strengths"),
-    "degree": Measure(_walk(partial(torchcent.degree, dtype=torch.float64)), weights="strengths"),
-    "eigenvector": Measure(
-        _walk(partial(torchcent.eigenvector, dtype=torch.float64)), weights="strengths"
-    ),
-    "core": Measure(_walk(torchcent.core_number)),
-    "clustering": Measure(
-        _walk(partial(torchcent.clustering_coefficient, dtype=torch.float64)), weights="strengths"
-    ),
+    "degree": Measure(_walk(torchcent.degree), weights="strengths"),
+    "eigenvector": Measure(_walk(torchcent.eigenvector), weights="strengths"),
+    "core": Measure(_walk(torchcent.core_number, whole=True)),
+    "clustering": Measure(_walk(torchcent.clustering_coefficient), weights="strengths"),
     "current-flow-betweenness": Measure(_current_flow, weights="conductances"),
     "current-flow-closeness": Measure(
-        _walk(partial(torchcent.current_flow_closeness, dtype=torch.float64)),
-        weights="conductances",
+        _walk(torchcent.current_flow_closeness), weights="conductances"
     ),
 }
 
 
-def _pivots(args: argparse.Namespace) -> dict[str, Any]:
+def _pivots(graph: torchcent.Graph, args: argparse.Namespace) -> dict[str, Any]:
     if args.sources is None:
         return {}
-    return {"sources": args.sources, "generator": torch.Generator().manual_seed(args.seed)}
+    chance = torch.Generator().manual_seed(args.seed)
+    return {"sources": check.sources(args.sources, graph, chance)}
 
 
 def _turned(graph: torchcent.Graph, other_way: bool) -> torchcent.Graph:
@@ -188,7 +185,7 @@ def _turned(graph: torchcent.Graph, other_way: bool) -> torchcent.Graph:
 
 
 def _arguments(args: argparse.Namespace) -> dict[str, Any]:
-    return {"run": _common.run_of(args), "dtype": getattr(torch, args.dtype)}
+    return {"run": _common.run_of(args) | Run(dtype=getattr(torch, args.dtype))}
 
 
 def score(args: argparse.Namespace) -> None:

@@ -198,7 +198,7 @@ def communities_by_betweenness(
 def _exact(graph: Graph, memory: int | None) -> Tensor:
     with counts_in_float64():
         return edge_betweenness(
-            graph, normalized=False, dtype=torch.float64, run=Run(memory=memory, progress=False)
+            graph, normalized=False, run=Run(memory=memory, progress=False, dtype=torch.float64)
         )
 
 
@@ -212,8 +212,7 @@ def _sampled(
         delta,
         method="kadabra",
         generator=generator,
-        dtype=torch.float64,
-        run=Run(memory=memory, progress=False),
+        run=Run(memory=memory, progress=False, dtype=torch.float64),
     )
     return found.scores * (graph.num_nodes * (graph.num_nodes - 1) / 2)
 

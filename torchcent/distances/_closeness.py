@@ -42,10 +42,8 @@ def closeness(
     wf_improved: bool = True,
     sources: int | Tensor | None = None,
     vertices: Tensor | None = None,
-    generator: torch.Generator | None = None,
     cutoff: Lengths = None,
     top: None = None,
-    dtype: torch.dtype | None = None,
     run: Run = ...,
 ) -> Tensor: ...
 
@@ -61,15 +59,13 @@ def closeness(
     wf_improved: bool = True,
     sources: int | Tensor | None = None,
     vertices: Tensor | None = None,
-    generator: torch.Generator | None = None,
     cutoff: Lengths = None,
     top: int,
-    dtype: torch.dtype | None = None,
     run: Run = ...,
 ) -> tuple[Tensor, Tensor]: ...
 
 
-@computes(*SEARCHES, searches=True)
+@computes(*SEARCHES, "dtype", searches=True)
 def closeness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -80,10 +76,8 @@ def closeness(
     wf_improved: bool = True,
     sources: int | Tensor | None = None,
     vertices: Tensor | None = None,
-    generator: torch.Generator | None = None,
     cutoff: Lengths = None,
     top: int | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor | tuple[Tensor, Tensor]:
     r"""Closeness centrality: the reciprocal of the mean distance from the other vertices.
@@ -110,19 +104,17 @@ def closeness(
             reverse arcs. Distances are along incoming paths, as in NetworkX (NetworKit: outgoing);
             for outgoing ones pass ``Graph.from_edge_index(edge_index).reversed()``.
         wf_improved: apply the second factor.
-        sources: estimate all scores from the distances from these sources only: k pivots drawn with
-            `generator`, or the vertices named by a tensor. The mean over the pivots other than v
-            replaces the mean over all vertices; a single pivot has no estimate of its own score
-            (NaN). With all n vertices the scores are exact.
+        sources: estimate all scores from the distances from these sources only: k pivots that are
+            drawn, or the vertices named by a tensor. The mean over the pivots other than v replaces
+            the mean over all vertices; a single pivot has no estimate of its own score (NaN). With
+            all n vertices the scores are exact.
         vertices: compute exact scores of these vertices only, by one search each.
-        generator: for drawing pivots; None uses torch's global generator.
         cutoff: count only pairs at most this far apart, in hops or by weights; with hops the search
             stops there. None counts all pairs. r_v is then the number of vertices within the
             cutoff, as in igraph. A list or tensor of cutoffs gives scores for each, from one search
             within the largest (by hops on CUDA, a search within each).
         top: return only the k largest scores. They are exact, and not all scores are computed where
             that is cheaper.
-        dtype: of the result; None uses torch.get_default_dtype(). Sums are accumulated in float64.
         run: how it is computed, see :class:`Run`.
 
     Returns:
@@ -154,7 +146,7 @@ def closeness(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     limits = check_cutoff.cutoffs(cutoff, run.engine.name)
-    request = asked("closeness", graph, run, dtype, limits)
+    request = asked("closeness", graph, run, limits)
     check.flag(wf_improved, "wf_improved")
     check.at_most_one(sources=sources, vertices=vertices, top=top)
     check.at_most_one(top=top, cutoff=cutoff)
@@ -165,7 +157,7 @@ def closeness(
         values, indices = _top_closeness.top_closeness(graph, request, count, wf_improved)
         return values.to(request.dtype), indices
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
-    pivots = pivots_of(graph, request, sources, generator)
+    pivots = pivots_of(graph, request, sources)
 
     others = _scale.others(graph, ids)
 
@@ -175,7 +167,7 @@ def closeness(
     return _scores(graph, request, limits, (pivots, ids), scores)
 
 
-@computes(*SEARCHES, searches=True)
+@computes(*SEARCHES, "dtype", searches=True)
 def harmonic(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -186,9 +178,7 @@ def harmonic(
     normalized: bool = False,
     sources: int | Tensor | None = None,
     vertices: Tensor | None = None,
-    generator: torch.Generator | None = None,
     cutoff: Lengths = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Harmonic centrality: the sum of the reciprocal distances from the other vertices.
@@ -217,11 +207,11 @@ def harmonic(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     limits = check_cutoff.cutoffs(cutoff, run.engine.name)
-    request = asked("harmonic", graph, run, dtype, limits)
+    request = asked("harmonic", graph, run, limits)
     check.flag(normalized, "normalized")
     check.at_most_one(sources=sources, vertices=vertices)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
-    pivots = pivots_of(graph, request, sources, generator)
+    pivots = pivots_of(graph, request, sources)
 
     others = _scale.others(graph, ids)
 
@@ -231,7 +221,7 @@ def harmonic(
     return _scores(graph, request, limits, (pivots, ids), scores)
 
 
-@computes(*SEARCHES, searches=True)
+@computes(*SEARCHES, "dtype", searches=True)
 def eccentricity(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -241,7 +231,6 @@ def eccentricity(
     directed: bool | None = None,
     disconnected: str = "inf",
     vertices: Tensor | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Eccentricity: the distance to the farthest vertex.
@@ -270,7 +259,7 @@ def eccentricity(
         tensor([3., 2., 2., 3.])
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = asked("eccentricity", graph, run, dtype)
+    request = asked("eccentricity", graph, run)
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
     request.begin(graph)

@@ -51,24 +51,21 @@ _IN = torch.tensor([_tiny.FARNESS, _tiny.HARMONIC, _tiny.HARMONIC, _tiny.REACH])
 _OUT = torch.tensor([_tiny.REACH_OUT] * 4)
 
 
-def asked(
-    measure: str, graph: Graph, run: Run, dtype: torch.dtype | None, limits: Cutoffs | None = None
-) -> Request:
+def asked(measure: str, graph: Graph, run: Run, limits: Cutoffs | None = None) -> Request:
     """The validated arguments common to all distance measures."""
     engine = check_weights.engine(run.engine.name, graph, check.DISTANCE_ENGINES)
     scale = scale_of(graph, run)
     return Request(
         measure, engine, cutoffs=None if limits is None else limits.lengths, memory=run.memory,
-        progress=shown(scale, run.progress), dtype=check.float_dtype(dtype), scale=scale,
+        progress=shown(scale, run.progress), dtype=run.dtype, scale=scale,
     )  # fmt: skip
 
 
-def pivots_of(
-    graph: Graph, request: Request, sources: int | Tensor | None, generator: torch.Generator | None
-) -> Tensor | None:
-    chance = check.random_generator(generator)
+def pivots_of(graph: Graph, request: Request, sources: int | Tensor | None) -> Tensor | None:
+    """None for all vertices, or pivots; all ranks have the same."""
+    chance = None
     if request.scale is not None and isinstance(sources, int):
-        chance = request.scale.chance(chance)
+        chance = request.scale.chance_of_pivots()
     return check.sources(sources, graph, chance)
 
 

@@ -12,7 +12,13 @@ from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.check._run import DEFAULT, SEARCHES, Run, computes
 from torchcent.distances import _small_levels
-from torchcent.distances._distance_sums import asked, small_sums, source_sums, vertex_sums
+from torchcent.distances._distance_sums import (
+    asked,
+    pivots_of,
+    small_sums,
+    source_sums,
+    vertex_sums,
+)
 from torchcent.distances._weighted_sums import distance_counts, distance_rows
 from torchcent.engines import _pieces, _room, _tiny
 from torchcent.engines._request import Request
@@ -31,7 +37,6 @@ def distance_distribution(
     batch: Tensor | None = None,
     directed: bool | None = None,
     sources: int | Tensor | None = None,
-    generator: torch.Generator | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     """The number of ordered pairs (u, v) at each distance: entry L counts those with d(u, v) = L.
@@ -43,8 +48,8 @@ def distance_distribution(
     Args:
         edge_weight: as in :func:`closeness`, but whole numbers, because there is an entry for every
             length up to the longest. Round other weights to multiples of a unit.
-        sources: count only distances from these sources, k drawn with `generator` or named by a
-            tensor, and extrapolate by n / k: an unbiased estimate.
+        sources: count only distances from these sources, k that are drawn or those named by
+            a tensor, and extrapolate by n / k: an unbiased estimate.
         Others: as in :func:`closeness`.
         run: how it is computed, see :class:`Run`.
 
@@ -59,8 +64,8 @@ def distance_distribution(
         tensor([4, 6, 4, 2])
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = asked("distance_distribution", graph, run, None)
-    pivots = _pivots(graph, request, sources, generator)
+    request = asked("distance_distribution", graph, run)
+    pivots = _pivots(graph, request, sources)
     request.begin(graph)
     small, large = _split(graph, request)
     table = _small_pairs(graph, request, pivots, small)
@@ -72,7 +77,7 @@ def distance_distribution(
     return table if graph.ptr is not None else table[0]
 
 
-@computes(*SEARCHES, searches=True)
+@computes(*SEARCHES, "dtype", searches=True)
 def effective_diameter(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -82,8 +87,6 @@ def effective_diameter(
     directed: bool | None = None,
     q: float = 0.9,
     sources: int | Tensor | None = None,
-    generator: torch.Generator | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""The distance within which a share q of all connected pairs lies, interpolated.
@@ -115,9 +118,9 @@ def effective_diameter(
         Leskovec, Kleinberg and Faloutsos 2005.
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = asked("effective_diameter", graph, run, dtype)
+    request = asked("effective_diameter", graph, run)
     share = check.quantile(q)
-    pivots = _pivots(graph, request, sources, generator)
+    pivots = _pivots(graph, request, sources)
     request.begin(graph)
     small, large = _split(graph, request)
     value = _quantile(_small_pairs(graph, request, pivots, small), share)
@@ -126,7 +129,7 @@ def effective_diameter(
     return (value if graph.ptr is not None else value[0]).to(request.dtype)
 
 
-@computes(*SEARCHES, searches=True)
+@computes(*SEARCHES, "dtype", searches=True)
 def average_shortest_path_length(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -135,7 +138,6 @@ def average_shortest_path_length(
     batch: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""The mean distance over all ordered pairs of distinct vertices.
@@ -161,7 +163,7 @@ def average_shortest_path_length(
         tensor(1.3333)
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = asked("average_shortest_path_length", graph, run, dtype)
+    request = asked("average_shortest_path_length", graph, run)
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
     sums = vertex_sums(graph, request)
     pairs, total = _batch.total(graph, sums.reach), _batch.total(graph, sums.farness)
@@ -174,14 +176,9 @@ def average_shortest_path_length(
     return mean if graph.ptr is not None else mean[0]
 
 
-def _pivots(
-    graph: Graph, request: Request, sources: int | Tensor | None, generator: torch.Generator | None
-) -> Tensor | None:
+def _pivots(graph: Graph, request: Request, sources: int | Tensor | None) -> Tensor | None:
     """None for all vertices, also if all are named, because nothing is extrapolated then."""
-    chance = check.random_generator(generator)
-    if request.scale is not None and isinstance(sources, int):
-        chance = request.scale.chance(chance)
-    pivots = check.sources(sources, graph, chance)
+    pivots = pivots_of(graph, request, sources)
     return None if pivots is not None and pivots.numel() == graph.num_nodes else pivots
 
 

@@ -26,7 +26,7 @@ BATCH = 512
 _Find = Callable[[Graph, Request, str], tuple[float, Bounds | None]]
 
 
-@computes(*SEARCHES, searches=True)
+@computes(*SEARCHES, "dtype", searches=True)
 def diameter(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -35,7 +35,6 @@ def diameter(
     batch: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""The largest distance between two vertices, :math:`\max_{u,v} d(u, v)`.
@@ -53,7 +52,6 @@ def diameter(
             reverse arcs.
         disconnected: "inf": infinite if there is a pair without a path; "component": the largest
             finite distance.
-        dtype: of the result; None uses torch.get_default_dtype().
         run: how it is computed, see :class:`Run`.
 
     Returns:
@@ -81,11 +79,11 @@ def diameter(
         Crescenzi et al. 2013 (iFUB); Borassi et al. 2015 (SumSweep).
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = _asked("diameter", graph, disconnected, run, dtype)
+    request = _asked("diameter", graph, disconnected, run)
     return _per_graph(graph, request, disconnected, _diameter)
 
 
-@computes(*SEARCHES, searches=True)
+@computes(*SEARCHES, "dtype", searches=True)
 def radius(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -94,7 +92,6 @@ def radius(
     batch: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""The smallest eccentricity, :math:`\min_v \max_u d(v, u)`.
@@ -123,7 +120,7 @@ def radius(
         Borassi et al. 2015.
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = _asked("radius", graph, disconnected, run, dtype)
+    request = _asked("radius", graph, disconnected, run)
     return _per_graph(graph, request, disconnected, _radius)
 
 
@@ -152,7 +149,7 @@ def center(
         tensor([1, 2])
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = _asked("center", graph, disconnected, run, None)
+    request = _asked("center", graph, disconnected, run)
     return _extreme_vertices(graph, request, disconnected, _radius)
 
 
@@ -181,15 +178,13 @@ def periphery(
         tensor([0, 3])
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = _asked("periphery", graph, disconnected, run, None)
+    request = _asked("periphery", graph, disconnected, run)
     return _extreme_vertices(graph, request, disconnected, _diameter)
 
 
-def _asked(
-    measure: str, graph: Graph, disconnected: str, run: Run, dtype: torch.dtype | None
-) -> Request:
+def _asked(measure: str, graph: Graph, disconnected: str, run: Run) -> Request:
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
-    request = asked(measure, graph, run, dtype)
+    request = asked(measure, graph, run)
     request.begin(graph)
     return request
 

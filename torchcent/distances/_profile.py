@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
@@ -24,7 +23,7 @@ class DistanceProfile(NamedTuple):
     farness: Tensor
 
 
-@computes(*SEARCHES, searches=True)
+@computes(*SEARCHES, "dtype", searches=True)
 def distance_profile(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -33,10 +32,8 @@ def distance_profile(
     batch: Tensor | None = None,
     directed: bool | None = None,
     sources: int | Tensor | None = None,
-    generator: torch.Generator | None = None,
     wf_improved: bool = True,
     normalized: bool = False,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> DistanceProfile:
     r"""Closeness, harmonic centrality, eccentricity, reach and farness, in one traversal.
@@ -68,10 +65,10 @@ def distance_profile(
         tensor([6., 4., 4., 6.])
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = asked("distance_profile", graph, run, dtype)
+    request = asked("distance_profile", graph, run)
     check.flag(wf_improved, "wf_improved")
     check.flag(normalized, "normalized")
-    pivots = pivots_of(graph, request, sources, generator)
+    pivots = pivots_of(graph, request, sources)
     sums = over_all(vertex_sums(graph, request, sources=pivots), graph, pivots)
     columns = (
         _scale.closeness(sums.farness, sums.reach, _scale.others(graph), wf_improved),

@@ -29,7 +29,7 @@ from torchcent.runtime import _small
 Ends = tuple[Tensor, Tensor] | None  # sources and targets; None if all pairs count
 
 
-@computes()
+@computes("dtype")
 def current_flow_betweenness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -40,7 +40,6 @@ def current_flow_betweenness(
     normalized: bool = True,
     sources: Tensor | None = None,
     targets: Tensor | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Current-flow betweenness: the current through each vertex, over all pairs of vertices.
@@ -68,7 +67,6 @@ def current_flow_betweenness(
         sources, targets: int64, count only currents from one of the sources to one of the targets;
             None for all vertices. Values are those of NetworkX's
             ``current_flow_betweenness_centrality_subset``, see below.
-        dtype: of the result; by default torch.get_default_dtype(). Computed in float64.
         run: how it is computed, see :class:`Run`.
 
     No current flows between components: such pairs add 0, and n is that of the graph, as in
@@ -101,14 +99,13 @@ def current_flow_betweenness(
     Source:
         Brandes and Fleischer 2005, "Centrality measures based on current flow"; Newman 2005.
     """
-    dtype = check.float_dtype(dtype)
     flag(normalized, "normalized")
     graph = as_graph(
         edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
     )
     ends = _ends(graph, sources, targets)
     check.undirected(graph, "current_flow_betweenness")
-    return betweenness_of(graph, normalized, run.memory, ends).to(dtype)
+    return betweenness_of(graph, normalized, run.memory, ends).to(run.dtype)
 
 
 def betweenness_of(graph: Graph, normalized: bool, memory: int | None, ends: Ends = None) -> Tensor:
@@ -175,7 +172,7 @@ def _by_label(vertices: Tensor, label: Tensor) -> Sequence[Tensor]:
     return found
 
 
-@computes()
+@computes("dtype")
 def edge_current_flow_betweenness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -186,7 +183,6 @@ def edge_current_flow_betweenness(
     normalized: bool = True,
     sources: Tensor | None = None,
     targets: Tensor | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Current-flow betweenness of edges: the current through each, over all pairs of vertices.
@@ -218,7 +214,6 @@ def edge_current_flow_betweenness(
     Source:
         Brandes and Fleischer 2005, "Centrality measures based on current flow".
     """
-    dtype = check.float_dtype(dtype)
     flag(normalized, "normalized")
     graph = as_graph(
         edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
@@ -233,11 +228,11 @@ def edge_current_flow_betweenness(
     score = _scaled(score, size[_small.repeat_interleave(graph.degree)], normalized)
     slot = graph.slot
     if score.numel() == 0:
-        return score.new_zeros(slot.numel(), dtype=dtype)
-    return score.index_select(0, slot.clamp(min=0)).masked_fill_(slot < 0, 0).to(dtype)
+        return score.new_zeros(slot.numel(), dtype=run.dtype)
+    return score.index_select(0, slot.clamp(min=0)).masked_fill_(slot < 0, 0).to(run.dtype)
 
 
-@computes()
+@computes("dtype")
 def current_flow_closeness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -245,7 +240,6 @@ def current_flow_closeness(
     num_nodes: int | None = None,
     batch: Tensor | None = None,
     directed: bool | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Current-flow closeness: the reciprocal of the sum of effective resistances.
@@ -274,7 +268,6 @@ def current_flow_closeness(
     Source:
         Brandes and Fleischer 2005, "Centrality measures based on current flow".
     """
-    dtype = check.float_dtype(dtype)
     graph = as_graph(
         edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
     )
@@ -283,10 +276,10 @@ def current_flow_closeness(
     for part in components(graph):
         own, sums = own_and_sums(part, run.memory)
         score[part.vertices] = 1 / (part.size * own + own.sum() - 2 * sums)
-    return score.to(dtype)
+    return score.to(run.dtype)
 
 
-@computes()
+@computes("dtype")
 def information_centrality(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -294,7 +287,6 @@ def information_centrality(
     num_nodes: int | None = None,
     batch: Tensor | None = None,
     directed: bool | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     """Information centrality: another name of :func:`current_flow_closeness`, as in NetworkX.
@@ -317,12 +309,11 @@ def information_centrality(
         num_nodes=num_nodes,
         batch=batch,
         directed=directed,
-        dtype=dtype,
-        run=Run(memory=run.memory),
+        run=Run(memory=run.memory, dtype=run.dtype),
     )
 
 
-@computes()
+@computes("dtype")
 def effective_resistance(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -331,7 +322,6 @@ def effective_resistance(
     num_nodes: int | None = None,
     batch: Tensor | None = None,
     directed: bool | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Effective resistance between pairs of vertices.
@@ -369,7 +359,6 @@ def effective_resistance(
     Source:
         Klein and Randic 1993, "Resistance distance".
     """
-    dtype = check.float_dtype(dtype)
     graph = as_graph(
         edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
     )
@@ -386,7 +375,7 @@ def effective_resistance(
     for part, here, ends in pairs_of(graph, u, v):
         potentials = Potentials(part, run.memory, columns=here.numel())
         found[here] = potentials.resistance(*ends)
-    return found.masked_fill_(u == v, 0).to(dtype)
+    return found.masked_fill_(u == v, 0).to(run.dtype)
 
 
 def _scaled(score: Tensor, size: Tensor, normalized: bool) -> Tensor:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
+from torchcent.check._run import DEFAULT, Run
 from torchcent.functional._calls import arc_scores
 from torchcent.walks._spectral import Hits
 
@@ -18,11 +18,11 @@ def degree(
     directed: bool | None = None,
     direction: str = "out",
     normalized: bool = False,
-    dtype: torch.dtype | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.degree` inside a model, like :func:`betweenness`."""
     return arc_scores(
-        "degree", edge_index, edge_weight, num_nodes, batch, directed, dtype,
+        "degree", edge_index, edge_weight, num_nodes, batch, directed, run,
         direction=direction, normalized=normalized,
     )  # fmt: skip
 
@@ -33,9 +33,10 @@ def core_number(
     num_nodes: int,
     batch: Tensor | None = None,
     directed: bool | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.core_number` inside a model, like :func:`betweenness`: int64 [n]."""
-    return arc_scores("core_number", edge_index, None, num_nodes, batch, directed, None, whole=True)
+    return arc_scores("core_number", edge_index, None, num_nodes, batch, directed, run, whole=True)
 
 
 def triangles(
@@ -44,9 +45,10 @@ def triangles(
     num_nodes: int,
     batch: Tensor | None = None,
     directed: bool | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.triangles` inside a model, like :func:`betweenness`: int64 [n]."""
-    return arc_scores("triangles", edge_index, None, num_nodes, batch, directed, None, whole=True)
+    return arc_scores("triangles", edge_index, None, num_nodes, batch, directed, run, whole=True)
 
 
 def clustering_coefficient(
@@ -56,11 +58,11 @@ def clustering_coefficient(
     num_nodes: int,
     batch: Tensor | None = None,
     directed: bool | None = None,
-    dtype: torch.dtype | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.clustering_coefficient` inside a model, like :func:`betweenness`."""
     return arc_scores(
-        "clustering_coefficient", edge_index, edge_weight, num_nodes, batch, directed, dtype
+        "clustering_coefficient", edge_index, edge_weight, num_nodes, batch, directed, run
     )
 
 
@@ -75,7 +77,7 @@ def pagerank(
     personalization: Tensor | None = None,
     dangling: Tensor | None = None,
     tol: float = 1e-10,
-    dtype: torch.dtype | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.pagerank` inside a model, like :func:`betweenness`.
 
@@ -90,7 +92,7 @@ def pagerank(
         tensor([0.4635, 0.0500, 0.4865])
     """
     return arc_scores(
-        "pagerank", edge_index, edge_weight, num_nodes, batch, directed, dtype,
+        "pagerank", edge_index, edge_weight, num_nodes, batch, directed, run,
         alpha=alpha, personalization=personalization, dangling=dangling, tol=tol,
     )  # fmt: skip
 
@@ -107,11 +109,11 @@ def katz(
     normalized: bool = True,
     tol: float = 1e-10,
     max_iter: int = 1000,
-    dtype: torch.dtype | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.katz` inside a model, like :func:`betweenness`."""
     return arc_scores(
-        "katz", edge_index, edge_weight, num_nodes, batch, directed, dtype,
+        "katz", edge_index, edge_weight, num_nodes, batch, directed, run,
         alpha=alpha, beta=beta, normalized=normalized, tol=tol, max_iter=max_iter,
     )  # fmt: skip
 
@@ -125,11 +127,11 @@ def eigenvector(
     directed: bool | None = None,
     tol: float = 1e-10,
     max_iter: int = 10000,
-    dtype: torch.dtype | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.eigenvector` inside a model, like :func:`betweenness`."""
     return arc_scores(
-        "eigenvector", edge_index, edge_weight, num_nodes, batch, directed, dtype,
+        "eigenvector", edge_index, edge_weight, num_nodes, batch, directed, run,
         tol=tol, max_iter=max_iter,
     )  # fmt: skip
 
@@ -143,11 +145,11 @@ def hits(
     directed: bool | None = None,
     tol: float = 1e-10,
     max_iter: int = 10000,
-    dtype: torch.dtype | None = None,
+    run: Run = DEFAULT,
 ) -> Hits:
     """:func:`torchcent.hits` inside a model, like :func:`betweenness`."""
     found = arc_scores(
-        "hits", edge_index, edge_weight, num_nodes, batch, directed, dtype,
+        "hits", edge_index, edge_weight, num_nodes, batch, directed, run,
         tol=tol, max_iter=max_iter,
     )  # fmt: skip
     return Hits(*found.unbind(1))
@@ -161,11 +163,11 @@ def subgraph_centrality(
     batch: Tensor | None = None,
     directed: bool | None = None,
     tol: float = 1e-9,
-    dtype: torch.dtype | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.subgraph_centrality` inside a model, like :func:`betweenness`."""
     return arc_scores(
-        "subgraph_centrality", edge_index, edge_weight, num_nodes, batch, directed, dtype,
+        "subgraph_centrality", edge_index, edge_weight, num_nodes, batch, directed, run,
         tol=tol,
     )  # fmt: skip
 
@@ -180,11 +182,11 @@ def current_flow_betweenness(
     normalized: bool = True,
     sources: Tensor | None = None,
     targets: Tensor | None = None,
-    dtype: torch.dtype | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.current_flow_betweenness` inside a model, like :func:`betweenness`."""
     return arc_scores(
-        "current_flow_betweenness", edge_index, edge_weight, num_nodes, batch, directed, dtype,
+        "current_flow_betweenness", edge_index, edge_weight, num_nodes, batch, directed, run,
         normalized=normalized, sources=sources, targets=targets,
     )  # fmt: skip
 
@@ -196,11 +198,11 @@ def current_flow_closeness(
     num_nodes: int,
     batch: Tensor | None = None,
     directed: bool | None = None,
-    dtype: torch.dtype | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.current_flow_closeness` inside a model, like :func:`betweenness`."""
     return arc_scores(
-        "current_flow_closeness", edge_index, edge_weight, num_nodes, batch, directed, dtype
+        "current_flow_closeness", edge_index, edge_weight, num_nodes, batch, directed, run
     )
 
 
@@ -211,9 +213,9 @@ def information_centrality(
     num_nodes: int,
     batch: Tensor | None = None,
     directed: bool | None = None,
-    dtype: torch.dtype | None = None,
+    run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.information_centrality` inside a model, like :func:`betweenness`."""
     return arc_scores(
-        "information_centrality", edge_index, edge_weight, num_nodes, batch, directed, dtype
+        "information_centrality", edge_index, edge_weight, num_nodes, batch, directed, run
     )

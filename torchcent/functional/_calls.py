@@ -12,7 +12,7 @@ from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
 from torchcent.check import _walks as check_walks
 from torchcent.check import _weights as check_weights
-from torchcent.check._run import Run, engine_of
+from torchcent.check._run import Run, of_operator
 from torchcent.check._values import choice, dense, number
 from torchcent.functional import _operators  # noqa: F401  (registers what torch.ops has)
 from torchcent.paths._variants import VARIANTS
@@ -21,14 +21,14 @@ from torchcent.walks._local import DIRECTIONS
 
 def vertex_scores(
     measure: str, edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int,
-    batch: Tensor | None, directed: bool | None, dtype: torch.dtype | None, run: Run, *,
+    batch: Tensor | None, directed: bool | None, run: Run, *,
     states: Tensor | None = None, sources: Tensor | None = None, targets: Tensor | None = None,
     normalized: bool | None = None, endpoints: bool | None = None,
     wf_improved: bool | None = None, cutoff: float | None = None, disconnected: str | None = None,
     variant: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Calls the operator for measures of shortest paths and distances."""
-    engine = engine_of(run)
+    engine, dtype = of_operator(run, "engine", "dtype")
     if not torch.compiler.is_compiling():
         cutoff = check_cutoff.single(cutoff)
         if disconnected is not None:
@@ -43,14 +43,14 @@ def vertex_scores(
     found: Tensor = torch.ops.torchcent.vertex_scores(
         measure, edge_index, edge_weight, batch, num_nodes, states, sources, targets, directed,
         normalized, endpoints, wf_improved, cutoff, disconnected, variant,
-        check.float_dtype(dtype), engine,
+        dtype, engine,
     )  # fmt: skip
     return found
 
 
 def arc_scores(
     measure: str, edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int,
-    batch: Tensor | None, directed: bool | None, dtype: torch.dtype | None, *,
+    batch: Tensor | None, directed: bool | None, run: Run, *,
     sources: Tensor | None = None, targets: Tensor | None = None,
     personalization: Tensor | None = None, dangling: Tensor | None = None,
     beta: float | Tensor | None = None, direction: str | None = None,
@@ -61,6 +61,7 @@ def arc_scores(
 
     whole: the results are int64.
     """
+    _, dtype = of_operator(run, *(() if whole else ("dtype",)))
     numbers, start = (None, beta) if isinstance(beta, Tensor) else (beta, None)
     if not torch.compiler.is_compiling():
         alpha, tol = _float(alpha, "alpha"), _float(tol, "tol")
@@ -78,7 +79,7 @@ def arc_scores(
     found: Tensor = torch.ops.torchcent.arc_scores(
         measure, edge_index, edge_weight, batch, num_nodes, sources, targets, personalization,
         dangling, start, numbers, direction, directed, normalized, alpha, tol, max_iter,
-        None if whole else check.float_dtype(dtype),
+        None if whole else dtype,
     )  # fmt: skip
     return found
 

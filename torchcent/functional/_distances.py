@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from torchcent.check._run import DEFAULT, Run
@@ -20,12 +19,11 @@ def closeness(
     wf_improved: bool = True,
     sources: Tensor | None = None,
     cutoff: float | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.closeness` inside a model, like :func:`betweenness`."""
     return vertex_scores(
-        "closeness", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
+        "closeness", edge_index, edge_weight, num_nodes, batch, directed, run,
         wf_improved=wf_improved, sources=sources, cutoff=cutoff,
     )  # fmt: skip
 
@@ -40,12 +38,11 @@ def harmonic(
     normalized: bool = False,
     sources: Tensor | None = None,
     cutoff: float | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.harmonic` inside a model, like :func:`betweenness`."""
     return vertex_scores(
-        "harmonic", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
+        "harmonic", edge_index, edge_weight, num_nodes, batch, directed, run,
         normalized=normalized, sources=sources, cutoff=cutoff,
     )  # fmt: skip
 
@@ -58,12 +55,11 @@ def eccentricity(
     batch: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.eccentricity` inside a model, like :func:`betweenness`."""
     return vertex_scores(
-        "eccentricity", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
+        "eccentricity", edge_index, edge_weight, num_nodes, batch, directed, run,
         disconnected=disconnected,
     )  # fmt: skip
 
@@ -78,7 +74,6 @@ def distance_profile(
     wf_improved: bool = True,
     normalized: bool = False,
     sources: Tensor | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> DistanceProfile:
     """:func:`torchcent.distance_profile` inside a model: five measures in one traversal.
@@ -87,7 +82,7 @@ def distance_profile(
         DistanceProfile: closeness, harmonic, eccentricity, reach and farness, each a Tensor [n].
     """
     found = vertex_scores(
-        "distance_profile", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
+        "distance_profile", edge_index, edge_weight, num_nodes, batch, directed, run,
         wf_improved=wf_improved, normalized=normalized, sources=sources,
     )  # fmt: skip
     return DistanceProfile(*found.unbind(1))

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _batch as check_batch
-from torchcent.check import _common as check
-from torchcent.check._run import DEFAULT, Run, engine_of
+from torchcent.check._run import DEFAULT, Run, of_operator
 from torchcent.engines._measures import plain_features
 from torchcent.functional._calls import check_call
 
@@ -23,7 +22,6 @@ def node_features(
     measures: str | Sequence[str] = ("betweenness", "closeness"),
     directed: bool | None = None,
     normalized: bool = True,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.node_features` inside a model, as a single operator for ``torch.compile``.
@@ -60,7 +58,8 @@ def node_features(
                 [1., 1.],
                 [1., 0.]])
     """
-    engine, flags = engine_of(run), {"normalized": normalized}
+    flags = {"normalized": normalized}
+    engine, dtype = of_operator(run, "engine", "dtype")
     check_call(edge_index, edge_weight, batch, num_nodes, directed, flags)
     names = ",".join(check_batch.measures(measures, plain_features()))
     found: Tensor = torch.ops.torchcent.node_features(
@@ -71,7 +70,7 @@ def node_features(
         names,
         directed,
         normalized,
-        check.float_dtype(dtype),
+        dtype,
         engine,
     )
     return found

@@ -66,8 +66,7 @@ def node_features(
         measures=measures.split(","),
         directed=directed,
         normalized=normalized,
-        dtype=dtype,
-        run=_run(engine),
+        run=_run(engine) | Run(dtype=dtype),
     )
 
 
@@ -89,8 +88,7 @@ def edge_scores(
         batch=batch,
         directed=directed,
         normalized=normalized,
-        dtype=dtype,
-        run=_run(engine),
+        run=_run(engine) | Run(dtype=dtype),
     )
 
 
@@ -122,7 +120,7 @@ def vertex_scores(
     }  # fmt: skip
     found = _OF_SEARCHES[measure](
         edge_index=edge_index, edge_weight=edge_weight, num_nodes=num_nodes, batch=batch,
-        directed=directed, dtype=dtype, run=_run(engine),
+        directed=directed, run=_run(engine) | Run(dtype=dtype),
         **{name: value for name, value in options.items() if value is not None},
     )  # fmt: skip
     return found if isinstance(found, Tensor) else torch.stack(found, dim=1)
@@ -154,7 +152,8 @@ def arc_scores(
         "edge_weight": edge_weight, "sources": sources, "targets": targets,
         "personalization": personalization, "dangling": dangling,
         "beta": beta if betas is None else betas, "direction": direction,
-        "normalized": normalized, "alpha": alpha, "tol": tol, "max_iter": max_iter, "dtype": dtype,
+        "normalized": normalized, "alpha": alpha, "tol": tol, "max_iter": max_iter,
+        "run": None if dtype is None else quiet() | Run(dtype=dtype),
     }  # fmt: skip
     found = _OF_ARCS[measure](
         edge_index=edge_index, num_nodes=num_nodes, batch=batch, directed=directed,

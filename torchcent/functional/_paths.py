@@ -5,8 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent.check import _common as check
-from torchcent.check._run import DEFAULT, Run, engine_of
+from torchcent.check._run import DEFAULT, Run, of_operator
 from torchcent.functional._calls import check_call, vertex_scores
 
 
@@ -18,7 +17,6 @@ def edge_betweenness(
     batch: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = True,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.edge_betweenness` inside a model, like :func:`node_features`.
@@ -32,7 +30,8 @@ def edge_betweenness(
         >>> edge_betweenness(torch.tensor([[0, 1], [1, 2]]), num_nodes=3, normalized=False)
         tensor([2., 2.])
     """
-    engine, flags = engine_of(run), {"normalized": normalized}
+    flags = {"normalized": normalized}
+    engine, dtype = of_operator(run, "engine", "dtype")
     check_call(edge_index, edge_weight, batch, num_nodes, directed, flags)
     found: Tensor = torch.ops.torchcent.edge_scores(
         edge_index,
@@ -41,7 +40,7 @@ def edge_betweenness(
         num_nodes,
         directed,
         normalized,
-        check.float_dtype(dtype),
+        dtype,
         engine,
     )
     return found
@@ -59,7 +58,6 @@ def betweenness(
     sources: Tensor | None = None,
     targets: Tensor | None = None,
     cutoff: float | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.betweenness` inside a model, like :func:`node_features`.
@@ -77,7 +75,7 @@ def betweenness(
         tensor([1., 0., 0., 0.])
     """
     return vertex_scores(
-        "betweenness", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
+        "betweenness", edge_index, edge_weight, num_nodes, batch, directed, run,
         normalized=normalized, endpoints=endpoints, sources=sources, targets=targets,
         cutoff=cutoff,
     )  # fmt: skip
@@ -94,12 +92,11 @@ def betweenness_variant(
     normalized: bool = True,
     sources: Tensor | None = None,
     targets: Tensor | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.betweenness_variant` inside a model, like :func:`betweenness`."""
     return vertex_scores(
-        "betweenness_variant", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
+        "betweenness_variant", edge_index, edge_weight, num_nodes, batch, directed, run,
         variant=variant, normalized=normalized, sources=sources, targets=targets,
     )  # fmt: skip
 
@@ -115,12 +112,11 @@ def stress(
     sources: Tensor | None = None,
     targets: Tensor | None = None,
     cutoff: float | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.stress` inside a model, like :func:`betweenness`."""
     return vertex_scores(
-        "stress", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
+        "stress", edge_index, edge_weight, num_nodes, batch, directed, run,
         normalized=normalized, sources=sources, targets=targets, cutoff=cutoff,
     )  # fmt: skip
 
@@ -133,11 +129,10 @@ def percolation(
     num_nodes: int,
     batch: Tensor | None = None,
     directed: bool | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     """:func:`torchcent.percolation` inside a model, like :func:`betweenness`."""
     return vertex_scores(
-        "percolation", edge_index, edge_weight, num_nodes, batch, directed, dtype, run,
+        "percolation", edge_index, edge_weight, num_nodes, batch, directed, run,
         states=states,
     )  # fmt: skip

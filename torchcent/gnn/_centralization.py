@@ -14,7 +14,7 @@ from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, as_graph
 
 
-@computes()
+@computes("dtype")
 def centralization(
     edge_index: GraphLike,
     measure: str = "betweenness",
@@ -23,7 +23,6 @@ def centralization(
     num_nodes: int | None = None,
     batch: Tensor | None = None,
     directed: bool | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Centralization: how much the most central vertex of a graph exceeds the others (Freeman).
@@ -41,7 +40,6 @@ def centralization(
             ``normalized=True``: "degree", "closeness", "betweenness", "eigenvector", ...
         scores: [n], the scores of this measure in the same normalisation, if they are known; None
             computes them.
-        dtype: as in :func:`node_features`.
         run: how it is computed, see :class:`Run`.
 
     The star has both directions of each edge in undirected graphs. In directed ones (also of mutual
@@ -70,7 +68,7 @@ def centralization(
     """
     graph = as_graph(edge_index, None, num_nodes, batch, directed, run)
     choice(measure, "measure", plain_features())
-    result = check.float_dtype(dtype)
+    result = run.dtype
     if graph.is_weighted:
         raise ValueError(
             "centralization compares with a star without weights, but the Graph has weights; pass "
@@ -95,7 +93,7 @@ def centralization(
 
 def _scores(graph: Graph, measure: str, memory: int | None, progress: bool | None) -> Tensor:
     return node_features(
-        graph, measures=measure, dtype=torch.float64, run=Run(memory=memory, progress=progress)
+        graph, measures=measure, run=Run(memory=memory, progress=progress, dtype=torch.float64)
     )[:, 0]
 
 

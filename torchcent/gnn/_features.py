@@ -34,7 +34,7 @@ _PATHS = tuple(
 )
 
 
-@computes(*SEARCHES, searches=True)
+@computes(*SEARCHES, "dtype", searches=True)
 def node_features(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -45,13 +45,12 @@ def node_features(
     batch: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = True,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     """Computes several measures of every vertex as features for a graph neural network.
 
     Args:
-        edge_index, edge_weight, num_nodes, batch, directed, dtype: as in
+        edge_index, edge_weight, num_nodes, batch, directed: as in
             :func:`betweenness`.
         measures: a name or a list of names of the columns: "betweenness", "stress", "percolation",
             "closeness", "harmonic", "eccentricity", "degree", "reach", "farness"; "pagerank",
@@ -86,7 +85,7 @@ def node_features(
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     names = check_batch.measures(measures, FEATURES)
     check.flag(normalized, "normalized")
-    result = check.float_dtype(dtype)
+    result = run.dtype
     check_weights.engine(run.engine.name, graph, _ENGINES)
     scale = scale_of(graph, run)
     request = Request(

@@ -22,7 +22,7 @@ from torchcent.runtime._watch import progress_bar
 _ROOM = 2**24  # numbers that are kept for runs with weights
 
 
-@computes(searches=True)
+@computes("dtype", searches=True)
 def group_betweenness(
     edge_index: GraphLike,
     group: Tensor | Iterable[Any],
@@ -32,7 +32,6 @@ def group_betweenness(
     directed: bool | None = None,
     normalized: bool = True,
     endpoints: bool = False,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Group betweenness: the share of shortest paths that pass through a group of vertices.
@@ -59,7 +58,6 @@ def group_betweenness(
             (n - c)(n - c - 1) for a group of c vertices; with endpoints by that of all ordered
             pairs, n(n - 1), as NetworkX does from 3.7 on.
         endpoints: also count paths that begin or end in the group, all of them.
-        dtype: of the result; None uses torch.get_default_dtype(). Computed in float64.
         run: how it is computed, see :class:`Run`.
 
     Returns:
@@ -94,7 +92,7 @@ def group_betweenness(
     groups, single = check_groups.groups(group, graph)
     check.flag(normalized, "normalized")
     check.flag(endpoints, "endpoints")
-    result, budget = check.float_dtype(dtype), run.memory
+    result, budget = run.dtype, run.memory
     if graph.is_weighted:
         _resolution.check(graph)
     # Paths in other components do not meet the groups.

@@ -20,7 +20,7 @@ from torchcent.runtime import _small
 _DIRECTIONS = ("out", "in")
 
 
-@computes(searches=True)
+@computes("dtype", searches=True)
 def group_closeness(
     edge_index: GraphLike,
     group: Tensor | Iterable[Any],
@@ -28,7 +28,6 @@ def group_closeness(
     *,
     num_nodes: int | None = None,
     directed: bool | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Group closeness: the reciprocal of the mean distance to a group of vertices.
@@ -71,7 +70,7 @@ def group_closeness(
     graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run)
     check_batch.one_graph(graph, "group_closeness", "pass its graphs one by one")
     groups, single = check_groups.groups(group, graph)
-    result, budget = check.float_dtype(dtype), run.memory
+    result, budget = run.dtype, run.memory
     found = torch.stack([_closeness(graph, each, budget) for each in groups])
     return (found[0] if single else found).to(result)
 
@@ -95,7 +94,7 @@ def _closeness(graph: Graph, group: Tensor, memory: int | None) -> Tensor:
     return torch.where(farness > 0, (graph.num_nodes - group.numel()) / farness, 0.0)
 
 
-@computes()
+@computes("dtype")
 def group_degree(
     edge_index: GraphLike,
     group: Tensor | Iterable[Any],
@@ -104,7 +103,6 @@ def group_degree(
     directed: bool | None = None,
     direction: str = "out",
     normalized: bool = True,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Group degree: the share of the other vertices that are neighbours of a group.
@@ -146,7 +144,7 @@ def group_degree(
     groups, single = check_groups.groups(group, graph)
     check.choice(direction, "direction", _DIRECTIONS)
     check.flag(normalized, "normalized")
-    result = check.float_dtype(dtype)
+    result = run.dtype
     tail, head = _small.repeat_interleave(graph.degree), graph.col.long()
     if direction == "in":
         tail, head = head, tail

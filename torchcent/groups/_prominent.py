@@ -63,7 +63,7 @@ class ProminentGroup:
         )
 
 
-@computes(searches=True)
+@computes("dtype", searches=True)
 def prominent_group(
     edge_index: GraphLike,
     k: int,
@@ -77,7 +77,6 @@ def prominent_group(
     num_nodes: int | None = None,
     directed: bool | None = None,
     generator: torch.Generator | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> ProminentGroup:
     r"""Finds k vertices that many shortest paths pass through, close to the best k.
@@ -105,7 +104,6 @@ def prominent_group(
         edge_weight, num_nodes, directed: as for
             :func:`betweenness_approx`.
         generator: source of all random choices; None uses torch's global generator.
-        dtype: of the scores; None uses torch.get_default_dtype().
         run: how it is computed, see :class:`Run`.
 
     Returns:
@@ -143,7 +141,7 @@ def prominent_group(
     check.flag(endpoints, "endpoints")
     most = check.positive(max_samples, "max_samples") or _MOST
     chance = check.random_generator(generator)
-    result, budget = check.float_dtype(dtype), run.memory
+    result, budget = run.dtype, run.memory
     n, m = graph.num_nodes, graph.num_slots
     if method == "auto":
         method = "exact" if k * n * (n + m) <= _EXACT_WORK or n < 3 else "samples"

@@ -50,8 +50,7 @@ def read(
     text_labels: bool | None = None,
     header: bool | None = None,
     comments: str | None = MARKS,
-    source_column: int | str | None = None,
-    target_column: int | str | None = None,
+    columns: tuple[int | str | None, int | str | None] = (None, None),
     weight_column: int | str | None = None,
     coordinates: str | os.PathLike[str] | None = None,
     crs: str | None = None,
@@ -81,8 +80,8 @@ def read(
     comments. A header line is recognised, also in the last comment above the rows, and its column
     names (source/target, from/to, gene1/gene2, sender/receiver, weight, ...: docs/files.md)
     determine the columns; Parquet has the same rules. Without a header the third column is the
-    weight. ``source_column``, ``target_column`` and ``weight_column`` choose others; with one of
-    the first two, a third column of words is no weight. What ``networkx.write_edgelist`` writes is
+    weight. ``columns`` and ``weight_column`` choose others; with one of the former, a third column
+    of words is no weight. What ``networkx.write_edgelist`` writes is
     read, too: dictionaries behind edges, whose weights have the same names, and comments.
 
     Ids are either all integers of at most 64 bits or all names. If one begins with zeros that an
@@ -110,9 +109,9 @@ def read(
             gene2 that occur in other rows are those of vertices.
         comments: the characters that begin the comments of an edge list, ``"#%"``, ``"#"`` or
             ``"%"``. None: no line is a comment.
-        source_column: the column of an edge list with the first end of each edge: its name in the
-            header, or its number, counted from 1. A name makes the first row a header.
-        target_column: the same for the second end.
+        columns: those of an edge list with the first and the second end of each edge: their names
+            in the header, or their numbers, counted from 1; None for one that is not chosen. A name
+            makes the first row a header.
         weight_column: the same for the weights; of .graphml, .gml and dictionaries behind edges the
             name of an attribute of the edges, such as the ``length`` of osmnx.
         coordinates: a file with the positions of the vertices, by their ids: DIMACS ``.co``, or a
@@ -166,7 +165,7 @@ def read(
     run = whole(run, (), "read")
     return _read(
         name, format_of(name, format), None, directed, num_nodes, skip, text_labels, header,
-        comments, source_column, target_column, weight_column, coordinates, crs, labels, run.memory,
+        comments, columns, weight_column, coordinates, crs, labels, run.memory,
     )  # fmt: skip
 
 
@@ -181,8 +180,7 @@ def read_stream(
     text_labels: bool | None = None,
     header: bool | None = None,
     comments: str | None = MARKS,
-    source_column: int | str | None = None,
-    target_column: int | str | None = None,
+    columns: tuple[int | str | None, int | str | None] = (None, None),
     weight_column: int | str | None = None,
     coordinates: str | os.PathLike[str] | None = None,
     crs: str | None = None,
@@ -199,7 +197,7 @@ def read_stream(
     data = load_stream(file, Budget.of(name, run.memory))
     return _read(
         name, kind or format_of_data(data), data, directed, num_nodes, skip, text_labels,
-        header, comments, source_column, target_column, weight_column, coordinates, crs, labels,
+        header, comments, columns, weight_column, coordinates, crs, labels,
         run.memory,
     )  # fmt: skip
 
@@ -214,8 +212,7 @@ def _read(
     text_labels: bool | None,
     header: bool | None,
     comments: str | None,
-    source_column: int | str | None,
-    target_column: int | str | None,
+    columns: tuple[int | str | None, int | str | None],
     weight_column: int | str | None,
     coordinates: str | os.PathLike[str] | None,
     crs: str | None,
@@ -230,9 +227,10 @@ def _read(
     text_labels = check_values.flag_or_none(text_labels, "text_labels")
     header = check_values.flag_or_none(header, "header")
     marks = check_files.marks(comments, "comments", MARKS)
+    source, target = check_files.ends(columns)
     choice = Choice(
-        check_files.column(source_column, "source_column"),
-        check_files.column(target_column, "target_column"),
+        check_files.column(source, "columns[0]"),
+        check_files.column(target, "columns[1]"),
         check_files.column(weight_column, "weight_column"),
     )
     place = None if coordinates is None else check_files.path(coordinates, "coordinates")
@@ -253,8 +251,7 @@ def _read(
         f"comments={comments!r}": marks != MARKS,
     }
     of_tables = {
-        f"source_column={check_values.shortened(source_column)}": choice.source,
-        f"target_column={check_values.shortened(target_column)}": choice.target,
+        f"columns={check_values.shortened(columns)}": choice.source or choice.target,
         f"weight_column={check_values.shortened(weight_column)}": choice.weight,
     }
     given = next((key for key, value in of_text.items() if value), None)

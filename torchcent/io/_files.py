@@ -46,8 +46,8 @@ _OTHERS = {
     ".adjlist": f"adjacency lists are not read; networkx.read_adjlist {_PASSED}",
     ".json": f"JSON is not read; networkx.node_link_graph {_PASSED}",
     ".dl": "UCINET DL is not read; export the network as an edge list (CSV), GraphML or GML",
-    ".sif": "SIF is read as an edge list of three columns: format='edges', source_column=1, "
-    "target_column=3 (--format edges --source-column 1 --target-column 3)",
+    ".sif": "SIF is read as an edge list of three columns: format='edges', columns=(1, 3) "
+    "(--format edges --source-column 1 --target-column 3)",
     ".xlsx": "spreadsheets are not read; save the sheet as CSV, or pass the data frame that "
     "pandas.read_excel makes of it",
     ".feather": "Feather is not read; pass the data frame that pandas.read_feather makes of it",

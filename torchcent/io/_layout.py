@@ -134,9 +134,9 @@ def roles(
         free = [k for k in free if not check_columns.is_weight(names[k])]
     source, target = ends[:2] if ends else (free if len(free) > 1 else (0, 1))[:2]
     if choice.source is not None:
-        source = _chosen(where, "source_column", choice.source, names)
+        source = _chosen(where, "columns[0]", choice.source, names)
     if choice.target is not None:
-        target = _chosen(where, "target_column", choice.target, names)
+        target = _chosen(where, "columns[1]", choice.target, names)
     chosen = choice.source is not None or choice.target is not None
     weight, remarks = None, []
     if choice.weight is not None:
@@ -156,12 +156,12 @@ def roles(
         elif not chosen:
             raise ValueError(
                 f"{where}: weight {names[2]!r} is not a number; if the third column has no "
-                "weights, say which ones have the ends of the edges: source_column=, "
-                "target_column= (--source-column, --target-column)"
+                "weights, say which ones have the ends of the edges: columns= "
+                "(--source-column, --target-column)"
             )
     if len({source, target, weight}) < 3:
         raise ValueError(
-            f"{where}: source_column, target_column and weight_column must differ, but they are "
+            f"{where}: columns and weight_column must differ, but they are "
             f"{source + 1}, {target + 1} and {'none' if weight is None else weight + 1}"
         )
     others = [k for k in free if k not in (source, target, weight)]
@@ -173,7 +173,7 @@ def roles(
     if header and ends is None and not chosen and others:
         remarks.append(
             f"columns {names[source]!r} and {names[target]!r} are taken for the ends of the edges; "
-            "source_column=, target_column= (--source-column, --target-column) choose others"
+            "columns= (--source-column, --target-column) chooses others"
         )
     return Roles(source, target, weight, tuple(remarks))
 

@@ -29,7 +29,6 @@ def betweenness_centrality(
             normalized=bool(normalized),
             endpoints=bool(endpoints),
             sources=_pivots(G, None if k == len(G) else k, seed),
-            dtype=torch.float64,
             run=run_for_paths(graph),
         )
     return dict(zip(G.nodes, score.tolist(), strict=True))
@@ -48,7 +47,6 @@ def edge_betweenness_centrality(
             graph,
             normalized=bool(normalized),
             sources=_pivots(G, k, seed),
-            dtype=torch.float64,
             run=run_for_paths(graph),
         )
     return _per_edge(G, score, weight)
@@ -71,7 +69,6 @@ def betweenness_centrality_subset(
             normalized=bool(normalized),
             sources=ends[0],
             targets=ends[1],
-            dtype=torch.float64,
             run=run_for_paths(graph),
         )
     return dict(zip(G.nodes, score.tolist(), strict=True))
@@ -94,7 +91,6 @@ def edge_betweenness_centrality_subset(
             normalized=bool(normalized),
             sources=ends[0],
             targets=ends[1],
-            dtype=torch.float64,
             run=run_for_paths(graph),
         )
     return _per_edge(G, score, weight)
@@ -115,7 +111,6 @@ def percolation_centrality(
         score = percolation(
             graph,
             states=torch.tensor([float(states[node]) for node in G], dtype=torch.float64),
-            dtype=torch.float64,
             run=run_for_paths(graph),
         )
     return dict(zip(G.nodes, score.tolist(), strict=True))

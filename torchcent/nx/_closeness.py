@@ -62,7 +62,7 @@ def harmonic_centrality(
     graph, number = G.search(distance), G.arrays.number
     vertices = torch.tensor([number[node] for node in asked], device="cpu")
     with running():
-        request = _distance_sums.asked("harmonic", graph, run_for_distances(graph), torch.float64)
+        request = _distance_sums.asked("harmonic", graph, run_for_distances(graph))
         if len(beginnings) < len(G):
             begin = torch.tensor([number[node] for node in beginnings], device=graph.device)
             total = _distance_sums.vertex_sums(graph, request, sources=begin).harmonic.cpu()[
@@ -81,7 +81,6 @@ def _closeness(graph: Graph, vertices: Tensor | None, wf_improved: bool) -> Tens
             graph,
             wf_improved=bool(wf_improved),
             vertices=vertices,
-            dtype=torch.float64,
             run=run_for_distances(graph),
         )
     assert isinstance(score, Tensor)

@@ -24,14 +24,18 @@ def device() -> torch.device:
     return torch.device(config().device)
 
 
+_EXACT = Run(dtype=torch.float64)
+
+
 def run_for_paths(graph: Graph) -> Run:
     """How paths of this graph are counted."""
-    return _with_engine(check_weights.ENGINES if graph.is_weighted else check.ENGINES)
+    return _with_engine(check_weights.ENGINES if graph.is_weighted else check.ENGINES) | _EXACT
 
 
-def run_for_distances(graph: Graph) -> Run:
-    """How distances of this graph are computed."""
-    return _with_engine(check_weights.ENGINES if graph.is_weighted else check.DISTANCE_ENGINES)
+def run_for_distances(graph: Graph, scores: bool = True) -> Run:
+    """How distances of this graph are computed; the result may be vertices instead of scores."""
+    known = check_weights.ENGINES if graph.is_weighted else check.DISTANCE_ENGINES
+    return _with_engine(known) | _EXACT if scores else _with_engine(known)
 
 
 def run_for_rows(graph: Graph) -> Run:

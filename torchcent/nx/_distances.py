@@ -27,9 +27,7 @@ def eccentricity(G: BackendGraph, v: Any = None, sp: None = None, weight: Hashab
         None if v is None else torch.tensor([G.arrays.number[node] for node in asked], device="cpu")
     )
     with running():
-        found = torchcent.eccentricity(
-            graph, vertices=vertices, dtype=torch.float64, run=run_for_distances(graph)
-        )
+        found = torchcent.eccentricity(graph, vertices=vertices, run=run_for_distances(graph))
     if torch.isinf(found).any():
         raise nx.NetworkXError(_disconnected(G))
     values = numbers(found, G, weight)
@@ -67,9 +65,7 @@ def average_shortest_path_length(
         return 0
     graph = G.search(None if method == "unweighted" else weight)
     with running():
-        mean = torchcent.average_shortest_path_length(
-            graph, dtype=torch.float64, run=run_for_distances(graph)
-        ).item()
+        mean = torchcent.average_shortest_path_length(graph, run=run_for_distances(graph)).item()
     if math.isinf(mean):
         how = "strongly connected" if G.is_directed() else "connected"
         raise nx.NetworkXError(f"Graph is not {how}.")
@@ -85,7 +81,7 @@ def numbers(distance: Tensor, G: BackendGraph, weight: Hashable) -> list[Any]:
 def _extreme(
     measure: Callable[..., Tensor], G: BackendGraph, usebounds: bool, weight: Hashable
 ) -> float:
-    found = _of_connected(measure, G, usebounds, weight, dtype=torch.float64)
+    found = _of_connected(measure, G, usebounds, weight)
     result: float = numbers(found[None], G, weight)[0]
     return result
 
@@ -93,18 +89,18 @@ def _extreme(
 def _outermost(
     measure: Callable[..., Tensor], G: BackendGraph, usebounds: bool, weight: Hashable
 ) -> list[Hashable]:
-    return [G.nodes[i] for i in _of_connected(measure, G, usebounds, weight).tolist()]
+    return [G.nodes[i] for i in _of_connected(measure, G, usebounds, weight, False).tolist()]
 
 
 def _of_connected(
     measure: Callable[..., Tensor], G: BackendGraph, usebounds: bool, weight: Hashable,
-    **options: Any,
+    scores: bool = True,
 ) -> Tensor:  # fmt: skip
     graph = G.search(weight)
     if not is_connected(graph):
         raise nx.NetworkXError(_disconnected(G, usebounds))
     with running():
-        return measure(graph, run=run_for_distances(graph), **options)
+        return measure(graph, run=run_for_distances(graph, scores))
 
 
 def is_connected(graph: torchcent.Graph) -> bool:

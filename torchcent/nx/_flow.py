@@ -12,6 +12,7 @@ from torch import Tensor
 
 import torchcent
 from torchcent.approx import _current_flow
+from torchcent.check._run import Run
 from torchcent.graph import Graph
 from torchcent.nx._config import device, running
 from torchcent.nx._graph import BackendGraph, connected
@@ -140,7 +141,7 @@ def effective_graph_resistance(
         return 0.0
     with running():
         score = torchcent.current_flow_closeness(
-            _network(G, weight, invert_weight), dtype=torch.float64
+            _network(G, weight, invert_weight), run=Run(dtype=torch.float64)
         )
     return float((1 / score).sum()) / 2
 
@@ -205,7 +206,7 @@ def _scores(
     G: BackendGraph, measure: Callable[..., Tensor], graph: Graph, **options: Any
 ) -> dict[Hashable, float]:
     with running():
-        score = measure(graph, dtype=torch.float64, **options)
+        score = measure(graph, run=Run(dtype=torch.float64), **options)
     return dict(zip(G.nodes, score.tolist(), strict=True))
 
 
@@ -214,7 +215,7 @@ def _edge_scores(
 ) -> dict[tuple[Hashable, Hashable], float]:
     with running():
         score = torchcent.edge_current_flow_betweenness(
-            G.search(weight), normalized=bool(normalized), dtype=torch.float64, **ends
+            G.search(weight), normalized=bool(normalized), run=Run(dtype=torch.float64), **ends
         )
     place = {node: i for i, node in enumerate(_ordering(G))}
     keys = ((u, v) if place[u] < place[v] else (v, u) for u, v in G.edges)
@@ -229,7 +230,7 @@ def _resistances(G: BackendGraph, weight: Hashable, invert_weight: bool, pairs: 
     with running():
         graph = _network(G, weight, invert_weight)
         return torchcent.effective_resistance(
-            graph, pairs=pairs.to(graph.device), dtype=torch.float64
+            graph, pairs=pairs.to(graph.device), run=Run(dtype=torch.float64)
         )
 
 

@@ -9,7 +9,7 @@ import networkx
 import torch
 
 import torchcent
-from torchcent.check._run import quiet
+from torchcent.check._run import Run, quiet
 from torchcent.nx._config import running
 from torchcent.nx._graph import BackendGraph, connected
 
@@ -35,8 +35,7 @@ def group_betweenness_centrality(
             groups,
             normalized=bool(normalized),
             endpoints=bool(endpoints),
-            dtype=torch.float64,
-            run=quiet(),
+            run=quiet() | Run(dtype=torch.float64),
         )
     if normalized and endpoints and _BEFORE_3_7:  # which divides by the pairs outside of the group
         n = graph.num_nodes
@@ -52,7 +51,7 @@ def group_closeness_centrality(
 ) -> float:
     group = [G.arrays.number[node] for node in S]
     with running():
-        found = torchcent.group_closeness(G.search(weight), group, dtype=torch.float64)
+        found = torchcent.group_closeness(G.search(weight), group, run=Run(dtype=torch.float64))
     return found.item() or 0  # NetworkX has an int there
 
 

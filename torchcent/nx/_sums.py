@@ -127,7 +127,7 @@ def _check_reaching(G: BackendGraph) -> None:
 def sums_of(graph: Graph) -> Sums:
     """Sums over the distances to every vertex."""
     with running():
-        request = _distance_sums.asked("harmonic", graph, run_for_distances(graph), torch.float64)
+        request = _distance_sums.asked("harmonic", graph, run_for_distances(graph))
         found = _distance_sums.vertex_sums(graph, request)
     return Sums(found.total.cpu(), found.eccentricity, found.levels)
 

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 import torchcent
+from torchcent.check._run import Run
 from torchcent.nx._config import running
 from torchcent.nx._graph import BackendGraph
 
@@ -80,7 +81,7 @@ def hits(
         graph = G.network("weight")
         if not graph.num_slots and graph._adjacency is graph:
             raise NotImplementedError("all edges have a weight of 0")
-        found = torchcent.hits(graph, tol=min(tol, _CLOSE), dtype=torch.float64)
+        found = torchcent.hits(graph, tol=min(tol, _CLOSE), run=Run(dtype=torch.float64))
     hubs, authorities = (dict(zip(G.nodes, x.tolist(), strict=True)) for x in found)
     return hubs, authorities
 
@@ -112,7 +113,7 @@ def _scores(
     G: BackendGraph, weight: Hashable, measure: Callable[..., Tensor], **options: Any
 ) -> dict[Hashable, float]:
     with running():
-        score = measure(G.network(weight), dtype=torch.float64, **options)
+        score = measure(G.network(weight), run=Run(dtype=torch.float64), **options)
     return dict(zip(G.nodes, score.tolist(), strict=True))
 
 

@@ -19,7 +19,7 @@ from torchcent.scale._arguments import scale_of, shown
 Lengths = float | Sequence[float] | Tensor | None
 
 
-@computes(*PATHS, searches=True)
+@computes(*PATHS, "dtype", searches=True)
 def betweenness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -31,9 +31,7 @@ def betweenness(
     endpoints: bool = False,
     sources: int | Tensor | None = None,
     targets: Tensor | None = None,
-    generator: torch.Generator | None = None,
     cutoff: Lengths = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Betweenness centrality: the share of shortest paths that pass through each vertex.
@@ -60,17 +58,16 @@ def betweenness(
             missing reverse arcs and halves raw scores.
         normalized: divide by the number of ordered pairs, (n - 1)(n - 2); with endpoints n (n - 1).
         endpoints: also count a path for its two ends.
-        sources: None for all vertices; an int k draws k pivots with `generator` and extrapolates as
-            NetworkX does with k; a tensor names the pivots. Floats [n] are weights a of origins.
+        sources: None for all vertices; an int k draws k pivots with torch's global generator and
+            extrapolates as NetworkX does with k; a tensor names the pivots, such as
+            ``torch.randperm(n, generator=...)[:k]``. Floats [n] are weights a of origins.
         targets: count only paths that end at one of these vertices. `sources` (default: all) are
             then the vertices where paths begin, and nothing is extrapolated. Floats [n] are weights
             b of destinations: with demand, the pair (s, t) counts a(s) b(t) times, and scores are
             divided by the same numbers as without.
-        generator: for drawing pivots; None uses torch's global generator.
         cutoff: count only pairs at most this far apart, in hops or by weights; the search stops
             there. A list or tensor of cutoffs gives the scores of each from one search. The numbers
             by which scores are divided stay the same. No `reduce` applies.
-        dtype: of the result; None uses torch.get_default_dtype(). Sums are accumulated in float64.
         run: how it is computed, see :class:`Run`.
 
     Returns:
@@ -109,14 +106,12 @@ def betweenness(
         endpoints,
         sources,
         targets,
-        generator,
-        dtype,
         run,
     )
     return _scores(graph, request, cutoff)
 
 
-@computes(*PATHS, searches=True)
+@computes(*PATHS, "dtype", searches=True)
 def stress(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -127,9 +122,7 @@ def stress(
     normalized: bool = False,
     sources: int | Tensor | None = None,
     targets: Tensor | None = None,
-    generator: torch.Generator | None = None,
     cutoff: Lengths = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Stress centrality: the number of shortest paths that pass through each vertex.
@@ -156,12 +149,12 @@ def stress(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=True)
     request = request_of(
-        graph, "stress", normalized, False, sources, targets, generator, dtype, run,
+        graph, "stress", normalized, False, sources, targets, run,
     )  # fmt: skip
     return _scores(graph, request, cutoff)
 
 
-@computes(*PATHS, searches=True)
+@computes(*PATHS, "dtype", searches=True)
 def edge_betweenness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -172,9 +165,7 @@ def edge_betweenness(
     normalized: bool = True,
     sources: int | Tensor | None = None,
     targets: Tensor | None = None,
-    generator: torch.Generator | None = None,
     cutoff: Lengths = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Edge betweenness: the share of shortest paths that use each edge.
@@ -208,8 +199,6 @@ def edge_betweenness(
         False,
         sources,
         targets,
-        generator,
-        dtype,
         run,
     )
     of_slot = _scores(graph, request, cutoff)
@@ -233,20 +222,19 @@ def _scores(graph: Graph, request: Request, cutoff: Lengths) -> Tensor:
 
 def request_of(
     graph: Graph, measure: str, normalized: bool, endpoints: bool, sources: int | Tensor | None,
-    targets: Tensor | None, generator: torch.Generator | None, dtype: torch.dtype | None, run: Run,
+    targets: Tensor | None, run: Run,
 ) -> Request:  # fmt: skip
     """The validated arguments."""
     check.flag(normalized, "normalized")
     check.flag(endpoints, "endpoints")
     engine, strategy = engine_and_strategy(graph, run.engine)
     scale = scale_of(graph, run)
-    result = check.float_dtype(dtype)
-    chance = check.random_generator(generator)
+    chance = None
     if scale is not None and isinstance(sources, int):
-        chance = scale.chance(chance)
+        chance = scale.chance_of_pivots()
     pivots = check.sources(sources, graph, chance, weighted=True)
     ends = None if targets is None else check.vertices_or_weights(targets, "targets", graph)
     return Request(
         measure, engine, strategy, pivots, ends, endpoints, normalized,
-        run.memory, shown(scale, run.progress), result, reduce=run.reduce, scale=scale,
+        run.memory, shown(scale, run.progress), run.dtype, reduce=run.reduce, scale=scale,
     )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
@@ -12,7 +11,7 @@ from torchcent.paths import _path_sums
 from torchcent.paths._betweenness import request_of
 
 
-@computes(*PATHS, searches=True)
+@computes(*PATHS, "dtype", searches=True)
 def percolation(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -21,7 +20,6 @@ def percolation(
     num_nodes: int | None = None,
     batch: Tensor | None = None,
     directed: bool | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Percolation centrality: the share of percolated shortest paths through each vertex.
@@ -62,7 +60,6 @@ def percolation(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=True)
     request = request_of(
-        graph, "percolation", True, False, None, None, None, dtype,
-        run,
+        graph, "percolation", True, False, None, None, run,
     )._replace(sources=check.per_vertex(states, "states", graph))  # fmt: skip
     return _path_sums.scores(graph, request).to(request.dtype)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
@@ -16,7 +15,7 @@ VARIANTS = ("distance", "linear", "proximal_source", "proximal_target")
 _ENGINES = ("auto", "lanes", "queue", "tensor"), ("auto", "dijkstra", "tensor")
 
 
-@computes(*SEARCHES, searches=True)
+@computes(*SEARCHES, "dtype", searches=True)
 def betweenness_variant(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -28,8 +27,6 @@ def betweenness_variant(
     normalized: bool = True,
     sources: int | Tensor | None = None,
     targets: Tensor | None = None,
-    generator: torch.Generator | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Betweenness in which a path counts by its length, or for one vertex next to its end.
@@ -78,7 +75,7 @@ def betweenness_variant(
             "graph must be 0"
         )
     request = request_of(
-        graph, variant, normalized, False, sources, targets, generator, dtype, run,
+        graph, variant, normalized, False, sources, targets, run,
     )  # fmt: skip
     known = _ENGINES[graph.is_weighted]
     if run.engine.name not in known:

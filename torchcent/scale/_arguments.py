@@ -92,6 +92,22 @@ class Scale:
                 "checkpoint needs a generator, so that a run that continues draws the same; "
                 "pass generator=torch.Generator().manual_seed(...)"
             )
+        return self._chance_of_all()
+
+    def chance_of_pivots(self) -> torch.Generator:
+        """That of sources which are drawn.
+
+        Raises:
+            ValueError: a run that continues would draw others.
+        """
+        if self.checkpoint is not None:
+            raise ValueError(
+                "checkpoint needs sources that are known, so that a run that continues has the "
+                "same; pass sources=torch.randperm(num_nodes)[:k]"
+            )
+        return self._chance_of_all()
+
+    def _chance_of_all(self) -> torch.Generator:
         seed = self.decided("seed", int(torch.randint(2**62, (1,))))
         return torch.Generator().manual_seed(seed)
 

@@ -7,22 +7,23 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from torchcent.check._run import Run
 from torchcent.graph import Graph
 from torchcent.walks import _local, _spectral, _subgraph
 from torchcent.walks._pagerank import pagerank
 
-_F64 = torch.float64
+_EXACT = Run(dtype=torch.float64)
 
 COLUMNS: dict[str, Callable[[Graph], Tensor]] = {
-    "pagerank": lambda graph: pagerank(graph, dtype=_F64),
-    "katz": lambda graph: _spectral.katz(graph, dtype=_F64),
-    "eigenvector": lambda graph: _spectral.eigenvector(graph, dtype=_F64),
-    "hubs": lambda graph: _spectral.hits(graph, dtype=_F64).hubs,
-    "authorities": lambda graph: _spectral.hits(graph, dtype=_F64).authorities,
-    "subgraph_centrality": lambda graph: _subgraph.subgraph_centrality(graph, dtype=_F64),
+    "pagerank": lambda graph: pagerank(graph, run=_EXACT),
+    "katz": lambda graph: _spectral.katz(graph, run=_EXACT),
+    "eigenvector": lambda graph: _spectral.eigenvector(graph, run=_EXACT),
+    "hubs": lambda graph: _spectral.hits(graph, run=_EXACT).hubs,
+    "authorities": lambda graph: _spectral.hits(graph, run=_EXACT).authorities,
+    "subgraph_centrality": lambda graph: _subgraph.subgraph_centrality(graph, run=_EXACT),
     "core_number": _local.core_number,
     "triangles": _local.triangles,
-    "clustering_coefficient": lambda graph: _local.clustering_coefficient(graph, dtype=_F64),
+    "clustering_coefficient": lambda graph: _local.clustering_coefficient(graph, run=_EXACT),
 }
 
 

@@ -18,7 +18,7 @@ DIRECTIONS = ("out", "in", "both")
 _PAIRS = 2**22  # pairs of neighbours that are looked up together
 
 
-@computes()
+@computes("dtype")
 def degree(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -28,7 +28,6 @@ def degree(
     directed: bool | None = None,
     direction: str = "out",
     normalized: bool = False,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Degree centrality: the number of arcs of a vertex, or the sum of their weights.
@@ -54,7 +53,6 @@ def degree(
             are the number of edges. A loop counts once for each direction; with directed=False
             twice, as in NetworkX, because it has two ends there.
         normalized: divide by n - 1 (of each graph of a batch).
-        dtype: of the result; None uses torch.get_default_dtype().
         run: how it is computed, see :class:`Run`.
 
     Returns:
@@ -79,7 +77,7 @@ def degree(
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     check.choice(direction, "direction", DIRECTIONS)
     check.flag(normalized, "normalized")
-    result = check.float_dtype(dtype)
+    result = run.dtype
     found = degrees(graph, direction)
     if normalized:
         found = found / (_batch.per_vertex(graph, _batch.sizes(graph)) - 1).clamp(min=1)
@@ -231,7 +229,7 @@ def triangles_of(graph: Graph) -> Tensor:
     return count
 
 
-@computes(searches=True)
+@computes("dtype", searches=True)
 def clustering_coefficient(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -239,7 +237,6 @@ def clustering_coefficient(
     num_nodes: int | None = None,
     batch: Tensor | None = None,
     directed: bool | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Clustering coefficient: the share of the pairs of neighbours that are adjacent.
@@ -291,7 +288,7 @@ def clustering_coefficient(
         run,
         weights="strengths" if weighted else "distances",
     )
-    result = check.float_dtype(dtype)
+    result = run.dtype
     return clustering(graph).to(result)
 
 

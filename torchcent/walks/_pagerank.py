@@ -7,7 +7,6 @@ import math
 import torch
 from torch import Tensor
 
-from torchcent.check import _common as check
 from torchcent.check import _walks as check_walks
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.graph import Graph
@@ -18,7 +17,7 @@ _TOGETHER = 16  # distributions that are computed together
 _STRIDE = 4  # steps between two looks at what a GPU has computed
 
 
-@computes()
+@computes("dtype")
 def pagerank(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -30,7 +29,6 @@ def pagerank(
     personalization: Tensor | None = None,
     dangling: Tensor | None = None,
     tol: float = 1e-10,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""PageRank: the stationary distribution of a walk that restarts.
@@ -43,7 +41,7 @@ def pagerank(
     ``pagerank`` within its tolerance.
 
     Args:
-        edge_index, num_nodes, batch, directed, dtype: as in :func:`degree`. For a batch the
+        edge_index, num_nodes, batch, directed: as in :func:`degree`. For a batch the
             scores of each graph sum to 1.
         edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         alpha: the probability of following an arc, in [0, 1).
@@ -78,7 +76,7 @@ def pagerank(
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     follow = check_walks.damping(alpha)
     bound = check_walks.tolerance(tol)
-    result = check.float_dtype(dtype)
+    result = run.dtype
     restart = _distribution(personalization, "personalization", graph)
     jump = restart if dangling is None else _distribution(dangling, "dangling", graph)
     single = restart.dim() == 1 and jump.dim() == 1

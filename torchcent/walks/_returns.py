@@ -9,7 +9,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from torchcent.check import _common as check
 from torchcent.check import _encodings as check_encodings
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.engines import _room
@@ -28,7 +27,7 @@ _COLUMNS = 64  # of a block, with a sparse matrix
 _DENSE_IN_PYG = 2000  # vertices up to which PyTorch Geometric's matrix is dense
 
 
-@computes()
+@computes("dtype")
 def random_walk_encoding(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -37,7 +36,6 @@ def random_walk_encoding(
     num_nodes: int | None = None,
     batch: Tensor | None = None,
     directed: bool | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""The probabilities that a random walk is back at its first vertex after 1, 2, ... steps.
@@ -50,7 +48,7 @@ def random_walk_encoding(
     1; :class:`torchcent.transforms.AddRandomWalkEncoding` does the same with repeated arcs.)
 
     Args:
-        edge_index, num_nodes, batch, directed, dtype: as in :func:`degree`. Without loops the
+        edge_index, num_nodes, batch, directed: as in :func:`degree`. Without loops the
             first column is 0; it is kept for models that expect it.
         edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         walk_length: number of steps, at least 1.
@@ -83,7 +81,7 @@ def random_walk_encoding(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     steps = check_encodings.steps(walk_length)
-    result = check.float_dtype(dtype)
+    result = run.dtype
     _room_for(graph, steps, run.memory)
     return return_probabilities(graph, steps).to(result)
 

@@ -27,7 +27,7 @@ class Hits(NamedTuple):
     authorities: Tensor
 
 
-@computes()
+@computes("dtype")
 def katz(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -40,7 +40,6 @@ def katz(
     normalized: bool = True,
     tol: float = 1e-10,
     max_iter: int = 1000,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Katz centrality: the number of walks to a vertex, each step attenuated by alpha.
@@ -89,7 +88,7 @@ def katz(
     factor = check_walks.attenuation(alpha)
     check.flag(normalized, "normalized")
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
-    result = check.float_dtype(dtype)
+    result = run.dtype
     if isinstance(beta, Tensor):
         start = check.per_vertex(beta, "beta", graph)
     else:
@@ -160,7 +159,7 @@ def _eigenvalue(pull: Product, alpha: float) -> tuple[float, float]:
     return _perron.bounds(pull.to_scipy(), alpha) if isinstance(pull, Rows) else (0.0, 0.0)
 
 
-@computes()
+@computes("dtype")
 def eigenvector(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -170,7 +169,6 @@ def eigenvector(
     directed: bool | None = None,
     tol: float = 1e-10,
     max_iter: int = 10000,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Eigenvector centrality: each score is proportional to the sum of those of the neighbours.
@@ -216,11 +214,11 @@ def eigenvector(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
-    result = check.float_dtype(dtype)
+    result = run.dtype
     return _leading.eigenvectors(graph, bound, most).to(result)
 
 
-@computes()
+@computes("dtype")
 def hits(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -230,7 +228,6 @@ def hits(
     directed: bool | None = None,
     tol: float = 1e-10,
     max_iter: int = 10000,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Hits:
     r"""Hubs and authorities: good hubs point to good authorities.
@@ -271,7 +268,7 @@ def hits(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
-    result = check.float_dtype(dtype)
+    result = run.dtype
     hubs = _leading.hubs(graph, bound, most)
     authorities = _shares(graph, _matrix.pull(graph)(hubs))
     return Hits(_shares(graph, hubs).to(result), authorities.to(result))

@@ -27,7 +27,7 @@ _TERMS = 150  # of the series of the exponential, at most
 _POWERS = 30  # of A + 1, for the bound on the largest eigenvalue
 
 
-@computes()
+@computes("dtype")
 def subgraph_centrality(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -37,7 +37,6 @@ def subgraph_centrality(
     directed: bool | None = None,
     vertices: Tensor | None = None,
     tol: float = 1e-9,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Subgraph centrality: closed walks of each vertex, those of k steps divided by k!.
@@ -48,7 +47,7 @@ def subgraph_centrality(
     weights.
 
     Args:
-        edge_index, num_nodes, batch, directed, dtype: as in :func:`degree`. Every arc
+        edge_index, num_nodes, batch, directed: as in :func:`degree`. Every arc
             needs its reverse, of the same weight; directed=False adds those missing.
         edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         vertices: compute only these.
@@ -87,7 +86,7 @@ def subgraph_centrality(
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     check.undirected(graph, "subgraph_centrality")
     bound = check_walks.tolerance(tol)
-    result = check.float_dtype(dtype)
+    result = run.dtype
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
     return closed_walks(graph, bound, ids).to(result)
 
@@ -242,14 +241,13 @@ def _corner(matrix: Tensor) -> Tensor:
     return corner.to(matrix.device)
 
 
-@computes()
+@computes("dtype")
 def communicability(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     directed: bool | None = None,
-    dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> Tensor:
     r"""Communicability of all pairs: walks from u to v, those of k steps divided by k!.
@@ -284,7 +282,7 @@ def communicability(
     graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run, weights="strengths")
     check_batch.one_graph(graph, "communicability", "pass its graphs one by one")
     check.undirected(graph, "communicability")
-    result = check.float_dtype(dtype)
+    result = run.dtype
     limit = run.memory
     needed = 4 * 8 * graph.num_nodes**2
     allowed = _memory.budget(limit, graph.device)
