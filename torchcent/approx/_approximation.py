@@ -127,8 +127,9 @@ def betweenness_approx(
     graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run, paths=True)
     check_batch.one_graph(graph, "betweenness_approx", check_approx.OF_BATCHES)
     return approximated(
-        graph, "betweenness", epsilon, delta, method, top, max_samples, time_limit, pivots,
-        generator, run, begin,
+        graph, "betweenness", epsilon=epsilon, delta=delta, method=method, top=top,
+        max_samples=max_samples, time_limit=time_limit, pivots=pivots, generator=generator,
+        run=run, begin=begin,
     )  # fmt: skip
 
 
@@ -187,7 +188,10 @@ def approximated(
             left = math.inf if deadline is None else deadline - time.perf_counter()
             uniform = top is None and most is None
             of = sampler.size if sampler is not None and edges else 0
-            found = _cost.cheaper(outlook, cost, graph.num_nodes, epsilon, delta, left, uniform, of)
+            found = _cost.cheaper(
+                outlook, cost, num_nodes=graph.num_nodes, epsilon=epsilon, delta=delta, left=left,
+                with_pivots=uniform, edges=of,
+            )  # fmt: skip
         if auto and scale is not None:
             found = str(scale.decided("instead", found))
         if cost is not None:
@@ -199,7 +203,8 @@ def approximated(
         left = math.inf if deadline is None else deadline - time.perf_counter()
         expected = min(_LIKELY_SAMPLES / epsilon**2, most or math.inf)
         sampler = Sampler(
-            graph, chance, budget, scale, edges, expected, left, progress
+            graph, chance, memory=budget, scale=scale, edges=edges, expected=expected,
+            seconds=left, progress=progress,
         )  # fmt: skip
         share = (graph.num_nodes - 2) / graph.num_nodes  # of pairs that do not end in v
         if edges:
@@ -216,14 +221,16 @@ def approximated(
                 )
         if not sampling.instead:
             return _approximation(
-                graph, found, method, delta, why, 1 / share, result, limit, sampler
-            )
+                graph, found, method=method, delta=delta, why=why, factor=1 / share, dtype=result,
+                limit=limit, sampler=sampler,
+            )  # fmt: skip
         method = sampling.instead
         why += f", {sampling.expected_samples:,} paths more"
     if method == "pivots":
         return _by_pivots.approximation(
-            graph, epsilon, delta, most, deadline, pivots, chance, result,
-            budget, progress, scale, why if sampler else "", EdgeNumbers(graph) if edges else None,
+            graph, epsilon, delta=delta, most=most, deadline=deadline, pivots=pivots,
+            generator=chance, dtype=result, memory=budget, progress=progress, scale=scale,
+            reason=why if sampler else "", edges=EdgeNumbers(graph) if edges else None,
         )  # fmt: skip
     return _exact(graph, measure, why, result, budget, progress, scale)
 
@@ -258,15 +265,15 @@ def _exact(
     return Approximation(
         scores,
         scores,
-        scores,
-        0.0,
-        0.0,
-        graph.num_nodes,
-        "exact",
-        True,
-        why,
-        graph,
-        measure == "edge_betweenness",
+        upper=scores,
+        epsilon=0.0,
+        delta=0.0,
+        samples=graph.num_nodes,
+        method="exact",
+        reached=True,
+        reason=why,
+        _graph=graph,
+        _edges=measure == "edge_betweenness",
     )
 
 
@@ -293,6 +300,7 @@ def _approximation(
         by = "" if limit is None else f" by the limit of {limit:g} s"
         ended = f"cut short{by} at epsilon={radius:.3g}"
     return Approximation(
-        scores, lower, upper, radius, delta, found.samples, method,
-        found.reached, f"{why}; {ended}", graph, sampler.edges is not None,
+        scores, lower, upper=upper, epsilon=radius, delta=delta, samples=found.samples,
+        method=method, reached=found.reached, reason=f"{why}; {ended}", _graph=graph,
+        _edges=sampler.edges is not None,
     )  # fmt: skip

@@ -109,7 +109,10 @@ def current_flow_betweenness_approx(
             why = f"{pairs:,} pairs against {n:,} vertices"
     if method == "exact":
         scores = betweenness_of(graph, True, run.memory).to(run.dtype)
-        return Approximation(scores, scores, scores, 0.0, 0.0, n, "exact", True, why, graph)
+        return Approximation(
+            scores, scores, upper=scores, epsilon=0.0, delta=0.0, samples=n, method="exact",
+            reached=True, reason=why, _graph=graph,
+        )  # fmt: skip
     radius = min(share * math.sqrt(math.log(2 * n / delta) / (2 * pairs)), 1.0)
     drawn = of_pairs(graph, _drawn(graph, pairs, chance), run.memory)
     scores = (drawn * share).clamp_(max=1)

@@ -76,6 +76,7 @@ def edge_betweenness_approx(
         graph, "edge_betweenness_approx", "edge_betweenness has exact scores of each"
     )
     return approximated(
-        graph, "edge_betweenness", epsilon, delta, method, None, max_samples, time_limit, pivots,
-        generator, run, begin,
+        graph, "edge_betweenness", epsilon=epsilon, delta=delta, method=method, top=None,
+        max_samples=max_samples, time_limit=time_limit, pivots=pivots, generator=generator,
+        run=run, begin=begin,
     )  # fmt: skip

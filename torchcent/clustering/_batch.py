@@ -63,7 +63,10 @@ def run(
 
         def work() -> None:
             for graphs, side in blocks:
-                _run_block(packed, ptr, graphs, side, rules, inflation, limits, control, done)
+                _run_block(
+                    packed, ptr, graphs=graphs, side=side, rules=rules, inflation=inflation,
+                    limits=limits, control=control, done=done,
+                )  # fmt: skip
 
         start = on_device(work, flow.device)
         if quick:
@@ -71,7 +74,10 @@ def run(
         else:
             watched(start, control, bar)
         for graph in torch.nonzero(~small & (size > 0)).flatten().tolist():
-            _run_one(packed, ptr, graph, rules, inflation, limits, engine, memory, done, bar)
+            _run_one(
+                packed, ptr, graph=graph, rules=rules, inflation=inflation, limits=limits,
+                engine=engine, memory=memory, done=done, bar=bar,
+            )  # fmt: skip
     engines = [(name, 1) for name in done.engines]
     return Outcome(done.flow(flow), done.summaries(), done.converged, engines, period=done.period)
 

@@ -54,7 +54,10 @@ def prune(
         recovering &= count < _count(whole)
     selecting = (count > select) & (select > 0) & ~recovering
     if (recovering | selecting).any():
-        x = _limit(x, whole, count, recovering, selecting, select, recover, mass)
+        x = _limit(
+            x, whole, count=count, recovering=recovering, selecting=selecting, select=select,
+            recover=recover, mass=mass,
+        )  # fmt: skip
         count, held = _count(x), _sum(x)
     empty = count == 0
     if empty.any():

@@ -124,14 +124,18 @@ def mcl(
         treat = check_mcl.overlap(overlap)
         check.flag(return_flow, "return_flow")
         prepared = prepare(
-            edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, run, batch
-        )
+            edge_index, edge_weight, expansion=expansion, loops=loops, prune=prune,
+            num_nodes=num_nodes, directed=directed, run=run, batch=batch,
+        )  # fmt: skip
         rules, how, room = prepared.rules, prepared.engine, run.memory
         graphs = prepared.graph.ptr
         if graphs is not None and ranks is not None:
             raise ValueError("group= does not go with batch=: give each rank some of the graphs")
     if graphs is not None:
-        result = _batch.run(prepared.take(), graphs, rules, rate, limits, how, room, run.progress)
+        result = _batch.run(
+            prepared.take(), graphs, rules=rules, inflation=rate, limits=limits, engine=how,
+            memory=room, progress=run.progress,
+        )  # fmt: skip
     else:
         plan = _ranks.plan(ranks, prepared.flow, rules, how, room, (rate, limits, treat))
         result = _run.run(prepared.take(), rules, rate, limits, plan, run.progress, group=ranks)
@@ -224,7 +228,8 @@ def mcl_sweep(
         limits = _run.Limits(check_mcl.chaos(chaos), check_mcl.max_iter(max_iter))
         treat = check_mcl.overlap(overlap)
         prepared = prepare(
-            edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, run,
+            edge_index, edge_weight, expansion=expansion, loops=loops, prune=prune,
+            num_nodes=num_nodes, directed=directed, run=run,
         )  # fmt: skip
         flow, rules, room = prepared.flow, prepared.rules, run.memory
     plan = _ranks.plan(ranks, flow, rules, prepared.engine, room, (rates, limits, treat))
@@ -232,7 +237,10 @@ def mcl_sweep(
     clusterings: list[Clustering] = []
     table = []
     for rate in rates:
-        result = _run.run(shared.flow, rules, rate, limits, plan, run.progress, shared, ranks)
+        result = _run.run(
+            shared.flow, rules, inflation=rate, limits=limits, plan=plan, progress=run.progress,
+            expanded=shared, group=ranks,
+        )  # fmt: skip
         result.engines = shared.engines[:1] + [
             change for change in result.engines if change[0] != shared.engines[0][0]
         ]
@@ -291,7 +299,10 @@ def clustering_quality(
             raise ValueError(
                 f"clustering has {num_nodes} labels, but edge_index contains vertex id {highest}"
             )
-    prepared = prepare(edge_index, edge_weight, 2, "max", None, num_nodes, directed, DEFAULT)
+    prepared = prepare(
+        edge_index, edge_weight, expansion=2, loops="max", prune=None, num_nodes=num_nodes,
+        directed=directed, run=DEFAULT,
+    )  # fmt: skip
     check_mcl.same_size(labels.numel(), prepared.flow.num_nodes)
     label = torch.unique(labels.to(prepared.flow.device), return_inverse=True)[1]
     return _quality.fit(prepared.flow, prepared.graph, prepared.similarity, label)
@@ -319,7 +330,10 @@ def explain_mcl(
         >>> torchcent.explain_mcl(everybody).engine
         'dense'
     """
-    prepared = prepare(edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, run)
+    prepared = prepare(
+        edge_index, edge_weight, expansion=expansion, loops=loops, prune=prune,
+        num_nodes=num_nodes, directed=directed, run=run,
+    )  # fmt: skip
     return _plan.plan(prepared.flow, prepared.rules, prepared.engine, run.memory)
 
 
@@ -348,11 +362,21 @@ def _clustering(
     first, *others = result.engines or [("none", 1)]
     engine = ", ".join([first[0], *(f"{name} from iteration {at}" for name, at in others)])
     return Clustering(
-        there(found.label), there(found.attractors), there(found.overlaps), len(result.summaries),
-        tuple(summary.chaos for summary in result.summaries), result.converged, inflation, engine,
-        kept, there(found.members), tuple(found.offset.tolist()),
-        None if ptr is None else there(np.searchsorted(found.graph, np.arange(ptr.numel()))),
-    )  # fmt: skip
+        there(found.label),
+        there(found.attractors),
+        overlaps=there(found.overlaps),
+        iterations=len(result.summaries),
+        chaos_history=tuple(summary.chaos for summary in result.summaries),
+        converged=result.converged,
+        inflation=inflation,
+        engine=engine,
+        flow=kept,
+        _members=there(found.members),
+        _offset=tuple(found.offset.tolist()),
+        cluster_ptr=None
+        if ptr is None
+        else there(np.searchsorted(found.graph, np.arange(ptr.numel()))),
+    )
 
 
 def _row(prepared: Prepared, clusterings: list[Clustering]) -> dict[str, float]:

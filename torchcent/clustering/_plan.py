@@ -118,9 +118,10 @@ def plan(
             pieces = max(-(-copies * expanded // max(limit - fixed, 1)), 1)
             needed = fixed + max(least, copies * -(-expanded // pieces))
     made = MclPlan(
-        chosen, reason, flow.device, n, flow.entries, int(work), expanded,
-        torch.get_num_threads() if flow.device.type == "cpu" else 0, needed, limit, overhead,
-        engine == "auto" and DENSE_BYTES * n * n + flow.nbytes <= limit, pieces,
+        chosen, reason, device=flow.device, num_nodes=n, entries=flow.entries, products=int(work),
+        expanded=expanded, threads=torch.get_num_threads() if flow.device.type == "cpu" else 0,
+        memory=needed, memory_limit=limit, overhead=overhead,
+        may_switch=engine == "auto" and DENSE_BYTES * n * n + flow.nbytes <= limit, pieces=pieces,
     )  # fmt: skip
     if needed > limit:
         what = f"mcl with engine={chosen!r}, up to {expanded:,} entries after the first expansion,"

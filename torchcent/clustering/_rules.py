@@ -172,7 +172,10 @@ class Summary:
     def of(cls, values: Tensor) -> Summary:
         chaos, *counts, least, total = values.tolist()
         products, kept, poor, recovered, selected = map(int, counts)
-        return cls(chaos, products, kept, poor, recovered, selected, least, total)
+        return cls(
+            chaos, products, kept=kept, poor=poor, recovered=recovered, selected=selected,
+            mass=least, total_mass=total,
+        )  # fmt: skip
 
 
 def step_memory(flow: Flow, rules: Rules) -> Tensor:

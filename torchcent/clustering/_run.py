@@ -84,7 +84,10 @@ def run(
         bar_format=_FORMAT,
     )  # fmt: skip
     with bar:
-        loop = Loop(result, rules, inflation, limits, plan, control, bar, group)
+        loop = Loop(
+            result, rules, inflation=inflation, limits=limits, plan=plan, control=control, bar=bar,
+            group=group,
+        )  # fmt: skip
         told = None if expanded is None else expanded.summaries[0]
         work = on_device(lambda: loop.iterate(told), flow.device)
         if quick:

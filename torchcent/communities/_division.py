@@ -333,9 +333,9 @@ class _Division:
         none = self.left[:0]
         removed = self._ends[:, torch.cat(self._removed) if self._removed else none]
         found = Communities(
-            none, level, torch.tensor(counts, device=device), quality, removed,
-            torch.tensor(removals, device=device),
-            torch.tensor(self._splits, dtype=torch.int64, device=device).reshape(-1, 2),
-            self.left.numel() == 0, self._given,
+            none, level, counts=torch.tensor(counts, device=device), modularity=quality,
+            removed=removed, removals=torch.tensor(removals, device=device),
+            splits=torch.tensor(self._splits, dtype=torch.int64, device=device).reshape(-1, 2),
+            complete=self.left.numel() == 0, _graph=self._given,
         )  # fmt: skip
         return replace(found, labels=found.at(level))

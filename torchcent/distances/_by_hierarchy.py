@@ -77,8 +77,8 @@ def source_sums(
     on_cuda = graph.device.type == "cuda"
     inputs = hierarchy.levels(graph.device) if on_cuda else hierarchy.swept, start, target
     run(
-        plan, request, key, start.numel(), inputs, (sums, farthest), ("rows", "rows"), compute,
-        compute,
+        plan, request, key=key, total=start.numel(), inputs=inputs, outputs=(sums, farthest),
+        kinds=("rows", "rows"), compiled=compute, tensor=compute,
     )  # fmt: skip
     per_one = graph.scale.per_one / hierarchy.unit
     total = sums.new_zeros(sources.numel(), 4)

@@ -143,13 +143,17 @@ def vertex_sums(
         csr, start, leaves = given
         total, farthest, pairs = out
         tensor_engine.distance_sums(
-            csr[0], csr[1], start[part], leaves[part], total, farthest, pairs, limits
-        )
+            csr[0], csr[1], sources=start[part], leaves=leaves[part], sums=total,
+            eccentricity=farthest, levels=pairs, limits=limits,
+        )  # fmt: skip
 
     key = {"from": sources, "outgoing": outgoing, "levels": levels}
     outputs = found.total, found.eccentricity, found.levels
     kinds: tuple[Kind, ...] = ("sum", "max", "sum")
-    run(plan, request, key, start.numel(), inputs, outputs, kinds, bits, tensor)
+    run(
+        plan, request, key=key, total=start.numel(), inputs=inputs, outputs=outputs, kinds=kinds,
+        compiled=bits, tensor=tensor,
+    )  # fmt: skip
     if levels:
         found.levels[0] = graph.num_nodes if sources is None else sources.numel()
     return _unfolded(graph, core, hanging, found)
@@ -191,7 +195,10 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
 
     key = {"of": sources, "outgoing": outgoing}
     outputs = found.total, found.eccentricity
-    run(plan, request, key, start.numel(), inputs, outputs, ("rows", "rows"), bits, tensor)
+    run(
+        plan, request, key=key, total=start.numel(), inputs=inputs, outputs=outputs,
+        kinds=("rows", "rows"), compiled=bits, tensor=tensor,
+    )  # fmt: skip
     return Sums(
         zeros(size, request, device).index_copy_(0, place, found.total),
         found.eccentricity.new_zeros(size).index_copy_(0, place, found.eccentricity),

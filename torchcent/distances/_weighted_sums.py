@@ -57,7 +57,8 @@ def vertex_sums(graph: Graph, request: Request, sources: Tensor | None, outgoing
     key = {"from": sources, "outgoing": outgoing}
     outputs = total, eccentricity
     run(
-        rows.plan, request, key, sources.numel(), rows.inputs, outputs, ("sum", "max"), add, add
+        rows.plan, request, key=key, total=sources.numel(), inputs=rows.inputs, outputs=outputs,
+        kinds=("sum", "max"), compiled=add, tensor=add,
     )  # fmt: skip
     return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
 
@@ -86,7 +87,8 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
     key = {"of": sources, "outgoing": outgoing}
     outputs = sums, farthest
     run(
-        plan, request, key, start.numel(), inputs, outputs, ("rows", "rows"), compiled, tensor
+        plan, request, key=key, total=start.numel(), inputs=inputs, outputs=outputs,
+        kinds=("rows", "rows"), compiled=compiled, tensor=tensor,
     )  # fmt: skip
     total = sums.new_zeros(sources.numel(), 4)
     per_one = graph.scale.per_one
@@ -120,7 +122,8 @@ def _cut_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: 
     key = {"of": sources, "outgoing": outgoing}
     outputs = total, eccentricity
     run(
-        rows.plan, request, key, sources.numel(), rows.inputs, outputs, ("rows", "rows"), fill, fill
+        rows.plan, request, key=key, total=sources.numel(), inputs=rows.inputs, outputs=outputs,
+        kinds=("rows", "rows"), compiled=fill, tensor=fill,
     )  # fmt: skip
     return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
 
@@ -181,8 +184,8 @@ def distance_counts(graph: Graph, request: Request, sources: Tensor, longest: in
             out[0].add_(torch.bincount(found, minlength=longest + 1))
 
     run(
-        rows.plan, request, {"levels of": sources}, sources.numel(), rows.inputs, (total,),
-        ("sum",), count, count,
+        rows.plan, request, key={"levels of": sources}, total=sources.numel(), inputs=rows.inputs,
+        outputs=(total,), kinds=("sum",), compiled=count, tensor=count,
     )  # fmt: skip
     return total
 

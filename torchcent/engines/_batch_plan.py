@@ -66,20 +66,30 @@ def explained(graph: Graph, request: Request) -> Plan:
     return Plan(
         measure,
         next(iter(engines)) if len(engines) == 1 else "mixed" if engines else "none",
-        _reason(graph, size, small, plans),
-        graph.device, graph.num_nodes, graph.num_slots, graph.num_nodes, graph.num_slots, sources,
-        lanes if small.size else max([made.lanes for made in plans], default=1),
-        batches + sum(made.batches for made in plans), threads,
-        max([made.flight for made in plans], default=0), 0,
-        max([made.workspace for made in plans], default=0),
-        max([needed, *(made.memory for made in plans)]),
-        _room.limit(graph, memory), weights_in_words(graph),
-        ", ".join(f"{count:,} by {name}" for name, count in engines.items())
-        if graph.ptr is not None else "",
+        reason=_reason(graph, size, small, plans),
+        device=graph.device,
+        num_nodes=graph.num_nodes,
+        num_slots=graph.num_slots,
+        core_nodes=graph.num_nodes,
+        core_slots=graph.num_slots,
+        sources=sources,
+        lanes=lanes if small.size else max([made.lanes for made in plans], default=1),
+        batches=batches + sum(made.batches for made in plans),
+        threads=threads,
+        flight=max([made.flight for made in plans], default=0),
+        strategy=0,
+        workspace=max([made.workspace for made in plans], default=0),
+        memory=max([needed, *(made.memory for made in plans)]),
+        memory_limit=_room.limit(graph, memory),
+        weights=weights_in_words(graph),
+        graphs=", ".join(f"{count:,} by {name}" for name, count in engines.items())
+        if graph.ptr is not None
+        else "",
         merged=sum(made.merged for made in plans),
         contracted=sum(made.contracted for made in plans),
-        together=any(made.together for made in plans), cutoffs=request.cutoffs,
-    )  # fmt: skip
+        together=any(made.together for made in plans),
+        cutoffs=request.cutoffs,
+    )
 
 
 def _of_blocks(graph: Graph, blocks: Blocks, request: Request) -> Plan:

@@ -267,7 +267,10 @@ def _decompose(graph: Graph) -> Blocks:
     parts = (rowptr, col, None, directed, weight, ptr)
     made = Graph(*parts, _trusted=True, _ties=graph._ties)
     made.__dict__["_contraction"] = graph._contraction.part(rowptr, col, vertex)
-    return Blocks(Fold(order, parent), block, top, size, made, vertex, slot, number, reach)
+    return Blocks(
+        Fold(order, parent), block, top=top, size=size, union=made, vertex=vertex, slot=slot,
+        number=number, reach=reach,
+    )  # fmt: skip
 
 
 def chosen(graph: Graph, request: Request) -> Blocks | None:

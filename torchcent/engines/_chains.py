@@ -88,8 +88,9 @@ class Chains:
                 part.to(device) for part in made
             )
             cache["_chains"] = Chains(
-                kept, first, inner, ends, along, rowptr, head, arc, slots, ball, core.weight is None
-            )
+                kept, first, inner=inner, ends=ends, along=along, rowptr=rowptr, head=head,
+                arc=arc, slots=slots, ball=ball, by_hops=core.weight is None,
+            )  # fmt: skip
         found: Chains = cache["_chains"]
         return found
 

@@ -276,8 +276,8 @@ def _core(graph: Graph, order: str, fold: str, twins: Twins | None) -> Core:
     back_weight = weight if weight is None or back is None else weight.index_select(0, back)
     origin = slot if slot.numel() == col.numel() else None
     made = Core(
-        rowptr, col, colptr, row, kept, origin, order, chain, weight, back_weight,
-        contraction=graph._contraction,
+        rowptr, col, colptr=colptr, row=row, vertex=kept, slot=origin, order=order, chain=chain,
+        weight=weight, back_weight=back_weight, contraction=graph._contraction,
     )  # fmt: skip
     if rim is not None:
         vars(made)["rim"] = rim
@@ -370,7 +370,10 @@ def of_pairs(
     else:
         start, *of_search = _search_weights(core, pairs)
     a, c, b, h = of_search
-    return Problem(measure, core, start, a, c, b, h, known, graph)
+    return Problem(
+        measure, core, sources=start, source_weight=a, own_weight=c, target_weight=b,
+        through_weight=h, known=known, graph=graph,
+    )  # fmt: skip
 
 
 def _search_weights(core: Core, pairs: Pairs) -> tuple[Tensor, ...]:

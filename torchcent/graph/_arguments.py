@@ -67,8 +67,8 @@ def graph_of(
         return edge_index
     if _inputs.is_plain(edge_index):
         return build(
-            Graph, edge_index, num_nodes, directed is not False, edge_weight, batch, ptr,
-            run.memory, weights=weights,
+            Graph, edge_index, num_nodes=num_nodes, directed=directed is not False,
+            edge_weight=edge_weight, batch=batch, ptr=ptr, memory=run.memory, weights=weights,
         )  # fmt: skip
     size = check.num_nodes(num_nodes)
     arcs = _inputs.settled(edge_index, size, directed, edge_weight, batch)

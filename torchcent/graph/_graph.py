@@ -104,8 +104,9 @@ class Graph(Exports):
         O(n + E) time; 30M arcs in any order take about a second on two cores.
         """
         made = _building.build(
-            Graph, edge_index, num_nodes, directed, edge_weight, batch, ptr, run.memory
-        )
+            Graph, edge_index, num_nodes=num_nodes, directed=directed, edge_weight=edge_weight,
+            batch=batch, ptr=ptr, memory=run.memory,
+        )  # fmt: skip
         return made.with_ties(ties, tie_tolerance)
 
     @staticmethod
@@ -454,8 +455,9 @@ def built(arcs: Arcs, memory: int | None, weights: str = "lengths") -> Graph:
     """The graph of what was read from an object of another library."""
     symmetric = arcs.directed is None
     graph = _building.build(
-        Graph, arcs.edge_index, arcs.num_nodes, arcs.directed is not False, arcs.edge_weight,
-        arcs.batch, arcs.ptr, memory, weights=weights, matrix=arcs.matrix,
+        Graph, arcs.edge_index, num_nodes=arcs.num_nodes, directed=arcs.directed is not False,
+        edge_weight=arcs.edge_weight, batch=arcs.batch, ptr=arcs.ptr, memory=memory,
+        weights=weights, matrix=arcs.matrix,
     )  # fmt: skip
     return graph._as(directed=False) if symmetric and graph.is_symmetric else graph
 

@@ -74,7 +74,10 @@ def arrays(graph: networkx.Graph) -> Arrays:
     if graph.is_multigraph():
         copies = np.fromiter(map(len, _per_neighbour(graph, first)), np.int64, tail.size)
         tail, head = np.repeat(tail, copies), np.repeat(head, copies)
-    return Arrays(nodes, number, degree, neighbour, first, copies, tail, head)
+    return Arrays(
+        nodes, number, degree=degree, neighbour=neighbour, first=first, copies=copies, tail=tail,
+        head=head,
+    )  # fmt: skip
 
 
 def predecessors(graph: networkx.DiGraph, made: Arrays) -> tuple[np.ndarray, np.ndarray]:

@@ -148,7 +148,10 @@ def prominent_group(
     if method == "exact":
         return _exactly(graph, k, endpoints, result, budget, run.progress)
     sampler = Sampler(graph, chance, budget)
-    return _by_samples(sampler, k, epsilon, delta, endpoints, most, result, budget, run.progress)
+    return _by_samples(
+        sampler, k, epsilon=epsilon, delta=delta, endpoints=endpoints, most=most, dtype=result,
+        memory=budget, progress=run.progress,
+    )  # fmt: skip
 
 
 def _exactly(

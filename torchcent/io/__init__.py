@@ -164,8 +164,10 @@ def read(
     name = check_files.path(path)
     run = whole(run, (), "read")
     return _read(
-        name, format_of(name, format), None, directed, num_nodes, skip, text_labels, header,
-        comments, columns, weight_column, coordinates, crs, labels, run.memory,
+        name, format_of(name, format), data=None, directed=directed, num_nodes=num_nodes,
+        skip=skip, text_labels=text_labels, header=header, comments=comments, columns=columns,
+        weight_column=weight_column, coordinates=coordinates, crs=crs, labels=labels,
+        memory=run.memory,
     )  # fmt: skip
 
 
@@ -196,9 +198,10 @@ def read_stream(
     kind = None if format is None else format_of(name, format)
     data = load_stream(file, Budget.of(name, run.memory))
     return _read(
-        name, kind or format_of_data(data), data, directed, num_nodes, skip, text_labels,
-        header, comments, columns, weight_column, coordinates, crs, labels,
-        run.memory,
+        name, kind or format_of_data(data), data=data, directed=directed, num_nodes=num_nodes,
+        skip=skip, text_labels=text_labels, header=header, comments=comments, columns=columns,
+        weight_column=weight_column, coordinates=coordinates, crs=crs, labels=labels,
+        memory=run.memory,
     )  # fmt: skip
 
 
@@ -277,7 +280,8 @@ def _read(
         else:
             data = load_bytes(name, limits) if data is None else data
             edges = _read_graph(
-                name, kind, data, directed, num_nodes, limits, attribute, labels
+                name, kind, data=data, directed=directed, num_nodes=num_nodes, limits=limits,
+                weight=attribute, labels=labels,
             )  # fmt: skip
         return with_positions(edges, name, place, crs, limits)
 

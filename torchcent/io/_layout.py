@@ -233,8 +233,10 @@ def find_layout(path: str, text: Text, choice: Choice, header: bool | None = Non
     kind = next((k for k, x in enumerate(names) if x.lower() == "type"), len(row))
     directed = has_header and [x.lower() for x in row[kind:][:1]] == ["directed"]
     return Layout(
-        separator, len(fields), source, target, weight, header, has_names, doubtful, remarks,
-        directed, quoted, names is above, (names[source], names[target]) if has_header else None,
+        separator, len(fields), source=source, target=target, weight=weight, header=header,
+        has_names=has_names, doubtful=doubtful, remarks=remarks, said_directed=directed,
+        quoted=quoted, named_above=names is above,
+        heads=(names[source], names[target]) if has_header else None,
     )  # fmt: skip
 
 

@@ -197,8 +197,9 @@ class BackendGraph:
         where = device()
         if ("strengths", weight, where) not in self._searched:
             made = build(
-                Graph, self.arrays.edge_index(), len(self), self.is_directed(),
-                self.weight(weight), None, None, None, weights="strengths",
+                Graph, self.arrays.edge_index(), num_nodes=len(self), directed=self.is_directed(),
+                edge_weight=self.weight(weight), batch=None, ptr=None, memory=None,
+                weights="strengths",
             )  # fmt: skip
             self._searched["strengths", weight, where] = made.to(where)
         return self._searched["strengths", weight, where]

@@ -217,7 +217,10 @@ def transitive_closure(
     words = torch.from_numpy(np.empty(size_of_words, np.int64))  # NumPy asks for huge pages
     reached = torch.zeros(placed, dtype=torch.int64, device="cpu")
     size = torch.bincount(component)
-    table = _columns.Table(acyclic, size, base, sinks, columns, block, words, reached)
+    table = _columns.Table(
+        acyclic, size, base=base, sinks=sinks, columns=columns, block=block, words=words,
+        reached=reached,
+    )  # fmt: skip
     if scale is not None and _ops.available and columns:
         _columns.shared(table, shown(scale, run.progress), scale)
     else:
@@ -230,8 +233,8 @@ def transitive_closure(
     pairs = (size * (size - 1)).sum() + (size[:placed] * reached).sum() + loop.sum()
     component, loop, words, base = (t.to(graph.device) for t in (component, loop, words, base))
     return Closure(
-        graph.num_nodes, component, reflexive, loop, words, base, block, sinks, columns, placed,
-        int(pairs),
+        graph.num_nodes, component, reflexive=reflexive, _loop=loop, _words=words, _base=base,
+        _block=block, _sinks=sinks, _columns=columns, _placed=placed, _count=int(pairs),
     )  # fmt: skip
 
 

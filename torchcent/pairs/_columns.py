@@ -61,8 +61,9 @@ class Table(NamedTuple):
             rowptr, col = before[rowptr[low:]] - before[rowptr[low]], col[kept] - low
         return Table(
             (rowptr, col), self.size[low:],
-            self.base[first:end] - begin + self.block // 64 * low, max(self.sinks - low, 0),
-            min(self.columns, end * self.block) - low, self.block, words, self.reached[low:],
+            base=self.base[first:end] - begin + self.block // 64 * low,
+            sinks=max(self.sinks - low, 0), columns=min(self.columns, end * self.block) - low,
+            block=self.block, words=words, reached=self.reached[low:],
         )  # fmt: skip
 
 

@@ -151,8 +151,9 @@ def shortest_path_lengths(
     if scale is not None and not isinstance(target, Path):
         aside = 2 * max(_shared.sizes(way, graph, rows.numel()))
     search = _blocks.Blocks(
-        graph, rows, way, in_order, start, asked is not None, kept, copies, size, budget, aside
-    )
+        graph, rows, engine=way, in_order=in_order, dtype=start, fixed=asked is not None,
+        kept=kept, copies=copies, block_size=size, memory=budget, aside=aside,
+    )  # fmt: skip
     if scale is not None:
         request.begin(graph)
         if isinstance(target, Path):

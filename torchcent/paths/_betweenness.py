@@ -235,6 +235,7 @@ def request_of(
     pivots = check.sources(sources, graph, chance, weighted=True)
     ends = None if targets is None else check.vertices_or_weights(targets, "targets", graph)
     return Request(
-        measure, engine, strategy, pivots, ends, endpoints, normalized,
-        run.memory, shown(scale, run.progress), run.dtype, reduce=run.reduce, scale=scale,
+        measure, engine, strategy=strategy, sources=pivots, targets=ends, endpoints=endpoints,
+        normalized=normalized, memory=run.memory, progress=shown(scale, run.progress),
+        dtype=run.dtype, reduce=run.reduce, scale=scale,
     )  # fmt: skip

@@ -113,7 +113,10 @@ def plot_scores(
         _draw_spread(spread, values, measure)
         best = _best(values, lowest)
         _draw_against_degree(against, figure, degree, values, names, measure, best)
-        _draw_top(top, values, names, measure, best, share, lowest, ends)
+        _draw_top(
+            top, values, names=names, measure=measure, best=best, share=share, lowest=lowest,
+            ends=ends,
+        )  # fmt: skip
         with replacing(path) as file:
             figure.savefig(file, format=suffix[1:], dpi=160)
 

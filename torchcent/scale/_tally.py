@@ -157,6 +157,6 @@ class Tally:
         assert self._ledger is not None
         sizes = self.search.sizes
         return About(
-            self._ledger.run, self.search.key, units, len(sizes), done, sum(sizes), rung,
-            seconds,
+            self._ledger.run, self.search.key, units=units, of=len(sizes), done=done,
+            total=sum(sizes), rung=rung, seconds=seconds,
         )  # fmt: skip

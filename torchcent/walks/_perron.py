@@ -203,7 +203,10 @@ def limit(matrix: _Matrix, start: _Numbers, tol: float, symmetric: bool) -> _Num
         if symmetric:
             found[at] = pair.vector * _dot(pair.vector, start[at])
         else:
-            _add_directed(matrix, classes, i, pair, list(leading), start, top, found)
+            _add_directed(
+                matrix, classes, number=i, pair=pair, leading=list(leading), start=start, top=top,
+                found=found,
+            )  # fmt: skip
     scaled: _Numbers = found / _length(found)
     return scaled
 
