@@ -337,7 +337,7 @@ def test_config_version_help(capsys):
         ("betweenness friends.csv --sources 6", "6"),
         ("betweenness friends.csv --sources 0", "0"),
         ("betweenness friends.csv --sources x", "invalid int value: 'x'"),
-        ("betweenness friends.csv --threads 0", "--threads 0; accepted: 1 or more"),
+        ("betweenness friends.csv --threads 0", "--threads 0; accepted: 1 to 4096"),
         ("betweenness friends.csv --top -1", "--top -1; accepted: 0 or more"),
         ("betweenness friends.csv --memory 1", "memory"),
         ("betweenness friends.csv --memory lots", "'lots' is not a size"),

@@ -339,7 +339,7 @@ def test_graphs_without_edges(capsys, tmp_path, n):
         ("closeness nothing.txt", "nothing.txt: no such file"),
         ("closeness calls.csv --engine lanes", "invalid choice: 'lanes'"),
         ("closeness calls.csv --sources 10", "10"),
-        ("closeness calls.csv --threads 0", "--threads 0; accepted: 1 or more"),
+        ("closeness calls.csv --threads 0", "--threads 0; accepted: 1 to 4096"),
         ("closeness calls.csv --memory 1", "memory"),
         ("closeness calls.csv --edges", "unrecognized arguments: --edges"),
         ("harmonic calls.csv --top -1", "--top -1; accepted: 0 or more"),

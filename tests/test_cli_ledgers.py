@@ -334,7 +334,7 @@ def test_resume_runs_nothing_else(capsys, folder):
         ("closeness g.npz --memory 0", "--memory 0; accepted: 1 or more bytes"),
         ("closeness g.npz --memory=-4G", "; accepted: 1 or more bytes"),
         ("closeness g.npz --memory 4Q", "argument --memory: '4Q' is not a size such as 500M or 4G"),
-        ("mcl g.npz --threads 0", "--threads 0; accepted: 1 or more"),
+        ("mcl g.npz --threads 0", "--threads 0; accepted: 1 to 4096"),
         ("closeness g.npz --checkpoint g.npz", "g.npz' is a file; accepted: a new or empty folder"),
         ("closeness g.npz --checkpoint .", "is no ledger: it holds"),
         ("mcl g.npz --checkpoint x", "unrecognized arguments: --checkpoint"),

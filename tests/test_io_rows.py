@@ -282,7 +282,11 @@ def test_chosen_columns(tmp_path, text, chosen, expected):
 @pytest.mark.parametrize(
     ("chosen", "error", "message"),
     [
-        ({"columns": ("c", None)}, ValueError, r"g.csv:1: columns\[0\]='c' is no column of the h"),
+        (
+            {"columns": ("c", None)},
+            ValueError,
+            r"g.csv:1: columns\[0\] \(--source-column\)='c' is no column of the h",
+        ),
         ({"weight_column": 6}, ValueError, r"g.csv:1: weight_column=6, but the row has 5 columns"),
         ({"columns": (2, None)}, ValueError, "must differ, but they are 2, 2 and none"),
         (
@@ -293,10 +297,18 @@ def test_chosen_columns(tmp_path, text, chosen, expected):
         (
             {"columns": (0, None)},
             ValueError,
-            r"columns\[0\]=0; accepted: a name, or a number from 1",
+            r"columns\[0\] \(--source-column\)=0; accepted: a name, or a number from 1",
         ),
-        ({"columns": ("", None)}, TypeError, r"columns\[0\] must be a name or a number from 1"),
-        ({"columns": (None, True)}, TypeError, r"columns\[1\] must be a name or a number from 1"),
+        (
+            {"columns": ("", None)},
+            TypeError,
+            r"columns\[0\] \(--source-column\) must be a name or a number from 1",
+        ),
+        (
+            {"columns": (None, True)},
+            TypeError,
+            r"columns\[1\] \(--target-column\) must be a name or a number from 1",
+        ),
         ({"columns": 3}, TypeError, "columns must be two names or numbers"),
         ({"weight_column": 1.5}, TypeError, "weight_column must be a name or a number from 1"),
     ],

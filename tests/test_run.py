@@ -127,6 +127,10 @@ def test_a_run_is_a_value():
     assert eval(repr(wide)) == wide
     with pytest.raises(AttributeError, match="frozen"):
         run.memory = 3
+    with pytest.raises(AttributeError, match="frozen"):
+        del run.memory
+    with pytest.raises(TypeError, match="unsupported operand"):
+        run | 3
     assert list(inspect.signature(Run).parameters) == [
         "engine", "reduce", "memory", "progress", "checkpoint", "devices", "group", "threads",
         "dtype",
@@ -256,6 +260,67 @@ def test_transforms(engines):
         AddCentrality(run={"engine": "tensor"})
 
 
+def test_operators_follow_all_of_a_run():
+    with pytest.raises(MemoryError, match="memory=1 "):
+        functional.betweenness(PATH, num_nodes=4, run=Run(memory=1))
+    with Run(memory=1):
+        functional.betweenness(PATH, num_nodes=4, run=Run(memory=10**9))
+    before = torch.get_num_threads()
+    functional.pagerank(PATH, num_nodes=4, run=Run(threads=before + 1))
+    assert torch.get_num_threads() == before and _run.surrounding() == Run()
+
+
+def test_traced_operators_follow_the_argument():
+    double = Run(dtype=torch.float64, engine="tensor")
+
+    def scores(arcs):
+        return functional.betweenness(arcs, num_nodes=4, run=double)
+
+    traced = torch.compile(scores, fullgraph=True, backend="eager")
+    assert torch.equal(traced(PATH), scores(PATH)) and scores(PATH).dtype == torch.float64
+
+
+def test_dtype_of_attributes():
+    data = pytest.importorskip("torch_geometric.data")
+    from torchcent.transforms import AddCentrality, AddEdgeCentrality, AddRandomWalkEncoding
+
+    double = Run(dtype=torch.float64)
+    for transform, name in (
+        (AddCentrality("betweenness", run=double), "centrality"),
+        (AddEdgeCentrality(run=double), "edge_centrality"),
+        (AddRandomWalkEncoding(3, run=double), "random_walk"),
+    ):
+        done = transform(data.Data(edge_index=PATH, num_nodes=4))
+        assert done[name].dtype == torch.float64
+    with double:
+        done = AddCentrality("betweenness")(data.Data(edge_index=PATH, num_nodes=4))
+    assert done.centrality.dtype == torch.float64
+    with pytest.raises(MemoryError):
+        AddRandomWalkEncoding(3, run=Run(memory=1))(data.Data(edge_index=PATH, num_nodes=4))
+    with pytest.raises(ValueError, match="does not use reduce='none'"):
+        AddRandomWalkEncoding(3, run=Run(reduce="none"))(data.Data(edge_index=PATH, num_nodes=4))
+
+
+def test_networkx_leaves_engines_that_it_cannot_use():
+    graph = nx.path_graph(5)
+    with Run(engine="queue"):
+        found = nx.closeness_centrality(graph, backend="torchcent")
+    assert found == pytest.approx(nx.closeness_centrality(graph))
+
+
+@pytest.mark.parametrize("edges", [False, True])
+def test_pivots_of_another_generator_are_refused(edges, tmp_path):
+    graph = torchcent.Graph.from_edge_index(torchcent.generate.ba(300, 3, seed=1).to(DEVICE))
+    approx = torchcent.edge_betweenness_approx if edges else torchcent.betweenness_approx
+    options = {"method": "pivots", "max_samples": 64, "run": Run(checkpoint=tmp_path)}
+    first = torch.Generator().manual_seed(1)
+    found = approx(graph, 0.05, generator=first, **options).scores
+    with pytest.raises(ValueError, match="of another run: from is"):
+        approx(graph, 0.05, generator=torch.Generator().manual_seed(2), **options)
+    again = approx(graph, 0.05, generator=torch.Generator().manual_seed(1), **options).scores
+    assert torch.equal(found, again)
+
+
 def test_what_functions_call_does_not_see_it(tmp_path):
     """A function that calls others gives them what it has, once: not the checkpoint again."""
     with Run(checkpoint=tmp_path / "run", progress=False):
@@ -275,7 +340,7 @@ def test_dtype_of_scores():
         assert torchcent.core_number(PATH, directed=False).dtype == torch.int64
     with pytest.raises(ValueError, match="core_number does not use dtype=torch.float64"):
         torchcent.core_number(PATH, directed=False, run=double)
-    with pytest.raises(ValueError, match="this function does not use dtype"):
+    with pytest.raises(ValueError, match="triangles does not use dtype"):
         functional.triangles(PATH, num_nodes=4, run=double)
 
 

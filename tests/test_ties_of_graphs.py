@@ -29,7 +29,11 @@ def test_rules():
     assert scores(of(ties="float", tie_tolerance=1e-9)) == [0, 0.5, 0.5, 0]
     graph = of().with_ties("float", 1e-9)
     assert (graph.ties, graph.tie_tolerance) == ("float", 1e-9)
-    assert of().with_ties() == of()
+    assert of().with_ties() == of() != of().with_ties("float")
+    assert hash(of()) == hash(of().with_ties()) != hash(of().with_ties("float"))
+    assert graph.with_ties(tie_tolerance=0.1).ties == "float"
+    assert graph.with_ties("decimal").tie_tolerance == 1e-9
+    assert "ties='float', tie_tolerance=1e-09" in repr(graph)
 
 
 @pytest.mark.parametrize("ties, tolerance", [("float", 0.0), ("float", 1e-9), ("decimal", 0.01)])

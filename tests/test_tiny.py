@@ -255,7 +255,7 @@ def test_too_large():
     with pytest.raises(ValueError, match="up to 2048 vertices, but this has 2049"):
         torchcent.betweenness(large, run=torchcent.Run(engine="tiny"))
     arcs, ptr = together([(3, path(3)), (_tiny.MOST_NODES + 1, path(_tiny.MOST_NODES + 1))])
-    with pytest.raises(ValueError, match="graph 1 of the batch has 2049; take engine='auto'"):
+    with pytest.raises(ValueError, match="graph 1 of the batch has 2049; take Run.engine='auto'"):
         call(torchcent.closeness, arcs, ptr=ptr, run=torchcent.Run(engine="tiny"))
     assert torchcent.diameter(
         edge_index(path(_tiny.MOST_NODES)), run=torchcent.Run(engine="tiny")

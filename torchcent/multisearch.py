@@ -103,7 +103,8 @@ def multi_search(
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it. Raised before any
             computation. Also raised if a hook returns an invalid value.
-        MemoryError: `memory` is too small for a single source; the message states both amounts.
+        MemoryError: ``Run(memory=)`` is too small for a single source; the message states both
+            amounts.
 
     O(k (n + m)) time and about 128 n + 96 m bytes per lane. Results are bitwise identical for the
     same input, device and `memory` if the visitor's own operators are deterministic. Ctrl-C takes

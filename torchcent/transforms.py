@@ -12,7 +12,7 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _data as check_data
 from torchcent.check import _encodings as check_encodings
-from torchcent.check._run import DEFAULT, Run, checked, quiet
+from torchcent.check._run import DEFAULT, Run, checked, quiet, surrounding, whole
 from torchcent.check._values import number
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering._mcl import mcl
@@ -57,7 +57,7 @@ class _OfGraphs(BaseTransform):
         self.weight = check_data.weight_attribute(weight)
         self.directed = directed if directed is None else check.flag(directed, "directed")
         self.edge_types = check_data.edge_types(edge_types)
-        self.run = checked(run)
+        self.run = DEFAULT if run is None else checked(run)
 
     def _options(self, dtype: torch.dtype | None = None) -> dict[str, Any]:
         """Arguments common to all functions. DataLoader workers show no bar unless asked to."""
@@ -66,6 +66,10 @@ class _OfGraphs(BaseTransform):
         if dtype is not None:
             run |= Run(dtype=dtype)
         return {"directed": self.directed, "run": run}
+
+    def _dtype(self) -> torch.dtype:
+        """That of the Run, in which scores are stored."""
+        return (surrounding() | self.run).dtype
 
     def _shown(self, *names: str) -> str:
         """A repr of what determines the result; PyTorch Geometric compares it with data sets."""
@@ -116,7 +120,7 @@ class AddCentrality(_Scores):
             of an undirected edge; False adds missing reverse arcs.
         edge_types: the edge types of a HeteroData that form the graph; None for all.
         run: how it is computed, see :class:`torchcent.Run`. In a DataLoader worker there is no
-            progress bar by default.
+            progress bar by default. Its dtype is that of a new attribute.
 
     A HeteroData is one graph whose vertices are those of all node types (with `edge_types`, of the
     node types that these join), so paths may use any of its edge types. Each node type receives its
@@ -163,7 +167,7 @@ class AddCentrality(_Scores):
     def forward(self, data: Any) -> Any:
         graph = _stores.graph_of(data, self.edge_types, self.weight)
         scores = self._of(graph, node_features, measures=self.measures)
-        _stores.give_nodes(data, graph, scores, self.attr_name)
+        _stores.give_nodes(data, graph, scores, self.attr_name, self._dtype())
         return data
 
     def __repr__(self) -> str:
@@ -208,7 +212,7 @@ class AddEdgeCentrality(_Scores):
     def forward(self, data: Any) -> Any:
         graph = _stores.graph_of(data, self.edge_types, self.weight)
         scores = self._of(graph, edge_betweenness)
-        _stores.give_edges(data, graph, scores, self.attr_name)
+        _stores.give_edges(data, graph, scores, self.attr_name, self._dtype())
         return data
 
     def __repr__(self) -> str:
@@ -409,15 +413,16 @@ class AddRandomWalkEncoding(_OfGraphs):
     def forward(self, data: Any) -> Any:
         graph = _stores.graph_of(data, self.edge_types, self.weight)
         if self.weight is None:
-            whole = as_graph(**graph.arguments(), directed=self.directed)
-            found = as_in_pyg(whole, self.walk_length)
+            run = whole(self.run, ("dtype",), "random_walk_encoding")
+            made = as_graph(**graph.arguments(), directed=self.directed, run=run)
+            found = as_in_pyg(made, self.walk_length)
         else:
             found = random_walk_encoding(
                 **graph.arguments(),
                 **self._options(torch.float64),
                 walk_length=self.walk_length,
             )
-        _stores.give_nodes(data, graph, found, self.attr_name)
+        _stores.give_nodes(data, graph, found, self.attr_name, self._dtype())
         return data
 
     def __repr__(self) -> str:

@@ -68,7 +68,7 @@ def current_flow_betweenness_approx(
 
     Raises:
         TypeError, ValueError: an argument is invalid, or the graph is directed.
-        MemoryError: `memory` is too small for a block of potentials.
+        MemoryError: ``Run(memory=)`` is too small for a block of potentials.
 
     Example:
         >>> import torch, torchcent

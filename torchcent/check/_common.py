@@ -147,12 +147,13 @@ def strategy(value: object, warp_size: int, engine: str, graph: Graph) -> int:
     if name != "auto" and (engine not in ("auto", single) or graph.device.type != "cuda"):
         raise ValueError(
             f"strategy={name!r} is for engine={single!r} on CUDA, but engine={engine!r} was given "
-            f"and the graph is on {graph.device}; leave strategy='auto'"
+            f"and the graph is on {graph.device}; leave Engine(strategy='auto')"
         )
     if "locked" in name and graph.tie_tolerance > 0:
         raise ValueError(
             f"strategy={name!r} counts paths while distances fall and cannot detect ties within "
-            f"tie_tolerance={graph.tie_tolerance:g}; use one without 'locked', or tie_tolerance=0"
+            f"tie_tolerance={graph.tie_tolerance:g}; use one without 'locked', or "
+            "Graph.with_ties(tie_tolerance=0)"
         )
     return known[name] + (WARP_SIZES.index(warp_size) if "warp_centric" in name else 0)
 
@@ -376,10 +377,12 @@ def kernel(engine: str, operator: str, device: torch.device) -> None:
     if _ops.has_kernel(operator, device):
         return
     if not _ops.available:
-        raise ValueError(f"engine={engine!r} needs the compiled extension; use engine='tensor'")
+        raise ValueError(
+            f"engine={engine!r} needs the compiled extension; use Run(engine='tensor')"
+        )
     raise ValueError(
-        f"engine={engine!r} has no compiled kernels for {device}; use engine='tensor' or move the "
-        "graph"
+        f"engine={engine!r} has no compiled kernels for {device}; use Run(engine='tensor') or move "
+        "the graph"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from inspect import Parameter, Signature
@@ -38,7 +38,7 @@ _ENGINES = tuple(
         (*check.ENGINES, *check.DISTANCE_ENGINES, *check_weights.ENGINES, *_OF_CLUSTERING)
     )
 )
-_MOST_THREADS = 2**12
+MOST_THREADS = 2**12
 # What all functions may be told, also those that do not use it.
 _OF_ALL = ("memory", "progress", "threads")
 #: what functions may use besides
@@ -133,8 +133,10 @@ class Run:
         threads: of the CPU, as by ``torch.set_num_threads``; None leaves their number as it is.
         dtype: of scores; None uses ``torch.get_default_dtype()``. Sums are accumulated in float64.
 
-    Functions ignore what a surrounding Run names and they do not use. If the argument `run` names
-    it, they raise an error, apart from memory, progress and threads.
+    Functions ignore what a surrounding Run names and they do not use, but an engine that they do
+    not have is an error. If the argument `run` names what a function does not use, it raises an
+    error, apart from memory, progress and threads. docs/run.md has examples and the limits:
+    compiled models, threads and generators.
 
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it.
@@ -173,8 +175,13 @@ class Run:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Run is frozen: make another one, Run({name}=...)")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Run is frozen: cannot delete {name}")
+
     def __or__(self, other: Run) -> Run:
         """What `other` names, and for the rest this."""
+        if not isinstance(other, Run):
+            return NotImplemented
         if not other._named:
             return self
         if not self._named:
@@ -252,8 +259,8 @@ def _threads(value: object) -> int | None:
     if value is None:
         return None
     threads = integer(value, "threads")
-    if not 1 <= threads <= _MOST_THREADS:
-        raise ValueError(f"threads must be 1 to {_MOST_THREADS}, got {shortened(value)}")
+    if not 1 <= threads <= MOST_THREADS:
+        raise ValueError(f"threads must be 1 to {MOST_THREADS}, got {shortened(value)}")
     return threads
 
 
@@ -308,16 +315,21 @@ def quiet() -> Run:
     return Run(progress=False) | surrounding()
 
 
-def of_operator(run: Run | None, *uses: str) -> tuple[str, torch.dtype]:
-    """The engine and the dtype of functions that are operators, which use no more of a Run.
+def of_operator(run: Run | None, function: str, *uses: str) -> tuple[str, torch.dtype]:
+    """The engine and the dtype of a function that is an operator.
 
     While a model is traced, only the argument `run` is seen.
     """
     own = DEFAULT if run is None else run
     if not torch.compiler.is_compiling():
-        refuse(checked(own), uses, "this function")
+        refuse(checked(own), uses, function)
         own = surrounding() | own
     return own.engine.name, own.dtype
+
+
+def around(run: Run | None) -> AbstractContextManager[object]:
+    """What an operator is called in, so that it sees the rest of a Run, unless it is traced."""
+    return nullcontext() if run is None or torch.compiler.is_compiling() else run
 
 
 def computes(
@@ -369,7 +381,7 @@ def refuse(run: Run, uses: tuple[str, ...], function: str) -> None:
             raise ValueError(f"run: {function} does not use {name}={run._written(name)}")
     if "strategy" not in uses and run.engine.strategy != "auto":
         raise ValueError(
-            f"strategy={run.engine.strategy!r} is not for {function}; leave strategy='auto'"
+            f"strategy={run.engine.strategy!r} is not for {function}; leave Engine(strategy='auto')"
         )
 
 

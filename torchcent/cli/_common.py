@@ -15,7 +15,7 @@ import torch
 
 from torchcent import Graph
 from torchcent.check import _weights as check_weights
-from torchcent.check._run import Run
+from torchcent.check._run import MOST_THREADS, Run
 from torchcent.graph._arguments import graph_of
 from torchcent.io import EdgeList, from_networkx, read, read_stream
 from torchcent.io._similarity import to_distances
@@ -80,8 +80,8 @@ def prepare(args: argparse.Namespace, devices: bool = False, group: bool = False
     if args.memory is not None and args.memory < 1:
         raise ValueError(f"--memory {args.memory}; accepted: 1 or more bytes")
     if args.threads is not None:
-        if args.threads < 1:
-            raise ValueError(f"--threads {args.threads}; accepted: 1 or more")
+        if not 1 <= args.threads <= MOST_THREADS:
+            raise ValueError(f"--threads {args.threads}; accepted: 1 to {MOST_THREADS}")
         torch.set_num_threads(args.threads)
 
 

@@ -130,7 +130,9 @@ def mcl(
         rules, how, room = prepared.rules, prepared.engine, run.memory
         graphs = prepared.graph.ptr
         if graphs is not None and ranks is not None:
-            raise ValueError("group= does not go with batch=: give each rank some of the graphs")
+            raise ValueError(
+                "Run(group=) does not go with batch=: give each rank some of the graphs"
+            )
     if graphs is not None:
         result = _batch.run(
             prepared.take(), graphs, rules=rules, inflation=rate, limits=limits, engine=how,

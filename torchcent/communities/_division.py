@@ -142,7 +142,7 @@ def communities_by_betweenness(
     Raises:
         TypeError, ValueError: an argument is invalid, or the graph is directed. Raised before any
             computation.
-        MemoryError: `memory` is too small; the message states both amounts.
+        MemoryError: ``Run(memory=)`` is too small; the message states both amounts.
 
     A round takes the time of :func:`edge_betweenness` of the components that lost edges, O(n m) if
     that is the whole graph. The division of a connected graph into single vertices takes m rounds:

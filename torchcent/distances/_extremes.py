@@ -60,7 +60,7 @@ def diameter(
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it. Raised before any
             computation.
-        MemoryError: `memory` is too small for one batch; the message states both amounts.
+        MemoryError: ``Run(memory=)`` is too small for one batch; the message states both amounts.
         ValueError: `checkpoint` is the folder of another run; the message names what differs.
         OSError: `checkpoint` cannot be written; what it holds stays intact.
 

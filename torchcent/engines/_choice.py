@@ -145,7 +145,7 @@ def choose(
         return "tensor", reason, cores.core("given", "no")
     if engine == "hierarchy":
         if refusal := without_hierarchy(graph, measure, request, graph.device):
-            raise ValueError(f"engine='hierarchy' {refusal}; leave engine='auto'")
+            raise ValueError(f"engine='hierarchy' {refusal}; leave Run(engine='auto')")
         core = cores.core("degree", _folding_before_contraction(measure, fold))
         return engine, "", cores.hierarchy(core, request.progress)
     if measure.family == "distances" and not graph.is_weighted:

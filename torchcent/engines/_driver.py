@@ -67,8 +67,8 @@ def run(problem: Problem, plan: Plan, progress: bool | None, scale: Scale | None
         with progress_bar(total, name, progress, quick) as bar:
             inputs, compute = _search(problem, plan, bar)
             search = Search(
-                _key(plan, total), _sizes(plan, total), inputs, (searched,), ("sum",), compute,
-                _first_rung(problem, plan),
+                _key(plan, problem, total), _sizes(plan, total), inputs, (searched,), ("sum",),
+                compute, _first_rung(problem, plan),
             )  # fmt: skip
             inline = quick or plan.engine == "tensor"
             _run.run(search, Setting(plan.device, plan.workspace, bar, inline), scale)
@@ -88,8 +88,9 @@ def _sizes(plan: Plan, total: int) -> list[int]:
     return sizes(plan.engine, plan.device.type, total, plan.core_slots)
 
 
-def _key(plan: Plan, total: int) -> dict[str, object]:
+def _key(plan: Plan, problem: Problem, total: int) -> dict[str, object]:
     return {
+        "from": problem.sources, "weights": problem.source_weight,
         "search": plan.measure, "engine": plan.engine, "sources": total, "slots": plan.core_slots,
         "lanes": plan.lanes, "sweeps": plan.together, "float64": _in_float64.get(),
     }  # fmt: skip

@@ -52,7 +52,8 @@ def explain(
         engine, code = check_weights.engine(run.engine.name, graph, check.DISTANCE_ENGINES), 0
         if run.engine.strategy != "auto":
             raise ValueError(
-                f"strategy={run.engine.strategy!r} is not for {measure}; leave strategy='auto'"
+                f"strategy={run.engine.strategy!r} is not for {measure}; leave "
+                "Engine(strategy='auto')"
             )
     else:
         engine, code = engine_and_strategy(graph, run.engine)

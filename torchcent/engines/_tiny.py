@@ -87,7 +87,7 @@ def split(graph: Graph, engine: str) -> tuple[Numbers, list[int]]:
             raise ValueError(
                 f"engine='tiny' is for graphs of up to {MOST_NODES} vertices, but "
                 + (f"graph {int(size.argmax())} of the batch" if graph.ptr is not None else "this")
-                + f" has {int(size.max())}; take engine='auto'"
+                + f" has {int(size.max())}; take Run(engine='auto')"
             )
         return np.arange(size.size), []
     most, work = AUTO_NODES, AUTO_WEIGHTED_WORK if graph.is_weighted else AUTO_WORK

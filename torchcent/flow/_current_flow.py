@@ -60,8 +60,8 @@ def current_flow_betweenness(
             None for 1 each. A large weight is a strong link, as NetworkX's ``weight`` here; in
             measures of shortest paths it is a long edge.
         num_nodes: n; by default the largest id + 1.
-        batch: int64 [n], ascending: the graph of each vertex; `ptr`: int64 [G + 1]. Scores are
-            those of each graph alone; `sources` and `targets` name vertices of the union.
+        batch: int64 [n], ascending: the graph of each vertex. Scores are those of each
+            graph alone; `sources` and `targets` name vertices of the union.
         directed: False adds missing reverse arcs.
         normalized: divide by (n - 1)(n - 2) / 2; without, the sum over unordered pairs.
         sources, targets: int64, count only currents from one of the sources to one of the targets;
@@ -88,7 +88,7 @@ def current_flow_betweenness(
 
     Raises:
         TypeError, ValueError: an argument is invalid, or the graph is directed.
-        MemoryError: `memory` is too small for a block of potentials.
+        MemoryError: ``Run(memory=)`` is too small for a block of potentials.
 
     Example:
         >>> import torch, torchcent
@@ -203,7 +203,7 @@ def edge_current_flow_betweenness(
 
     Raises:
         TypeError, ValueError: an argument is invalid, or the graph is directed.
-        MemoryError: `memory` is too small for a block of potentials.
+        MemoryError: ``Run(memory=)`` is too small for a block of potentials.
 
     Example:
         >>> import torch, torchcent
@@ -257,7 +257,7 @@ def current_flow_closeness(
 
     Raises:
         TypeError, ValueError: an argument is invalid, or the graph is directed.
-        MemoryError: `memory` is too small for a block of potentials.
+        MemoryError: ``Run(memory=)`` is too small for a block of potentials.
 
     Example:
         >>> import torch, torchcent
@@ -346,7 +346,7 @@ def effective_resistance(
 
     Raises:
         TypeError, ValueError: an argument is invalid, or the graph is directed.
-        MemoryError: `memory` is too small for a block of potentials.
+        MemoryError: ``Run(memory=)`` is too small for a block of potentials.
 
     Example:
         >>> import torch, torchcent

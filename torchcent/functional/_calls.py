@@ -12,7 +12,7 @@ from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
 from torchcent.check import _walks as check_walks
 from torchcent.check import _weights as check_weights
-from torchcent.check._run import Run, of_operator
+from torchcent.check._run import Run, around, of_operator
 from torchcent.check._values import choice, dense, number
 from torchcent.functional import _operators  # noqa: F401  (registers what torch.ops has)
 from torchcent.paths._variants import VARIANTS
@@ -28,7 +28,7 @@ def vertex_scores(
     variant: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Calls the operator for measures of shortest paths and distances."""
-    engine, dtype = of_operator(run, "engine", "dtype")
+    engine, dtype = of_operator(run, measure, "engine", "dtype")
     if not torch.compiler.is_compiling():
         cutoff = check_cutoff.single(cutoff)
         if disconnected is not None:
@@ -40,11 +40,12 @@ def vertex_scores(
     if measure == "percolation" and states is None:
         raise TypeError("states must be a number for every vertex, got None")
     check_call(edge_index, edge_weight, batch, num_nodes, directed, flags, vertices)
-    found: Tensor = torch.ops.torchcent.vertex_scores(
-        measure, edge_index, edge_weight, batch, num_nodes, states, sources, targets, directed,
-        normalized, endpoints, wf_improved, cutoff, disconnected, variant,
-        dtype, engine,
-    )  # fmt: skip
+    with around(run):
+        found: Tensor = torch.ops.torchcent.vertex_scores(
+            measure, edge_index, edge_weight, batch, num_nodes, states, sources, targets, directed,
+            normalized, endpoints, wf_improved, cutoff, disconnected, variant,
+            dtype, engine,
+        )  # fmt: skip
     return found
 
 
@@ -61,7 +62,7 @@ def arc_scores(
 
     whole: the results are int64.
     """
-    _, dtype = of_operator(run, *(() if whole else ("dtype",)))
+    _, dtype = of_operator(run, measure, *(() if whole else ("dtype",)))
     numbers, start = (None, beta) if isinstance(beta, Tensor) else (beta, None)
     if not torch.compiler.is_compiling():
         alpha, tol = _float(alpha, "alpha"), _float(tol, "tol")
@@ -76,11 +77,12 @@ def arc_scores(
     }  # fmt: skip
     flags = {"normalized": normalized}
     check_call(edge_index, edge_weight, batch, num_nodes, directed, flags, vertices)
-    found: Tensor = torch.ops.torchcent.arc_scores(
-        measure, edge_index, edge_weight, batch, num_nodes, sources, targets, personalization,
-        dangling, start, numbers, direction, directed, normalized, alpha, tol, max_iter,
-        None if whole else dtype,
-    )  # fmt: skip
+    with around(run):
+        found: Tensor = torch.ops.torchcent.arc_scores(
+            measure, edge_index, edge_weight, batch, num_nodes, sources, targets, personalization,
+            dangling, start, numbers, direction, directed, normalized, alpha, tol, max_iter,
+            None if whole else dtype,
+        )  # fmt: skip
     return found
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _batch as check_batch
-from torchcent.check._run import DEFAULT, Run, of_operator
+from torchcent.check._run import DEFAULT, Run, around, of_operator
 from torchcent.engines._measures import plain_features
 from torchcent.functional._calls import check_call
 
@@ -59,18 +59,19 @@ def node_features(
                 [1., 0.]])
     """
     flags = {"normalized": normalized}
-    engine, dtype = of_operator(run, "engine", "dtype")
+    engine, dtype = of_operator(run, "node_features", "engine", "dtype")
     check_call(edge_index, edge_weight, batch, num_nodes, directed, flags)
     names = ",".join(check_batch.measures(measures, plain_features()))
-    found: Tensor = torch.ops.torchcent.node_features(
-        edge_index,
-        edge_weight,
-        batch,
-        num_nodes,
-        names,
-        directed,
-        normalized,
-        dtype,
-        engine,
-    )
+    with around(run):
+        found: Tensor = torch.ops.torchcent.node_features(
+            edge_index,
+            edge_weight,
+            batch,
+            num_nodes,
+            names,
+            directed,
+            normalized,
+            dtype,
+            engine,
+        )
     return found

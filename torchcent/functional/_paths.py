@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent.check._run import DEFAULT, Run, of_operator
+from torchcent.check._run import DEFAULT, Run, around, of_operator
 from torchcent.functional._calls import check_call, vertex_scores
 
 
@@ -31,18 +31,19 @@ def edge_betweenness(
         tensor([2., 2.])
     """
     flags = {"normalized": normalized}
-    engine, dtype = of_operator(run, "engine", "dtype")
+    engine, dtype = of_operator(run, "edge_betweenness", "engine", "dtype")
     check_call(edge_index, edge_weight, batch, num_nodes, directed, flags)
-    found: Tensor = torch.ops.torchcent.edge_scores(
-        edge_index,
-        edge_weight,
-        batch,
-        num_nodes,
-        directed,
-        normalized,
-        dtype,
-        engine,
-    )
+    with around(run):
+        found: Tensor = torch.ops.torchcent.edge_scores(
+            edge_index,
+            edge_weight,
+            batch,
+            num_nodes,
+            directed,
+            normalized,
+            dtype,
+            engine,
+        )
     return found
 
 

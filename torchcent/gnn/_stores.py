@@ -79,36 +79,43 @@ def _name(kind: object) -> str:
     return "data" if kind is None else f"data[{kind!r}]"
 
 
-def give_nodes(data: Any, graph: Graph, values: Tensor, name: str | None) -> None:
+def give_nodes(
+    data: Any, graph: Graph, values: Tensor, name: str | None, dtype: torch.dtype | None = None
+) -> None:
     if graph.place is not None:
         values = values[graph.place]
     begin = 0
     for store, size in graph.nodes:
         part = values[begin : begin + size]
-        _give(data, store, part, name, "x", store.get("ptr"))
+        _give(data, store, part, name, "x", store.get("ptr"), dtype)
         begin += size
 
 
-def give_edges(data: Any, graph: Graph, values: Tensor, name: str | None) -> None:
+def give_edges(
+    data: Any, graph: Graph, values: Tensor, name: str | None, dtype: torch.dtype | None = None
+) -> None:
     begin = 0
     for store, size in graph.edges:
         known = _book(data, "_slice_dict") or {}
         cuts = (known if store._key is None else known.get(store._key, {})).get("edge_index")
-        _give(data, store, values[begin : begin + size], name, "edge_attr", cuts)
+        _give(data, store, values[begin : begin + size], name, "edge_attr", cuts, dtype)
         begin += size
 
 
 def _give(
-    data: Any, store: Any, values: Tensor, name: str | None, features: str, cuts: Tensor | None
-) -> None:
+    data: Any, store: Any, values: Tensor, name: str | None, features: str, cuts: Tensor | None,
+    dtype: torch.dtype | None,
+) -> None:  # fmt: skip
     """Writes a store's part of the values as an attribute or as columns next to its features.
+
+    They have the dtype of these features, else the given one, or the default.
 
     `cuts` holds the boundaries of the graphs of a batch, for to_data_list.
     """
     into = features if name is None else name
     old = check_data.store_features(store, features) if name is None else None
     if values.is_floating_point():
-        values = values.to(torch.get_default_dtype() if old is None else old.dtype)
+        values = values.to((dtype or torch.get_default_dtype()) if old is None else old.dtype)
     if name is None and values.dim() == 1:
         values = values[:, None]
     if old is not None:

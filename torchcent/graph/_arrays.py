@@ -82,7 +82,7 @@ class Arrays:
         return self.num_nodes
 
     def __eq__(self, other: object) -> bool:
-        """Whether both have the same arcs, weights, direction and batches, on the same device.
+        """Whether both have the same arcs, weights, direction, batches and ties, on one device.
 
         The order of the columns that they were built from (:attr:`slot`) does not matter, but
         loops and the sums of parallel arcs, of which measures of strengths are functions, do.
@@ -92,6 +92,7 @@ class Arrays:
         if self is other:
             return True
         plain = self.directed == other.directed and self.device == other.device
+        plain = plain and self.ties == other.ties and self.tie_tolerance == other.tie_tolerance
         return plain and all(map(_same, self._compared, other._compared))
 
     def __hash__(self) -> int:
@@ -107,7 +108,8 @@ class Arrays:
         for part in self._compared:
             if part is not None:
                 digest = zlib.crc32(part.cpu().contiguous().numpy().data, digest)
-        return hash((self.num_nodes, self.num_slots, self.directed, self.is_weighted, digest))
+        own = (self.directed, self.is_weighted, self.ties, self.tie_tolerance)
+        return hash((self.num_nodes, self.num_slots, *own, digest))
 
     @property
     def nbytes(self) -> int:
@@ -294,10 +296,10 @@ class Arrays:
         """See :meth:`with_ties`."""
         return self._ties.tolerance
 
-    def with_ties(self, ties: str = "decimal", tie_tolerance: float = 0.0) -> Self:
+    def with_ties(self, ties: str | None = None, tie_tolerance: float | None = None) -> Self:
         """The same graph, with another rule for which weighted paths are equally short.
 
-        Args:
+        Args: None leaves one as it is.
             ties: "decimal" computes with decimal weights of up to 6 digits behind the point as they
                 are written, so that 0.1 + 0.2 is as long as 0.15 + 0.15; other weights are rounded
                 to a fixed point, so that their sums are exact (docs/weights.md). "float" sums the
@@ -306,7 +308,8 @@ class Arrays:
                 an arc (u, v) of length w may be on a shortest path if d(u) < d(v) and
                 d(u) + w <= (1 + t) d(v), all in float64; 1e-9 compensates for rounding.
 
-        Only measures that count shortest paths ask for ties.
+        Measures that count shortest paths ask for ties. Distances are sums by the same rule: those
+        of decimals, or of the float64 numbers.
 
         Example:
             >>> import torch, torchcent
@@ -320,8 +323,10 @@ class Arrays:
             tensor([0., 0., 1., 0.])
         """
         rule = Ties(
-            check.choice(ties, "ties", ("decimal", "float")),
-            check_weights.tie_tolerance(tie_tolerance),
+            self.ties if ties is None else check.choice(ties, "ties", ("decimal", "float")),
+            self.tie_tolerance
+            if tie_tolerance is None
+            else check_weights.tie_tolerance(tie_tolerance),
         )
         return self if rule == self._ties else self._tied(rule)
 

@@ -98,8 +98,8 @@ class Graph(Exports):
                 shapes and dtypes, ids that are negative or not below num_nodes, more than 2^31 - 1
                 vertices, weights that are not distances, and arcs between two graphs of a batch
                 (the message names the first such column).
-            MemoryError: `memory` is too small; the message states both amounts. Raised before
-                memory is allocated.
+            MemoryError: ``Run(memory=)`` is too small; the message states both amounts. Raised
+                before memory is allocated.
 
         O(n + E) time; 30M arcs in any order take about a second on two cores.
         """
@@ -119,7 +119,7 @@ class Graph(Exports):
         Stored zeros count as arcs. Duplicate entries are added up, as ``toarray`` does, and are one
         arc; column e of :attr:`slot` is the e-th stored entry. directed=None means True unless the
         matrix is symmetric: in its pattern and, if they are used, in its values. weighted=True uses
-        the values as weights. `memory` is that of :meth:`from_edge_index`.
+        the values as weights.
 
         Example:
             >>> import scipy.sparse, torchcent
@@ -139,7 +139,7 @@ class Graph(Exports):
 
         Vertex i is the i-th of ``graph.nodes``, and column e of :attr:`slot` is the e-th of
         ``graph.edges``. `weight` names the edge attribute that holds lengths, 1 where an edge lacks
-        it, as in NetworkX; None ignores weights. `memory` is that of :meth:`from_edge_index`.
+        it, as in NetworkX; None ignores weights.
 
         Example:
             >>> import networkx, torchcent
@@ -157,7 +157,6 @@ class Graph(Exports):
 
         Vertices have their numbers in igraph, and column e of :attr:`slot` is the e-th of
         ``graph.es``. `weight` names the edge attribute that holds lengths; None ignores weights.
-        `memory` is that of :meth:`from_edge_index`.
         """
         return built(_libraries.of_igraph(graph, weight), run.memory)
 
@@ -168,7 +167,7 @@ class Graph(Exports):
 
         Vertices have their numbers in NetworKit, which must be without gaps, and column e of
         :attr:`slot` is the e-th of ``graph.iterEdges()``. weighted=True uses the weights as
-        lengths. `memory` is that of :meth:`from_edge_index`.
+        lengths.
         """
         check.flag(weighted, "weighted")
         return built(_libraries.of_networkit(graph, weighted), run.memory)
@@ -180,8 +179,7 @@ class Graph(Exports):
 
         Vertex i is the i-th of ``graph.vertices()`` (in a graph without filter, the vertex of index
         i), and column e of :attr:`slot` is the e-th of ``graph.edges()``. `weight` names the
-        internal edge property that holds lengths; None ignores weights. `memory` is that of
-        :meth:`from_edge_index`.
+        internal edge property that holds lengths; None ignores weights.
         """
         return built(_libraries.of_graph_tool(graph, weight), run.memory)
 
@@ -194,8 +192,7 @@ class Graph(Exports):
 
         Column e of :attr:`slot` is the edge of id e. `weight` names the entry of ``graph.edata``
         that holds lengths; None ignores weights. As in PyTorch Geometric, an undirected edge is
-        two arcs; directed=False adds those that are missing. `memory` is that of
-        :meth:`from_edge_index`.
+        two arcs; directed=False adds those that are missing.
         """
         check.flag(directed, "directed")
         return built(_libraries.of_dgl(graph, weight)._replace(directed=directed), run.memory)
@@ -209,7 +206,7 @@ class Graph(Exports):
 
         A stored entry (i, j) of a COO, CSR or CSC tensor is an arc i -> j; those of one place are
         added up, as ``coalesce`` does. The ``adj_t`` of PyTorch Geometric is the transpose: pass
-        ``adj_t.t()``. `directed`, `weighted` and `memory` are
+        ``adj_t.t()``. `directed`, `weighted` and `run` are
         those of :meth:`from_scipy`.
 
         Example:
@@ -331,7 +328,7 @@ class Graph(Exports):
         A ``Batch`` becomes a batch of graphs, according to its ``ptr`` or ``batch``. weighted=True
         uses ``data.edge_weight``, or the value of an ``EdgeIndex``, as the lengths of the arcs. (In
         graph neural networks, edge_weight is often a similarity: docs/weights.md explains the
-        conversion to distances.) `memory` is that of :meth:`from_edge_index`.
+        conversion to distances.)
         """
         check.flag(weighted, "weighted")
         return built(_foreign.of_data(data, directed, weighted), run.memory)
@@ -408,7 +405,7 @@ class Graph(Exports):
             FileNotFoundError: there is no such file.
             ValueError: the file is damaged or was not written by :meth:`save`; the message names
                 the first fault.
-            MemoryError: `memory` is too small; the message states both amounts.
+            MemoryError: ``Run(memory=)`` is too small; the message states both amounts.
         """
         path = check_files.path(path)
         place = torch.device("cpu") if device is None else check.device(device)
@@ -443,6 +440,10 @@ class Graph(Exports):
 
     def __repr__(self) -> str:
         weighted = "weighted=True, " if self.is_weighted else ""
+        if self.ties != "decimal":
+            weighted += f"ties={self.ties!r}, "
+        if self.tie_tolerance:
+            weighted += f"tie_tolerance={self.tie_tolerance:g}, "
         if self.ptr is not None:
             weighted += f"num_graphs={self.num_graphs}, "
         return (

@@ -67,7 +67,7 @@ def group_betweenness(
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it. Raised before any
             computation.
-        MemoryError: `memory` is too small; the message states both amounts.
+        MemoryError: ``Run(memory=)`` is too small; the message states both amounts.
 
     Only the components that hold a member are searched. Small groups take up to k + 1 times the
     time of :func:`betweenness` there, for k vertices in groups, and others about the time of n

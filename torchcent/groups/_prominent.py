@@ -113,7 +113,7 @@ def prominent_group(
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it. Raised before any
             computation.
-        MemoryError: `memory` is too small; the message states both amounts.
+        MemoryError: ``Run(memory=)`` is too small; the message states both amounts.
 
     Half of the paths determine the group, the other half measure it; both double until the measured
     lower bound is close enough to an upper bound on the best score. The number of paths is about

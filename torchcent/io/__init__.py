@@ -136,7 +136,7 @@ def read(
             kinds of labels, has an id beyond 64 bits or a weight that is not finite, lacks a chosen
             column, or contradicts its own header. The message names the file and, for text formats,
             the line.
-        MemoryError: reading would use more than ``memory``; the message gives both sizes.
+        MemoryError: reading would use more than ``Run(memory=)``; the message gives both sizes.
         TypeError: an argument has the wrong type.
         ImportError: the format needs an extra that is not installed.
 
@@ -232,8 +232,8 @@ def _read(
     marks = check_files.marks(comments, "comments", MARKS)
     source, target = check_files.ends(columns)
     choice = Choice(
-        check_files.column(source, "columns[0]"),
-        check_files.column(target, "columns[1]"),
+        check_files.column(source, "columns[0] (--source-column)"),
+        check_files.column(target, "columns[1] (--target-column)"),
         check_files.column(weight_column, "weight_column"),
     )
     place = None if coordinates is None else check_files.path(coordinates, "coordinates")

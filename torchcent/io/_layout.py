@@ -134,9 +134,9 @@ def roles(
         free = [k for k in free if not check_columns.is_weight(names[k])]
     source, target = ends[:2] if ends else (free if len(free) > 1 else (0, 1))[:2]
     if choice.source is not None:
-        source = _chosen(where, "columns[0]", choice.source, names)
+        source = _chosen(where, "columns[0] (--source-column)", choice.source, names)
     if choice.target is not None:
-        target = _chosen(where, "columns[1]", choice.target, names)
+        target = _chosen(where, "columns[1] (--target-column)", choice.target, names)
     chosen = choice.source is not None or choice.target is not None
     weight, remarks = None, []
     if choice.weight is not None:

@@ -11,7 +11,7 @@ import torch
 
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
-from torchcent.check._run import DEFAULT, Run, quiet
+from torchcent.check._run import Run, quiet
 from torchcent.engines import _driver
 from torchcent.graph import Graph
 
@@ -45,8 +45,10 @@ def run_for_rows(graph: Graph) -> Run:
 
 def _with_engine(known: tuple[str, ...]) -> Run:
     """With the configured engine, if it is one of those that suit the graph."""
-    asked = str(config().engine)
-    return quiet() | (Run(engine=asked) if asked != "auto" and asked in known else DEFAULT)
+    run, asked = quiet(), str(config().engine)
+    if asked != "auto":
+        run |= Run(engine=asked)
+    return run if run.engine.name in known else run | Run(engine="auto")
 
 
 @contextmanager

@@ -170,8 +170,8 @@ def transitive_closure(
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it. Raised before any
             computation.
-        MemoryError: `memory` is too small; the message states both amounts. Raised before the bits
-            are computed.
+        MemoryError: ``Run(memory=)`` is too small; the message states both amounts. Raised before
+            the bits are computed.
         NotImplementedError: edge_weight is given.
         ValueError: `checkpoint` is the folder of another run; the message names what differs.
 

@@ -111,8 +111,8 @@ def shortest_path_encoding(
 
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it.
-        MemoryError: the result does not fit into `memory`, or half of the free memory; raised
-            before it is allocated. A batch with one large graph needs N^2 entries for every graph:
+        MemoryError: the result does not fit into ``Run(memory=)``, or half of the free memory;
+            raised before. A batch with one large graph needs N^2 entries for every graph:
             :func:`shortest_path_pairs` does not.
         OverflowError: a distance does not fit the dtype.
 
@@ -209,8 +209,8 @@ def shortest_path_pairs(
 
     Raises:
         TypeError, ValueError, OverflowError: as in :func:`shortest_path_encoding`.
-        MemoryError: the result does not fit into `memory`, or half of the free memory; raised after
-            pairs have been counted, before it is allocated.
+        MemoryError: the result does not fit into ``Run(memory=)``, or half of the free memory;
+            raised after pairs have been counted, before it is allocated.
 
     Each vertex is searched up to the cutoff, twice: the first search counts the pairs.
 

@@ -81,8 +81,8 @@ def shortest_path_lengths(
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it. Raised before any
             computation.
-        MemoryError: `memory` is too small for the result and one source; the message states both
-            amounts.
+        MemoryError: ``Run(memory=)`` is too small for the result and one source; the message states
+            both amounts.
         OverflowError: the requested dtype is too narrow; the message names the distance and the
             dtype. The contents of a given tensor are then undefined.
         OSError, FileNotFoundError: the disk has too little space for the file, or its directory

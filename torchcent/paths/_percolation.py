@@ -46,7 +46,7 @@ def percolation(
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it. Raised before any
             computation.
-        MemoryError: `memory` is too small for one batch; the message states both amounts.
+        MemoryError: ``Run(memory=)`` is too small for one batch; the message states both amounts.
 
     Example:
         >>> import torch, torchcent

@@ -50,7 +50,7 @@ def betweenness_variant(
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it. Raised before any
             computation.
-        MemoryError: `memory` is too small for one batch; the message states both amounts.
+        MemoryError: ``Run(memory=)`` is too small for one batch; the message states both amounts.
 
     Pairs at distance 1 have no vertex between them. The time is that of betweenness by the same
     engine, O(n m) and more with weights. For bounded distances see `cutoff` of :func:`betweenness`.

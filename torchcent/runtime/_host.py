@@ -75,7 +75,7 @@ def _warn_once() -> None:
     warnings.warn(
         "torchcent's CUDA kernels are not installed: graphs on CUDA are copied to the host and "
         f"searched there. To have them searched on the device, {how_to_install()}. "
-        "engine='tensor' uses PyTorch's operators on the device instead, which are far slower.",
+        "Run(engine='tensor') uses PyTorch's operators there instead, which are far slower.",
         RuntimeWarning,
         stacklevel=4,
     )

@@ -103,7 +103,8 @@ class Scale:
         if self.checkpoint is not None:
             raise ValueError(
                 "checkpoint needs sources that are known, so that a run that continues has the "
-                "same; pass sources=torch.randperm(num_nodes)[:k]"
+                "same; pass some that were drawn once, such as sources="
+                "torch.randperm(num_nodes, generator=torch.Generator().manual_seed(1))[:k]"
             )
         return self._chance_of_all()
 

@@ -60,7 +60,7 @@ def random_walk_encoding(
 
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it.
-        MemoryError: `memory` is too small; raised before any computation.
+        MemoryError: ``Run(memory=)`` is too small; raised before any computation.
 
     Small or dense graphs are multiplied as dense matrices, many at a time: O(k n^3) for each, half
     of the products of PyTorch Geometric. Of others, the sparse rows of k / 2 powers are computed
