@@ -140,7 +140,9 @@ def test_several_are_one_search(kind, monkeypatch):
     begun = []
     for module in (_distance_sums, _weighted_sums):
         real = module.run
-        monkeypatch.setattr(module, "run", lambda *a, real=real: begun.append(a) or real(*a))
+        monkeypatch.setattr(
+            module, "run", lambda *a, real=real, **k: begun.append(a) or real(*a, **k)
+        )
     for chosen in ({}, {"vertices": torch.arange(9)}, {"sources": torch.arange(9)}):
         begun.clear()
         call(torchcent.harmonic, graph, cutoff=[1, 2, 4], engine=engine, **chosen)
