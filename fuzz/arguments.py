@@ -290,8 +290,8 @@ def words(wrong: dict[str, Any]) -> set[str]:
         found |= {"clustering"}
     if "edge_weight" in wrong:
         found |= {"weight"}
-    if {"comments", "skip", "header", "format"} & found:  # other rows, or other columns, then count
-        found |= {"column", "row", "line"}
+    if {"comments", "skip", "header"} & found:  # other rows count, of which the file is at fault
+        found |= {"in.txt:"}
     if {"name", "run", "engine"} & found:  # the name of an Engine
         found |= {"engine", "strategy"}
     for file in ("path", "coordinates"):  # what a file holds, and where it would go

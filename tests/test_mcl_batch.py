@@ -101,6 +101,20 @@ def test_options(options: dict) -> None:
     assert_as_alone([drawn(n, 50 + n) for n in (30, 9, 31, 33, 5)], **options)
 
 
+def test_empty_graphs_at_the_end() -> None:
+    """Which `ptr` of a Graph has, and a batch has not."""
+    edges, _, ptr = union([drawn(12, 1), drawn(0, 2), drawn(7, 3), drawn(0, 4), drawn(0, 5)])
+    graph = torchcent.Graph.from_edge_index(edges, 19, directed=False, ptr=ptr)
+    found = torchcent.mcl(graph)
+    assert found.cluster_ptr is not None and found.cluster_ptr.numel() == 6
+    first = found.cluster_ptr.tolist()
+    assert first[1] == first[2] and first[3] == first[4] == first[5] == found.num_clusters
+    for begin, end, place in ((0, 12, 0), (12, 19, 2)):
+        own = edges[:, (edges[0] >= begin) & (edges[0] < end)] - begin
+        alone = torchcent.mcl(own, num_nodes=end - begin, directed=False)
+        assert (found.labels[begin:end] - first[place]).tolist() == alone.labels.tolist()
+
+
 @settings(max_examples=15)
 @given(st.lists(st.integers(0, 20), max_size=6), st.integers(0, 1000))
 def test_any_batch(sizes: list[int], seed: int) -> None:

@@ -230,7 +230,7 @@ def test_ranks_find_what_one_process_finds(ranks: list[dict[str, Any]]) -> None:
         ("not alike", "ValueError", "must be called with the same arguments"),
         ("other graph", "ValueError", "must be called with the same arguments"),
         ("other limit", "ValueError", "must be called with the same arguments"),
-        ("batch", "ValueError", "does not go with batch="),
+        ("batch", "ValueError", "group=) does not go with batch="),
         ("no group", "TypeError", "group must be a torch.distributed.ProcessGroup, 'world' or"),
         ("a number", "TypeError", "group must be a torch.distributed.ProcessGroup, 'world' or"),
     ],

@@ -281,7 +281,7 @@ def test_tolerances_that_are_none(bad):
         call(torchcent.explain, edge_index(TWO_WAYS), tie_tolerance=bad)
 
 
-@pytest.mark.parametrize("bad", ["1e-9", True, torch.tensor(0.1)])
+@pytest.mark.parametrize("bad", ["1e-9", None, True, torch.tensor(0.1)])
 def test_tolerances_of_another_type(bad):
     with pytest.raises(TypeError, match="tie_tolerance must be a number"):
         call(torchcent.betweenness, edge_index(TWO_WAYS), tie_tolerance=bad)

@@ -12,7 +12,7 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _data as check_data
 from torchcent.check import _encodings as check_encodings
-from torchcent.check._run import DEFAULT, Run, checked, quiet, surrounding, whole
+from torchcent.check._run import DEFAULT, Run, checked, quiet, resolved, surrounding
 from torchcent.check._values import number
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering._mcl import mcl
@@ -413,7 +413,7 @@ class AddRandomWalkEncoding(_OfGraphs):
     def forward(self, data: Any) -> Any:
         graph = _stores.graph_of(data, self.edge_types, self.weight)
         if self.weight is None:
-            run = whole(self.run, ("dtype",), "random_walk_encoding")
+            run = resolved(self.run, ("dtype",), "random_walk_encoding")
             made = as_graph(**graph.arguments(), directed=self.directed, run=run)
             found = as_in_pyg(made, self.walk_length)
         else:

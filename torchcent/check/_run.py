@@ -39,7 +39,7 @@ _ENGINES = tuple(
     )
 )
 MOST_THREADS = 2**12
-# What all functions may be told, also those that do not use it.
+# What all functions accept, also those that do not use it.
 _OF_ALL = ("memory", "progress", "threads")
 #: what functions may use besides
 SEARCHES = ("engine", "checkpoint", "devices", "group")
@@ -346,7 +346,7 @@ def computes(
     def decorate(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
         @functools.wraps(function)
         def call(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
-            run = whole(options.get("run"), uses, function.__name__)
+            run = resolved(options.get("run"), uses, function.__name__)
             options["run"] = run
             with _inside(run), _memory.reporting(function.__qualname__):
                 method = run.engine.name
@@ -360,7 +360,7 @@ def computes(
     return decorate
 
 
-def whole(given: object, uses: tuple[str, ...], function: str) -> Run:
+def resolved(given: object, uses: tuple[str, ...], function: str) -> Run:
     """The argument `run`, and for what it does not name, the surrounding Run.
 
     Raises:

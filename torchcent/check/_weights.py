@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from torchcent.check._values import dense, number, shortened
+from torchcent.check._values import choice, dense, number, shortened
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -246,6 +246,11 @@ def engine(
             f"{', '.join(known)}, or pass edge_weight"
         )
     raise ValueError(f"engine must be one of {', '.join(known)}; got {shortened(value)}")
+
+
+def ties(value: object, tolerance: object) -> tuple[str, float]:
+    """The rule of which paths are equally short."""
+    return choice(value, "ties", ("decimal", "float")), tie_tolerance(tolerance)
 
 
 def tie_tolerance(value: object) -> float:

@@ -299,7 +299,7 @@ class Arrays:
     def with_ties(self, ties: str | None = None, tie_tolerance: float | None = None) -> Self:
         """The same graph, with another rule for which weighted paths are equally short.
 
-        Args: None leaves one as it is.
+        Args:
             ties: "decimal" computes with decimal weights of up to 6 digits behind the point as they
                 are written, so that 0.1 + 0.2 is as long as 0.15 + 0.15; other weights are rounded
                 to a fixed point, so that their sums are exact (docs/weights.md). "float" sums the
@@ -307,6 +307,8 @@ class Arrays:
             tie_tolerance: with 0, paths are equally short if their lengths are equal. With t > 0,
                 an arc (u, v) of length w may be on a shortest path if d(u) < d(v) and
                 d(u) + w <= (1 + t) d(v), all in float64; 1e-9 compensates for rounding.
+
+        None leaves either as it is.
 
         Measures that count shortest paths ask for ties. Distances are sums by the same rule: those
         of decimals, or of the float64 numbers.
@@ -322,12 +324,9 @@ class Arrays:
             >>> torchcent.betweenness(graph.with_ties("float"), normalized=False)
             tensor([0., 0., 1., 0.])
         """
-        rule = Ties(
-            self.ties if ties is None else check.choice(ties, "ties", ("decimal", "float")),
-            self.tie_tolerance
-            if tie_tolerance is None
-            else check_weights.tie_tolerance(tie_tolerance),
-        )
+        ties = self.ties if ties is None else ties
+        tie_tolerance = self.tie_tolerance if tie_tolerance is None else tie_tolerance
+        rule = Ties(*check_weights.ties(ties, tie_tolerance))
         return self if rule == self._ties else self._tied(rule)
 
     def _tied(self, ties: Ties) -> Self:

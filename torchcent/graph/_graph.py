@@ -12,6 +12,7 @@ from torchcent.check import _common as check
 from torchcent.check import _files as check_files
 from torchcent.check import _inputs as check_inputs
 from torchcent.check import _values as check_values
+from torchcent.check import _weights as check_weights
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.graph import _building, _edges, _file, _foreign, _libraries
 from torchcent.graph._arcs import Arcs
@@ -103,11 +104,12 @@ class Graph(Exports):
 
         O(n + E) time; 30M arcs in any order take about a second on two cores.
         """
-        made = _building.build(
+        rule = Ties(*check_weights.ties(ties, tie_tolerance))
+        graph = _building.build(
             Graph, edge_index, num_nodes=num_nodes, directed=directed, edge_weight=edge_weight,
             batch=batch, ptr=ptr, memory=run.memory,
         )  # fmt: skip
-        return made.with_ties(ties, tie_tolerance)
+        return graph if rule == graph._ties else graph._tied(rule)
 
     @staticmethod
     @computes()

@@ -8,7 +8,7 @@ from typing import IO
 from torchcent.check import _files as check_files
 from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
-from torchcent.check._run import DEFAULT, Run, whole
+from torchcent.check._run import DEFAULT, Run, resolved
 from torchcent.io._arrays import read_npy, read_npz
 from torchcent.io._budget import Budget
 from torchcent.io._comments import MARKS
@@ -162,7 +162,7 @@ def read(
         >>> folder.cleanup()
     """
     name = check_files.path(path)
-    run = whole(run, (), "read")
+    run = resolved(run, (), "read")
     return _read(
         name, format_of(name, format), data=None, directed=directed, num_nodes=num_nodes,
         skip=skip, text_labels=text_labels, header=header, comments=comments, columns=columns,
@@ -194,7 +194,7 @@ def read_stream(
     The arguments are those of :func:`read`. Without `format` the data tell it: text of unknown form
     is an edge list. METIS has no mark of its own and must be named. The whole stream is in memory.
     """
-    run = whole(run, (), "read_stream")
+    run = resolved(run, (), "read_stream")
     kind = None if format is None else format_of(name, format)
     data = load_stream(file, Budget.of(name, run.memory))
     return _read(
