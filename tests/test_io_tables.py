@@ -438,7 +438,8 @@ def test_dialects(tmp_path, reader, text, expected):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("g.txt", of_networkx(nx.path_graph(3), nx.write_adjlist), "networkx.read_adjlist"),
+        # As nx.write_adjlist writes it, with a date that does not change the name of the test.
+        ("g.txt", "#-c\n# GMT Sat Jan  3 00:00:00 2026\n# \n0 1\n1 2\n", "networkx.read_adjlist"),
         ("g.txt", '*Vertices 2\n1 "a"\n2 "b"\n*Edges\n1 2\n', "g.txt:1: a network of Pajek"),
         ("g.txt", "dl n=4 format=edgelist1\ndata:\n1 2\n", "a UCINET DL file"),
         ("g.txt", '<?xml version="1.0"?>\n<graphml/>\n', "format='graphml'"),
