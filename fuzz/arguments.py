@@ -33,7 +33,7 @@ from torch._subclasses import FakeTensorMode
 
 import torchcent
 from torchcent import Graph, functional, generate
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import KERNELS
 
 ALLOWED = (TypeError, ValueError, MemoryError, NotImplementedError, ImportError, OSError)
 # What only PyTorch, NumPy or Python would say.
@@ -84,7 +84,7 @@ def targets() -> dict[str, Target]:
     ]
     undirected += [name for name in torchcent.__all__ if "current_flow" in name]
     needs |= {name: {"directed": False} for name in (*undirected, "information_centrality")}
-    for row in MEASURES.values():
+    for row in KERNELS.values():
         if row.weighted_by:
             needs[row.name] = {row.weighted_by: torch.ones(5)}
     for name in torchcent.__all__:

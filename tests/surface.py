@@ -41,7 +41,10 @@ def call(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         options["edge_index"] = Graph.from_edge_index(**own, directed=directed)
     if "dtype" in options and "dtype" not in inspect.signature(function).parameters:
         options["run"] = options.get("run", Run()) | Run(dtype=options.pop("dtype"))
-    return function(*arguments, **spread(options))
+    own = {}
+    if "group" in options and "group" in inspect.signature(function).parameters:
+        own["group"] = options.pop("group")  # of vertices, not of processes
+    return function(*arguments, **own, **spread(options))
 
 
 @contextmanager

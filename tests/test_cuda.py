@@ -14,7 +14,7 @@ from test_overflow import diamond_betweenness
 import torchcent
 from torchcent import generate
 from torchcent.engines import _choice, _room
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import KERNELS
 from torchcent.runtime import _ops
 
 if not (_ops.cuda and torch.cuda.is_available()):
@@ -251,8 +251,8 @@ def test_memory_of_a_first_call_is_predicted_and_obeyed(sources, arcs):
     peak = torch.cuda.max_memory_allocated() - others
     assert 0.8 * plan.memory <= peak <= 1.2 * plan.memory
     if sources is not None:  # what was prepared is kept: nothing is left to prepare
-        cores = _choice.Preparation(graph, MEASURES["betweenness"], None, sources)
-        cores.core("degree", MEASURES["betweenness"].folds)
+        cores = _choice.Preparation(graph, KERNELS["betweenness"], None, sources)
+        cores.core("degree", KERNELS["betweenness"].folds)
         assert cores.peak == 0
         assert torchcent.explain(graph, sources=sources).memory <= plan.memory
 

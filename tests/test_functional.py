@@ -12,6 +12,7 @@ import torch._dynamo.testing
 from graphs import DEVICE, edge_index
 from surface import call, spread
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import torchcent
 from torchcent import functional
@@ -106,18 +107,6 @@ def test_dtype(dtype: torch.dtype) -> None:
     )
 
 
-def test_opcheck() -> None:
-    index, weight = edge_index(PATH), torch.ones(6, device=DEVICE)
-    batch = torch.tensor([0, 0, 0, 0, 2], device=DEVICE)
-    rest = (None, True, torch.float32, "auto")
-    ops = torch.ops.torchcent
-    for arguments in ((index, None, None, 4), (index, weight, None, 4), (index, weight, batch, 5)):
-        torch.library.opcheck(
-            ops.node_features.default, (*arguments, "betweenness,closeness", *rest)
-        )
-        torch.library.opcheck(ops.edge_scores.default, (*arguments, *rest))
-
-
 UNDIRECTED = {"directed": False}
 STATES = torch.linspace(0, 1, 5, device=DEVICE)
 #: measure -> its options, of tensors too
@@ -136,7 +125,7 @@ OPTIONS: dict[str, dict[str, object]] = {
     "core_number": UNDIRECTED,
     "triangles": UNDIRECTED,
     "clustering_coefficient": {"dtype": torch.float64},
-    "pagerank": {"alpha": 0.5, "personalization": torch.eye(5, device=DEVICE)[:, :3]},
+    "pagerank": {"alpha": 0.5, "personalization": torch.eye(5, device=DEVICE)[:, :3] + 1},
     "katz": {"beta": STATES, "normalized": False},
     "eigenvector": UNDIRECTED,
     "hits": {"tol": 1e-6, "max_iter": 500},
@@ -144,6 +133,11 @@ OPTIONS: dict[str, dict[str, object]] = {
     "current_flow_betweenness": {**UNDIRECTED, "sources": torch.tensor([0, 1], device=DEVICE)},
     "current_flow_closeness": UNDIRECTED,
     "information_centrality": UNDIRECTED,
+    "edge_current_flow_betweenness": {**UNDIRECTED, "normalized": False},
+    "random_walk_encoding": {"walk_length": 3},
+    "group_betweenness": {"group": torch.tensor([0, 2], device=DEVICE)},
+    "group_closeness": {"group": torch.tensor([[0, 2], [1, 3]], device=DEVICE)},
+    "group_degree": {"group": torch.tensor([1], device=DEVICE), "direction": "in"},
 }
 
 
@@ -168,19 +162,34 @@ def test_every_measure_is_one_operator(name: str) -> None:
     assert counter.frame_count == 1
 
 
-@pytest.mark.parametrize("name", ["pagerank", "katz", "hits", "core_number", "degree"])
-def test_opcheck_of_arcs(name: str) -> None:
-    index, weight = edge_index(PATH), torch.rand(6, device=DEVICE)
-    weighted = {"edge_weight": None if name == "core_number" else weight}
-    dtype = None if name == "core_number" else torch.float64
-    numbers = {"alpha": 0.2} if name in ("pagerank", "katz") else {}
-    batch = torch.tensor([0, 0, 0, 0, 2], device=DEVICE)
-    names = [each.name for each in torch.ops.torchcent.arc_scores.default._schema.arguments]
-    for own in ({"num_nodes": 4}, {"num_nodes": 5, "batch": batch}):
-        given = {"measure": name, "edge_index": index, "dtype": dtype, **weighted, **numbers, **own}
-        torch.library.opcheck(
-            torch.ops.torchcent.arc_scores.default, tuple(given.get(each) for each in names)
-        )
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", functional.__all__)
+def test_opcheck(name: str) -> None:
+    """Schema, fake, autograd and ATen dispatch of the operator, with what a call hands to it."""
+    calls: list[tuple[object, ...]] = []
+    index, batch = edge_index(PATH), torch.tensor([0, 0, 0, 0, 1], device=DEVICE)
+    weights = {"edge_weight": torch.ones(6, device=DEVICE), "batch": batch}
+    known = inspect.signature(getattr(functional, name)).parameters
+    more = {key: value for key, value in weights.items() if key in known}
+    with Recorded(calls):
+        for own in ({}, more):
+            call(getattr(functional, name), index, num_nodes=5, **OPTIONS[name], **own)
+    assert len(calls) == 2
+    for arguments in calls:
+        torch.library.opcheck(torch.ops.torchcent.scores.default, arguments)
+
+
+class Recorded(TorchDispatchMode):
+    """The arguments of each call of our operator."""
+
+    def __init__(self, calls: list[tuple[object, ...]]) -> None:
+        super().__init__()
+        self.calls = calls
+
+    def __torch_dispatch__(self, function, types, arguments=(), options=None):
+        if function is torch.ops.torchcent.scores.default:
+            self.calls.append(arguments)
+        return function(*arguments, **(options or {}))
 
 
 def test_weights_and_batches_of_arcs() -> None:
@@ -198,10 +207,9 @@ def test_weights_and_batches_of_arcs() -> None:
 #: functions of a batch that give no number for each vertex, or several for which there are classes
 OTHERS = {
     "average_shortest_path_length", "center", "centralization", "diameter",
-    "distance_distribution", "edge_current_flow_betweenness", "effective_diameter",
-    "effective_resistance", "explain", "mcl", "mcl_sweep", "periphery", "radius",
-    "random_walk_encoding", "reachable", "shortest_path_encoding", "shortest_path_lengths",
-    "shortest_path_pairs",
+    "distance_distribution", "effective_diameter", "effective_resistance", "explain", "mcl",
+    "mcl_sweep", "periphery", "radius", "reachable", "shortest_path_encoding",
+    "shortest_path_lengths", "shortest_path_pairs",
 }  # fmt: skip
 
 
@@ -212,7 +220,8 @@ def test_every_measure_is_there() -> None:
         function = getattr(torchcent, name)
         if inspect.isfunction(function) and "batch" in inspect.signature(function).parameters:
             found.add(name)
-    assert found - OTHERS == set(functional.__all__)
+    groups = {"group_betweenness", "group_closeness", "group_degree"}
+    assert found - OTHERS | groups == set(functional.__all__)
     for name in functional.__all__:
         own = inspect.signature(getattr(functional, name)).parameters
         public = inspect.signature(getattr(torchcent, name)).parameters
@@ -351,13 +360,12 @@ def test_a_gradient_for_the_weights_is_refused_when_compiled(model: Model, backe
         compiled(model, backend)(ones(4), edge_index(PATH), weight)
 
 
-@pytest.mark.parametrize("name", ["node_features", "edge_scores"])
-def test_backward_through_the_operators_is_refused(name: str) -> None:
+def test_backward_through_the_operator_is_refused() -> None:
     weight = torch.ones(6, device=DEVICE, requires_grad=True)
-    measures = ("closeness",) if name == "node_features" else ()
-    scores = getattr(torch.ops.torchcent, name)(
-        edge_index(PATH), weight, None, 4, *measures, None, True, torch.float32, "auto"
-    )
+    scores = torch.ops.torchcent.scores(
+        "katz", edge_index(PATH), weight, None, 4, None, [torch.ones(4, device=DEVICE)],
+        [0.1, 1e-9], [100], "True", torch.float32, "auto",
+    )  # fmt: skip
     with pytest.raises(NotImplementedError, match=r"no gradient flows.*detach\(\)"):
         scores.sum().backward()
 

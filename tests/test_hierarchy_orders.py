@@ -24,7 +24,7 @@ import torchcent
 from torchcent import Graph
 from torchcent.engines import _choice, _hierarchy, _reduce
 from torchcent.engines._hierarchy import Hierarchy
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import KERNELS
 from torchcent.runtime import _memory, _ops
 
 pytestmark = pytest.mark.skipif(
@@ -273,7 +273,7 @@ def test_memory_of_the_contraction(directed: bool) -> None:
         room = _hierarchy.bytes_to_contract(core, fill)
         assert _hierarchy.most_fill_within(core, room) == pytest.approx(fill, abs=1e-3)
     fresh = road(80, directed=directed)
-    cores = _choice.Preparation(fresh, MEASURES["betweenness"], 10**6, None)
+    cores = _choice.Preparation(fresh, KERNELS["betweenness"], 10**6, None)
     with pytest.raises(MemoryError, match="contraction"):
         cores.hierarchy(_reduce.core(fresh, "degree", "all"))
     assert fresh._order is None

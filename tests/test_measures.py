@@ -1,60 +1,157 @@
-"""The registry of measures against the public functions that it describes."""
+"""The declarations of measures, and that every surface has what they say."""
 
+import importlib.util
 import inspect
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
 from surface import call
 
 import torchcent
-from torchcent.engines import _measures, _tensor, _tiny
-from torchcent.engines._measures import FEATURES, MEASURES
+from torchcent import functional
+from torchcent.engines import _kernels, _measures, _tensor, _tiny
+from torchcent.engines._kernels import KERNELS
+from torchcent.engines._measures import COMMON, MEASURES, OPTIONS
 
-PUBLIC = [x for x in MEASURES.values() if x.public]
+ROOT = Path(__file__).resolve().parents[1]
+PUBLIC = [x for x in KERNELS.values() if x.public]
 PATH = torch.tensor([[0, 1, 2], [1, 2, 3]])
+#: public functions of a graph that are no measures: plans, whole analyses, sets of vertices
+NO_MEASURES = {
+    "betweenness_adaptive", "centralization", "clustering_quality", "communities_by_betweenness",
+    "explain", "explain_mcl", "mcl", "mcl_sweep", "multi_search", "prominent_group", "reachable",
+    "shortest_path", "shortest_path_encoding", "shortest_path_pairs", "transitive_closure",
+}  # fmt: skip
+#: surface -> what has a score there; for others the reason
+OF = {
+    "functional": (("vertices", "edges", "groups"), "the shape depends on what is computed"),
+    "command": (("vertices", "edges", "groups"), "torchcent diameter, apsp, and no table of n^2"),
+    "columns": (("vertices",), "a column has a number for every vertex"),
+}
 
 
-@pytest.mark.parametrize("measure", PUBLIC, ids=lambda x: x.name)
-def test_rows_say_what_the_functions_do(measure):
-    function = getattr(torchcent, measure.name)
+def has(surface: str, name: str) -> bool:
+    each = MEASURES[name]
+    if surface == "functional":
+        return name in functional.__all__
+    if surface == "command":
+        return _measures.has_command(each)
+    return bool(each.columns)
+
+
+@pytest.mark.parametrize("surface", OF)
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_surface_has_every_measure(name: str, surface: str) -> None:
+    """Or the declaration says why not; and no reason is given for what is there."""
+    each, (kinds, why) = MEASURES[name], OF[surface]
+    reason = each.without.get(surface) or ("" if each.of in kinds else why)
+    assert has(surface, name) is (not reason), reason
+
+
+def test_all_functions_of_a_graph_are_declared() -> None:
+    functions = {
+        name: getattr(torchcent, name)
+        for name in torchcent.__all__
+        if inspect.isfunction(getattr(torchcent, name))
+    }
+    of_graphs = {x for x, f in functions.items() if "edge_index" in inspect.signature(f).parameters}
+    assert of_graphs - NO_MEASURES == set(MEASURES)
+    for name, each in MEASURES.items():
+        assert functions[name] is each.function
+        assert set(each.without) <= set(OF)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_declarations_say_what_the_functions_do(name: str) -> None:
+    each = MEASURES[name]
+    assert each.text.endswith(".") and "`" not in each.text
+    assert ("edge_weight" in each.parameters) is bool(each.weights)
+    if each.of in OF["functional"][0]:
+        assert each.options.keys() <= OPTIONS.keys()  # each argument means the same everywhere
+    words = {option for option in each.options if OPTIONS.get(option, ("",))[0] == "word"}
+    assert words <= set(each.choices)
+    for option in words:
+        default = each.options[option].default
+        assert default in each.choices[option] or default is inspect.Parameter.empty
+    assert list(each.parameters)[0] == "edge_index" and set(COMMON) & set(each.parameters)
+
+
+@pytest.mark.parametrize("name", [x for x in MEASURES if MEASURES[x].undirected])
+def test_undirected_measures_refuse_directed_graphs(name: str) -> None:
+    more = {"pairs": torch.tensor([[0], [1]])} if "pairs" in MEASURES[name].options else {}
+    with pytest.raises(ValueError, match="directed"):
+        call(MEASURES[name].function, PATH, directed=None, **more)
+    call(MEASURES[name].function, PATH, directed=False, **more)
+
+
+def test_derived_files() -> None:
+    where = ROOT / "tools" / "declare.py"
+    spec = importlib.util.spec_from_file_location("declare", where)
+    assert spec is not None and spec.loader is not None
+    tool: ModuleType = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    for path, text in tool.FILES.items():
+        assert path.read_text(encoding="utf-8") == text(), "run: python tools/declare.py"
+
+
+@pytest.mark.parametrize("kernel", PUBLIC, ids=lambda x: x.name)
+def test_kernels_say_what_the_functions_do(kernel):
+    function = getattr(torchcent, kernel.name)
     options = inspect.signature(function).parameters
     if "normalized" in options:
-        assert options["normalized"].default is measure.normalized
-    if measure.family == "paths":
+        assert options["normalized"].default is kernel.normalized
+    if kernel.family == "paths":
         # A result per column of edge_index, or per vertex.
-        needed = {measure.weighted_by: torch.ones(4)} if measure.weighted_by else {}
-        found = call(function, PATH, directed=False, **needed)
-        assert found.numel() == (3 if measure.per_slot else 4)
-        assert measure.visitor is not None
+        needed = {kernel.weighted_by: torch.ones(4)} if kernel.weighted_by else {}
+        scores = call(function, PATH, directed=False, **needed)
+        assert scores.numel() == (3 if kernel.per_slot else 4)
+        assert kernel.visitor is not None
     else:
-        assert measure.visitor is None
+        assert kernel.visitor is None
     reduced = torchcent.Run(reduce="none")
-    if measure.family == "paths":
+    if kernel.family == "paths":
         function(PATH, directed=False, run=reduced, **needed)
     else:
-        with pytest.raises(ValueError, match=f"{measure.name} does not use reduce='none'"):
+        with pytest.raises(ValueError, match=f"{kernel.name} does not use reduce='none'"):
             function(PATH, directed=False, run=reduced)
-    assert torchcent.explain(PATH, measure=measure.name, directed=False).engine == "tiny"
+    assert torchcent.explain(PATH, measure=kernel.name, directed=False).engine == "tiny"
 
 
-def test_engines_have_what_the_rows_name():
-    for measure in MEASURES.values():
-        assert measure.tiny in (*_tiny.OUTPUTS, "")
-        assert measure.folds in ("all", "one", "no")
-        if measure.family == "paths":
-            assert measure.visitor in _tensor.VISITORS
-    assert not set(_measures.names("paths")) & set(_measures.names("distances"))
+def test_engines_have_what_the_kernels_name():
+    for kernel in KERNELS.values():
+        assert kernel.tiny in (*_tiny.OUTPUTS, "")
+        assert kernel.folds in ("all", "one", "no")
+        if kernel.family == "paths":
+            assert kernel.visitor in _tensor.VISITORS
+    assert not set(_kernels.names("paths")) & set(_kernels.names("distances"))
 
 
-def test_features_are_of_measures():
-    assert set(FEATURES.values()) - {""} <= set(MEASURES)
-    found = torchcent.node_features(
-        PATH, measures=list(FEATURES), states=torch.ones(4), directed=False
+def test_columns_have_the_scores_of_their_measures():
+    """With weights, those that are lengths matter to measures of shortest paths alone."""
+    known = _measures.columns()
+    weight, states = torch.tensor([1.0, 2.0, 4.0]), torch.tensor([1.0, 0.5, 0.0, 2.0])
+    exact = torchcent.Run(dtype=torch.float64)
+    features = torchcent.node_features(
+        PATH, weight, measures=list(known), states=states, directed=False, run=exact
     )
-    assert found.shape == (4, len(FEATURES))
+    assert features.shape == (4, len(known))
+    for column, (name, each) in zip(features.T, known.items(), strict=True):
+        options = {"states": states} if each.name == "percolation" else {}
+        if "normalized" in each.options:
+            options["normalized"] = True
+        if "disconnected" in each.options:
+            options["disconnected"] = "component"
+        weights = {"edge_weight": weight} if each.weights == "lengths" else {}
+        run = exact if "dtype" in each.uses else torchcent.Run()
+        scores = each.function(PATH, **weights, directed=False, run=run, **options)
+        torch.testing.assert_close(
+            column, (getattr(scores, name) if each.parts else scores).double()
+        )
 
 
-@pytest.mark.parametrize("name", [x.name for x in MEASURES.values() if not x.public] + ["speed"])
+@pytest.mark.parametrize("name", [x for x, each in KERNELS.items() if not each.public] + ["speed"])
 def test_what_is_not_public_cannot_be_named(name):
     with pytest.raises(ValueError, match="measure must be one of betweenness"):
         torchcent.explain(PATH, measure=name)

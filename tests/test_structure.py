@@ -19,7 +19,8 @@ LAYERS = (
     ("paths", "distances", "pairs", "clustering", "flow", "walks"),
     ("plots",),
     ("approx", "gnn"),
-    ("groups", "communities", "functional"),
+    ("groups", "communities"),
+    ("functional",),
     ("root",),
     ("nx", "cli"),
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 _collects = gc.isenabled()
 gc.disable()
 try:
-    from torchcent import functional, generate
+    from torchcent import generate
     from torchcent.approx._adaptive import betweenness_adaptive
     from torchcent.approx._approximation import betweenness_approx
     from torchcent.approx._current_flow import current_flow_betweenness_approx
@@ -72,6 +72,7 @@ try:
     from torchcent.walks._returns import random_walk_encoding
     from torchcent.walks._spectral import Hits, eigenvector, hits, katz
     from torchcent.walks._subgraph import communicability, subgraph_centrality
+    from torchcent import functional  # isort: skip  (of all measures that are declared)
 finally:
     if _collects:
         gc.enable()

@@ -16,7 +16,7 @@ from torchcent.check._run import DEFAULT, Run, checked, quiet, resolved, surroun
 from torchcent.check._values import number
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering._mcl import mcl
-from torchcent.engines._measures import plain_features
+from torchcent.engines._measures import plain_columns
 from torchcent.gnn import _stores
 from torchcent.gnn._features import node_features
 from torchcent.graph import Graph
@@ -161,7 +161,7 @@ class AddCentrality(_Scores):
         run: Run = DEFAULT,
     ) -> None:
         super().__init__(weight, directed, edge_types, run, normalized, log)
-        self.measures = check_batch.measures(measures, plain_features())
+        self.measures = check_batch.measures(measures, plain_columns())
         self.attr_name = check_data.node_attribute(attr_name)
 
     def forward(self, data: Any) -> Any:

@@ -23,7 +23,8 @@ from torchcent.check import (
 from torchcent.check import (
     _common as check,
 )
-from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.check._run import DEFAULT, Run
+from torchcent.engines._measures import measure
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -36,7 +37,13 @@ from torchcent.scale._arguments import Scale, scale_of, shown
 _LIKELY_SAMPLES = 0.25
 
 
-@computes("checkpoint", "devices", "group", "dtype", searches=True)
+@measure(
+    "vertices", "checkpoint", "devices", "group", "dtype", searches=True, share=True,
+    choices={"method": check_approx.METHODS, "pivots": (*_pivots.CHOICES, *_pivots.LINEAR)},
+    without=dict.fromkeys(
+        ("functional", "columns"), "its result is an Approximation: scores with intervals"
+    ),
+)  # fmt: skip
 def betweenness_approx(
     edge_index: GraphLike,
     epsilon: float = 0.01,

@@ -11,7 +11,8 @@ from torchcent.approx._result import Approximation, outward
 from torchcent.check import _approx as check_approx
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
-from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.check._run import DEFAULT, Run
+from torchcent.engines._measures import measure
 from torchcent.flow._current_flow import betweenness_of
 from torchcent.flow._solver import Potentials, fits, pairs_of, total_currents
 from torchcent.graph import Graph
@@ -20,7 +21,12 @@ from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 _METHODS = ("auto", "pairs", "exact")
 
 
-@computes("dtype")
+@measure(
+    "vertices", "dtype", weights="conductances", undirected=True, choices={"method": _METHODS},
+    without=dict.fromkeys(
+        ("functional", "columns"), "its result is an Approximation: scores with intervals"
+    ),
+)  # fmt: skip
 def current_flow_betweenness_approx(
     edge_index: GraphLike,
     epsilon: float = 0.01,

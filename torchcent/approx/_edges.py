@@ -6,14 +6,21 @@ import time
 
 import torch
 
+from torchcent.approx import _pivots
 from torchcent.approx._approximation import approximated
 from torchcent.approx._result import Approximation
+from torchcent.check import _approx as check_approx
 from torchcent.check import _batch as check_batch
-from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.check._run import DEFAULT, Run
+from torchcent.engines._measures import measure
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 
 
-@computes("checkpoint", "devices", "group", "dtype", searches=True)
+@measure(
+    "edges", "checkpoint", "devices", "group", "dtype", searches=True, share=True,
+    choices={"method": check_approx.METHODS, "pivots": _pivots.CHOICES},
+    without={"functional": "its result is an Approximation: scores with intervals"},
+)  # fmt: skip
 def edge_betweenness_approx(
     edge_index: GraphLike,
     epsilon: float = 0.01,

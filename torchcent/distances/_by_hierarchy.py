@@ -10,7 +10,7 @@ from torch import Tensor
 from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, run
 from torchcent.engines import _plan
 from torchcent.engines._hierarchy import Hierarchy
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import KERNELS
 from torchcent.engines._plan import Plan
 from torchcent.engines._reduce import Core
 from torchcent.engines._request import Request, weights
@@ -36,7 +36,7 @@ def repays(graph: Graph, request: Request, pivots: int) -> bool:
     """Whether sums over so many pivots are faster as sums over targets than from rows."""
     if request.cutoffs is not None:
         return False
-    collapses = MEASURES[request.measure].collapses
+    collapses = KERNELS[request.measure].collapses
     return pivots >= (_FEWEST if collapses else graph.num_nodes * _FEWEST_SHARE)
 
 
@@ -63,7 +63,7 @@ def source_sums(
     sums = torch.zeros(start.numel(), 3, dtype=torch.float64, device=graph.device)
     farthest = torch.zeros_like(sums[:, 0])
     target = weights(graph, targets).index_select(0, core.vertex)
-    reciprocals = not MEASURES[plan.measure].collapses
+    reciprocals = not KERNELS[plan.measure].collapses
 
     def compute(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         swept, start, target = given

@@ -12,7 +12,7 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
 from torchcent.check._cutoff import Cutoffs
-from torchcent.check._run import DEFAULT, SEARCHES, Run, computes
+from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.distances import _eccentricity, _top_closeness
 from torchcent.distances._distance_sums import (
     asked,
@@ -24,6 +24,8 @@ from torchcent.distances._distance_sums import (
 )
 from torchcent.distances._run import Sums
 from torchcent.engines import _scale
+from torchcent.engines._kernels import Kernel
+from torchcent.engines._measures import measure
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -65,7 +67,10 @@ def closeness(
 ) -> tuple[Tensor, Tensor]: ...
 
 
-@computes(*SEARCHES, "dtype", searches=True)
+@measure(
+    "vertices", *SEARCHES, "dtype", searches=True, columns=("closeness",),
+    kernel=Kernel("distances", collapses=True, rounds=True, folds="one"),
+)  # fmt: skip
 def closeness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -167,7 +172,10 @@ def closeness(
     return _scores(graph, request, limits, (pivots, ids), scores)
 
 
-@computes(*SEARCHES, "dtype", searches=True)
+@measure(
+    "vertices", *SEARCHES, "dtype", searches=True, columns=("harmonic",),
+    kernel=Kernel("distances", rounds=True, folds="one"),
+)  # fmt: skip
 def harmonic(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -221,7 +229,11 @@ def harmonic(
     return _scores(graph, request, limits, (pivots, ids), scores)
 
 
-@computes(*SEARCHES, "dtype", searches=True)
+@measure(
+    "vertices", *SEARCHES, "dtype", searches=True, columns=("eccentricity",), lowest=True,
+    kernel=Kernel("distances", collapses=True, rounds=True, folds="one"),
+    choices={"disconnected": check.DISCONNECTED},
+)  # fmt: skip
 def eccentricity(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

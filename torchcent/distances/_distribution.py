@@ -10,7 +10,7 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
-from torchcent.check._run import DEFAULT, SEARCHES, Run, computes
+from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.distances import _small_levels
 from torchcent.distances._distance_sums import (
     asked,
@@ -21,6 +21,8 @@ from torchcent.distances._distance_sums import (
 )
 from torchcent.distances._weighted_sums import distance_counts, distance_rows
 from torchcent.engines import _pieces, _room, _tiny
+from torchcent.engines._kernels import Kernel
+from torchcent.engines._measures import measure
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -28,7 +30,7 @@ from torchcent.graph._pieces import Pieces
 from torchcent.runtime import _memory
 
 
-@computes(*SEARCHES, searches=True)
+@measure("graph", *SEARCHES, searches=True, kernel=Kernel("distances"))
 def distance_distribution(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -77,7 +79,7 @@ def distance_distribution(
     return table if graph.ptr is not None else table[0]
 
 
-@computes(*SEARCHES, "dtype", searches=True)
+@measure("graph", *SEARCHES, "dtype", searches=True, kernel=Kernel("distances"))
 def effective_diameter(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -129,7 +131,11 @@ def effective_diameter(
     return (value if graph.ptr is not None else value[0]).to(request.dtype)
 
 
-@computes(*SEARCHES, "dtype", searches=True)
+@measure(
+    "graph", *SEARCHES, "dtype", searches=True,
+    kernel=Kernel("distances", collapses=True, rounds=True, folds="one"),
+    choices={"disconnected": check.DISCONNECTED},
+)  # fmt: skip
 def average_shortest_path_length(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

@@ -10,12 +10,14 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check._run import DEFAULT, SEARCHES, Run, computes
+from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.distances._bounds import Bounds, as_tensor, room_for
 from torchcent.distances._distance_sums import asked, source_sums
 from torchcent.distances._eccentricity import eccentricities, of_small
 from torchcent.distances._longest import LongestDistance
 from torchcent.engines import _pieces, _tiny
+from torchcent.engines._kernels import Kernel
+from torchcent.engines._measures import measure
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -26,7 +28,11 @@ BATCH = 512
 _Find = Callable[[Graph, Request, str], tuple[float, Bounds | None]]
 
 
-@computes(*SEARCHES, "dtype", searches=True)
+@measure(
+    "graph", *SEARCHES, "dtype", searches=True,
+    kernel=Kernel("distances", collapses=True, public=False),
+    choices={"disconnected": check.DISCONNECTED},
+)  # fmt: skip
 def diameter(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -83,7 +89,11 @@ def diameter(
     return _per_graph(graph, request, disconnected, _diameter)
 
 
-@computes(*SEARCHES, "dtype", searches=True)
+@measure(
+    "graph", *SEARCHES, "dtype", searches=True,
+    kernel=Kernel("distances", collapses=True, public=False),
+    choices={"disconnected": check.DISCONNECTED},
+)  # fmt: skip
 def radius(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -124,7 +134,11 @@ def radius(
     return _per_graph(graph, request, disconnected, _radius)
 
 
-@computes(*SEARCHES, searches=True)
+@measure(
+    "graph", *SEARCHES, searches=True,
+    kernel=Kernel("distances", collapses=True, public=False),
+    choices={"disconnected": check.DISCONNECTED},
+)  # fmt: skip
 def center(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -153,7 +167,11 @@ def center(
     return _extreme_vertices(graph, request, disconnected, _radius)
 
 
-@computes(*SEARCHES, searches=True)
+@measure(
+    "graph", *SEARCHES, searches=True,
+    kernel=Kernel("distances", collapses=True, public=False),
+    choices={"disconnected": check.DISCONNECTED},
+)  # fmt: skip
 def periphery(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

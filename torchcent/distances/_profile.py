@@ -7,9 +7,11 @@ from typing import NamedTuple
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check._run import DEFAULT, SEARCHES, Run, computes
+from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.distances._distance_sums import asked, over_all, pivots_of, vertex_sums
 from torchcent.engines import _scale
+from torchcent.engines._kernels import Kernel
+from torchcent.engines._measures import measure
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 
 
@@ -23,7 +25,10 @@ class DistanceProfile(NamedTuple):
     farness: Tensor
 
 
-@computes(*SEARCHES, "dtype", searches=True)
+@measure(
+    "vertices", *SEARCHES, "dtype", searches=True, columns=("reach", "farness"),
+    kernel=Kernel("distances", rounds=True, folds="one"),
+)  # fmt: skip
 def distance_profile(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from torchcent.engines import _blocks, _on_host, _pieces, _plan, _room, _tiny
 from torchcent.engines._blocks import Blocks
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import KERNELS
 from torchcent.engines._plan import Plan, weights_in_words
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
@@ -24,7 +24,7 @@ def explained(graph: Graph, request: Request) -> Plan:
 
     def of_one(one: Graph, starts: Tensor | None, ends: Tensor | None) -> Plan:
         asked = request._replace(sources=starts, targets=ends)
-        if MEASURES[asked.measure].family == "paths":
+        if KERNELS[asked.measure].family == "paths":
             blocks = _blocks.chosen(one, asked)
             if blocks is not None:
                 return _of_blocks(one, blocks, asked)
@@ -50,7 +50,7 @@ def explained(graph: Graph, request: Request) -> Plan:
     size = _batch.counts(graph)[0]
     engines = Counter({"tiny": int(small.size)}) if small.size else Counter()
     engines.update(made.engine for made in plans)
-    wanted = [MEASURES[measure].tiny]
+    wanted = [KERNELS[measure].tiny]
     needed = _tiny.room_for(graph, small, wanted, measure, memory) if small.size else graph.nbytes
     lanes = _tiny.lanes(graph.device)
     if pivots is None:

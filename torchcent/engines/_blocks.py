@@ -25,7 +25,7 @@ from torch import Tensor
 
 from torchcent.engines import _block_paths, _room
 from torchcent.engines._fold import Fold, in_component
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import KERNELS
 from torchcent.engines._problem import add_at
 from torchcent.engines._reach import Reach
 from torchcent.engines._request import Request, weights
@@ -163,7 +163,7 @@ class Blocks:
         None if that takes numbers of paths beyond 2^53 (_block_paths.py).
         """
         a, b = weights(graph, request.sources), weights(graph, request.targets)
-        memory, measure = request.memory, MEASURES[request.measure]
+        memory, measure = request.memory, KERNELS[request.measure]
         left = request._replace(
             blocked=True,
             memory=None if memory is None else max(memory - graph.nbytes - self.nbytes, 0),
@@ -275,7 +275,7 @@ def _decompose(graph: Graph) -> Blocks:
 
 def chosen(graph: Graph, request: Request) -> Blocks | None:
     """The blocks of a graph, if they are to be searched one by one."""
-    measure = MEASURES[request.measure]
+    measure = KERNELS[request.measure]
     possible = (
         request.may("blocks")
         and measure.visitor in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS, Visitor.STRESS)

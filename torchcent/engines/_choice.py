@@ -12,7 +12,7 @@ from torchcent.engines._chains import Chains
 from torchcent.engines._costs import ENGINES, Job
 from torchcent.engines._fold import Fold
 from torchcent.engines._hierarchy import Hierarchy
-from torchcent.engines._measures import Measure
+from torchcent.engines._kernels import Kernel
 from torchcent.engines._request import Request, weights
 from torchcent.engines._room import LANES
 from torchcent.engines._twins import Twins
@@ -63,7 +63,7 @@ class Preparation:
     """
 
     def __init__(
-        self, graph: Graph, measure: Measure, memory: int | None, num_sources: int | None
+        self, graph: Graph, measure: Kernel, memory: int | None, num_sources: int | None
     ) -> None:
         self.graph, self.peak = graph, 0
         self.is_short = False  # whether more memory might change the choice of the engine
@@ -126,7 +126,7 @@ Choice = tuple[str, str, _reduce.Core]
 
 
 def choose(
-    cores: Preparation, measure: Measure, fold: str, request: Request, num_sources: int | None
+    cores: Preparation, measure: Kernel, fold: str, request: Request, num_sources: int | None
 ) -> Choice:
     """The engine, the reason, and the core in the order that suits it; None means all sources.
 
@@ -188,9 +188,7 @@ def choose(
     return engine, reason, core
 
 
-def without_hierarchy(
-    graph: Graph, measure: Measure, request: Request, device: torch.device
-) -> str:
+def without_hierarchy(graph: Graph, measure: Kernel, request: Request, device: torch.device) -> str:
     """Why there cannot be a search of a hierarchy on this device; "" if there can."""
     paths = measure.family == "paths"
     if paths and measure.visitor not in (*_BY_PAIRS, Visitor.STRESS):
@@ -211,7 +209,7 @@ def without_hierarchy(
 
 
 def _hierarchical(
-    cores: Preparation, measure: Measure, fold: str, request: Request, num_sources: int | None
+    cores: Preparation, measure: Kernel, fold: str, request: Request, num_sources: int | None
 ) -> _reduce.Core | None:
     """The core, if it is to be contracted to a hierarchy instead of single searches."""
     graph = cores.graph
@@ -251,14 +249,14 @@ def _chains_first(cores: Preparation, core: _reduce.Core, request: Request, sour
     return _chains.seconds(core, sources, chains) < most and _chains.pays(core, chains, sources)
 
 
-def _folding_before_contraction(measure: Measure, fold: str) -> str:
+def _folding_before_contraction(measure: Kernel, fold: str) -> str:
     """Leaves are cheap in a hierarchy, where distances and stress need no formulas for them."""
     return fold if measure.visitor in _BY_PAIRS else "no"
 
 
 def _contracted(
     cores: Preparation,
-    measure: Measure,
+    measure: Kernel,
     fold: str,
     request: Request,
     num_sources: int | None,
@@ -293,7 +291,7 @@ def _contracted(
     return cores.core("degree", fold) if contracts else None
 
 
-def folding(graph: Graph, measure: Measure, request: Request, num_sources: int | None) -> str:
+def folding(graph: Graph, measure: Kernel, request: Request, num_sources: int | None) -> str:
     """Which leaves may be folded.
 
     The search from a folded leaf is that of its neighbour, with all distances changed by a
@@ -311,7 +309,7 @@ def folding(graph: Graph, measure: Measure, request: Request, num_sources: int |
 
 
 def merging(
-    graph: Graph, measure: Measure, request: Request, fold: str, num_sources: int | None
+    graph: Graph, measure: Kernel, request: Request, fold: str, num_sources: int | None
 ) -> Twins | None:
     """The twins that are searched once, if there are some and it pays."""
     weighted = graph.is_weighted
@@ -346,7 +344,7 @@ def merging(
     return twins if pays else None
 
 
-def by_weights(graph: Graph, measure: Measure, request: Request) -> bool:
+def by_weights(graph: Graph, measure: Kernel, request: Request) -> bool:
     """Returns whether only vertices of equal weights may be twins (_twins.py)."""
     counts_ends = request.endpoints and not graph.is_symmetric
     return measure.per_slot or measure.visitor == Visitor.STRESS or counts_ends
@@ -376,7 +374,7 @@ def _faster(graph: Graph, core: _reduce.Core, num_sources: int | None) -> tuple[
 
 
 def _by_hops(
-    cores: Preparation, measure: Measure, fold: str, request: Request, num_sources: int | None
+    cores: Preparation, measure: Kernel, fold: str, request: Request, num_sources: int | None
 ) -> Choice:
     """Distances in hops: bits, or a hierarchy for all vertices of a deep graph."""
     if num_sources is not None and num_sources < WIDE:

@@ -9,7 +9,7 @@ import torch
 from torchcent.engines import _hierarchy, _reduce, _room, _tensor
 from torchcent.engines._chains import Chains
 from torchcent.engines._hierarchy import Hierarchy
-from torchcent.engines._measures import Measure
+from torchcent.engines._kernels import Kernel
 from torchcent.engines._reduce import Core
 from torchcent.engines._room import LANES
 from torchcent.graph import Graph
@@ -37,7 +37,7 @@ class Job(NamedTuple):
 
     graph: Graph
     core: Core
-    measure: Measure
+    measure: Kernel
     sources: int
     held: int
     together: bool = False

@@ -15,7 +15,7 @@ from torchcent.engines import _tensor
 from torchcent.engines._chains import Chains
 from torchcent.engines._choice import too_deep_for_lanes
 from torchcent.engines._hierarchy import Hierarchy
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import KERNELS
 from torchcent.engines._plan import Plan
 from torchcent.engines._reduce import Problem
 from torchcent.engines._room import calls_on_cuda
@@ -53,7 +53,7 @@ def run(problem: Problem, plan: Plan, progress: bool | None, scale: Scale | None
     With limits there is a column for each.
     """
     core = problem.core
-    edges = MEASURES[problem.measure].per_slot
+    edges = KERNELS[problem.measure].per_slot
     rows = () if problem.limits is None else (problem.limits.numel(),)
     hierarchy = Hierarchy.of(core) if plan.engine == "hierarchy" else None
     size = core.num_slots if edges else core.num_nodes
@@ -61,7 +61,7 @@ def run(problem: Problem, plan: Plan, progress: bool | None, scale: Scale | None
         size = hierarchy.entries(edges)
     searched = torch.zeros((*rows, size), dtype=torch.float64, device=core.rowptr.device)
     quick = _is_quick(problem, plan)
-    name = problem.measure if MEASURES[problem.measure].public else "betweenness"
+    name = problem.measure if KERNELS[problem.measure].public else "betweenness"
     total = plan.sources if plan.together else problem.sources.numel()
     if total:
         with progress_bar(total, name, progress, quick) as bar:
@@ -153,7 +153,7 @@ def _is_quick(problem: Problem, plan: Plan) -> bool:
 
 
 def _on_tensors(problem: Problem, lanes: int, bar: tqdm) -> Compute:
-    visitor = MEASURES[problem.measure].visitor
+    visitor = KERNELS[problem.measure].visitor
     assert visitor is not None
     weighted = problem.core.weight is not None
 
@@ -180,7 +180,7 @@ def _on_chains(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
     weight.index_copy_(0, problem.sources, problem.source_weight)
     contracted = (
         chains.kept, chains.first, chains.inner, chains.ends, chains.along, chains.rowptr,
-        chains.head, chains.arc, chains.slots if MEASURES[problem.measure].per_slot else None,
+        chains.head, chains.arc, chains.slots if KERNELS[problem.measure].per_slot else None,
     )  # fmt: skip
 
     def call(given: Any, part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
@@ -202,7 +202,7 @@ def _on_hierarchy(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
     assert hierarchy is not None
     order = hierarchy.in_order(problem.sources)
     starts = problem.sources[order], problem.source_weight[order]
-    measure = MEASURES[problem.measure]
+    measure = KERNELS[problem.measure]
     of_paths = measure.per_slot, measure.visitor is Visitor.STRESS
 
     def call(given: Any, part: slice, flows: Tensor, rung: int, control: Tensor) -> int:
@@ -242,7 +242,7 @@ def _endpoints(problem: Problem, plan: Plan, hierarchy: Hierarchy) -> Tensor:
 
 
 def _compiled(problem: Problem, plan: Plan) -> Compute:
-    visitor = MEASURES[problem.measure].visitor
+    visitor = KERNELS[problem.measure].visitor
     assert visitor is not None
     launch = plan.launch
 

@@ -10,7 +10,7 @@ from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
 from torchcent.check import _weights as check_weights
 from torchcent.check._run import DEFAULT, PATHS, Run, computes
-from torchcent.engines import _batch_plan, _measures
+from torchcent.engines import _batch_plan, _kernels
 from torchcent.engines._plan import Plan
 from torchcent.engines._request import Request, engine_and_strategy
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -44,9 +44,9 @@ def explain(
         >>> torchcent.explain(torchcent.generate.ba(2000, 5)).engine
         'lanes'
     """
-    known = _measures.names("paths") + _measures.names("distances")
+    known = _kernels.names("paths") + _kernels.names("distances")
     check.choice(measure, "measure", known)
-    distances = _measures.MEASURES[measure].family == "distances"
+    distances = _kernels.KERNELS[measure].family == "distances"
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=not distances)
     if distances:
         engine, code = check_weights.engine(run.engine.name, graph, check.DISTANCE_ENGINES), 0

@@ -15,7 +15,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import KERNELS
 from torchcent.engines._problem import Pairs
 from torchcent.graph import Graph, _csr
 from torchcent.runtime import _ops
@@ -95,11 +95,11 @@ class Fold:
             (hanging_a, total_a), (hanging_b, total_b) = self._sums(graph, a), self._sums(graph, b)
             totals = total_a, total_b
         own, through = pairs.own, pairs.through
-        counts = MEASURES[measure].visitor == Visitor.STRESS
+        counts = KERNELS[measure].visitor == Visitor.STRESS
         if counts:
             # Paths that end in a folded leaf pass through its parent, once per path.
             own, through = own + (hanging_a - a), through + (hanging_b - b)
-        if MEASURES[measure].per_slot:
+        if KERNELS[measure].per_slot:
             known = self._of_slots(graph, (hanging_a, hanging_b), totals)
         else:
             hanging = hanging_a, hanging_b

@@ -1,118 +1,191 @@
-"""The registry of measures, for planning, driver, batches, features, command line and NetworkX.
+"""The declarations of measures, from which every other surface is derived.
 
-A new measure needs one row here and a public function.
+A public function that computes a measure is decorated with :func:`measure`. Operators for compiled
+models, subcommands, columns of `node_features`, the tables of the documentation, fuzzers and tests
+read what it says (docs/contributing/new_measure.md).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, ParamSpec, TypeVar, get_type_hints
 
-from torchcent.runtime._codes import Visitor
+from torchcent.check import _common as check
+from torchcent.check import _weights as check_weights
+from torchcent.check._run import computes
+from torchcent.engines._kernels import KERNELS, Kernel
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+#: arguments that all measures share
+COMMON = ("edge_index", "edge_weight", "num_nodes", "batch", "directed", "run")
+
+
+class Option(NamedTuple):
+    """An argument of measures.
+
+    Attributes:
+        kind: "flag", "number", "count", "word" (one of several), "lengths" (a number or several),
+            "vertices" (their ids), "values" (a number per vertex), "value" (one number, or one per
+            vertex), "group", "columns" (names), or "" for what only Python has.
+        text: what it says, for the command line.
+    """
+
+    kind: str
+    text: str = ""
+
+
+#: what an argument means, whichever measure has it
+OPTIONS = {
+    "normalized": Option("flag", "divide by the largest possible score"),
+    "endpoints": Option("flag", "also count the ends of a path"),
+    "wf_improved": Option("flag", "with Wasserman and Faust's factor for disconnected graphs"),
+    "sources": Option("vertices", "only paths from these vertices, or from K random ones"),
+    "targets": Option("vertices", "only paths to these vertices"),
+    "vertices": Option("", "only the scores of these vertices"),
+    "top": Option("", "only the highest scores"),
+    "cutoff": Option("lengths", "count only pairs at most so far apart; several: scores for each"),
+    "states": Option("values", "one vertex and its state, a number >= 0, per line; others have 0"),
+    "variant": Option("word", "how a path counts"),
+    "disconnected": Option("word", "inf, or within each component, if some pairs have no path"),
+    "direction": Option("word", "which arcs of a vertex count"),
+    "alpha": Option("number", "weight of each step of a walk"),
+    "beta": Option("value", "weight of each vertex, the same for all or one per line"),
+    "personalization": Option("values", "where walks begin anew: one vertex and a number per line"),
+    "dangling": Option("values", "where walks go from vertices without arcs, likewise"),
+    "tol": Option("number", "error at which the iteration ends"),
+    "max_iter": Option("count", "largest number of iterations"),
+    "walk_length": Option("count", "number of steps, and of columns"),
+    "measures": Option("columns", "names of the columns, separated by commas"),
+    "group": Option("group", "the vertices of a group; may be given several times"),
+    "epsilon": Option("number", "largest error of a score"),
+    "delta": Option("number", "probability with which an error may be larger"),
+    "method": Option("word", "how scores are estimated"),
+    "max_samples": Option("count", "draw at most so many"),
+    "time_limit": Option("number", "seconds after which the best estimates are returned"),
+    "pivots": Option("word", "how pivots are chosen, for --method pivots"),
+    "generator": Option(""),
+}
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure that is computed by searches from all vertices, or from some.
+    """What is declared beside the function of a measure.
 
     Attributes:
-        name: name of the public function, also shown by `explain` and the progress bar.
-        family: "paths" counts shortest paths, "distances" adds up or compares distances.
-        visitor: what the path-counting kernels compute.
-        per_slot: whether scores are per slot instead of per vertex.
-        by_depth: whether the visitor uses distances from the source (csrc/paths/betweenness.h).
-        collapses: whether it needs sums and maxima of distances only, which one search finds for
-            many sources together.
-        rounds: whether weights whose sums are rounded may be taken in fixed point, so that there
-            can be a hierarchy: results are of many distances and have no bits to lose.
-        folds: which leaves may be folded before the search: "all" in rounds, "one" round, or "no".
-        tiny: the output of the tiny engine for it; "" if that engine does not compute it.
-        normalized: the default of `normalized=`.
-        weighted_by: the argument with one number per vertex that weights its paths as a source; ""
-            if each source counts once.
-        public: whether users may name it, as in `explain`.
+        function: the public function.
+        of: what has a score: "vertices", "edges", "groups", "pairs" or "graph".
+        uses: the fields of a Run that matter to it.
+        family: "paths" or "distances" if searches compute it, else "".
+        weights: what weights of edges are to it: "lengths", "strengths" (0 is no edge),
+            "conductances" (likewise), or "" if they do not matter.
+        choices: the words that an argument accepts.
+        columns: the columns of `node_features` that it has.
+        undirected: whether it is for undirected graphs alone.
+        share: whether tables show each score's share of the sum.
+        lowest: whether the lowest scores are the most central ones.
+        without: the surfaces that do not have it, with the reason.
+        width: the number of columns of its result, from its options; None for a vector.
     """
 
-    name: str
-    family: str
-    visitor: Visitor | None = None
-    per_slot: bool = False
-    by_depth: bool = False
-    collapses: bool = False
-    rounds: bool = False
-    folds: str = "no"
-    tiny: str = "distances"
-    normalized: bool = False
-    weighted_by: str = ""
-    public: bool = True
+    function: Callable[..., Any]
+    of: str
+    uses: tuple[str, ...] = ()
+    family: str = ""
+    weights: str = "lengths"
+    choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+    undirected: bool = False
+    share: bool = False
+    lowest: bool = False
+    without: Mapping[str, str] = field(default_factory=dict)
+    width: Callable[[Mapping[str, Any]], int | None] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @functools.cached_property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        return inspect.signature(self.function).parameters
+
+    @property
+    def options(self) -> dict[str, inspect.Parameter]:
+        """Its own arguments, in their order."""
+        return {name: each for name, each in self.parameters.items() if name not in COMMON}
+
+    @functools.cached_property
+    def result(self) -> Any:
+        """The type of what the function returns."""
+        return get_type_hints(self.function)["return"]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the tensors of its result, if there are several."""
+        return getattr(self.result, "_fields", ())
+
+    @property
+    def text(self) -> str:
+        """The first sentence of its docstring."""
+        summary = (inspect.getdoc(self.function) or "").partition("\n\n")[0]
+        return re.sub(r":\w+:`~?(.*?)`", r"\1", " ".join(summary.split()))
 
 
-_ROWS = (
-    Measure("betweenness", "paths", Visitor.BETWEENNESS, folds="all", tiny="betweenness",
-            normalized=True),
-    Measure("edge_betweenness", "paths", Visitor.EDGE_BETWEENNESS, per_slot=True, folds="all",
-            tiny="edge_betweenness", normalized=True),
-    # Paths that end in a folded leaf pass through its parent once per path, not once.
-    Measure("stress", "paths", Visitor.STRESS, folds="one", tiny="stress"),
-    Measure("percolation", "paths", Visitor.BETWEENNESS, folds="all", tiny="betweenness",
-            normalized=True, weighted_by="states"),
-    # betweenness_variant, and pivots with linear scaling (approx/): folded leaves are at other
-    # distances.
-    Measure("linear", "paths", Visitor.LINEAR, by_depth=True, tiny="", normalized=True,
-            public=False),
-    Measure("distance", "paths", Visitor.DISTANCE, by_depth=True, tiny="", normalized=True,
-            public=False),
-    Measure("proximal_source", "paths", Visitor.PROXIMAL_SOURCE, by_depth=True, tiny="",
-            normalized=True, public=False),
-    Measure("proximal_target", "paths", Visitor.PROXIMAL_TARGET, by_depth=True, tiny="",
-            normalized=True, public=False),
-    Measure("distance_profile", "distances", rounds=True, folds="one"),
-    Measure("closeness", "distances", collapses=True, rounds=True, folds="one"),
-    Measure("harmonic", "distances", rounds=True, folds="one"),
-    Measure("eccentricity", "distances", collapses=True, rounds=True, folds="one"),
-    Measure("average_shortest_path_length", "distances", collapses=True, rounds=True, folds="one"),
-    Measure("distance_distribution", "distances"),
-    Measure("effective_diameter", "distances"),
-    Measure("shortest_path_lengths", "distances", public=False),
-    # These search from some vertices and keep bounds (distances/_extremes.py).
-    Measure("diameter", "distances", collapses=True, public=False),
-    Measure("radius", "distances", collapses=True, public=False),
-    Measure("center", "distances", collapses=True, public=False),
-    Measure("periphery", "distances", collapses=True, public=False),
-)  # fmt: skip
-
-MEASURES: dict[str, Measure] = {row.name: row for row in _ROWS}
-
-#: columns of node_features: the measure, or the part of distance_profile, that computes each
-FEATURES = {
-    "betweenness": "betweenness",
-    "stress": "stress",
-    "percolation": "percolation",
-    "closeness": "distance_profile",
-    "harmonic": "distance_profile",
-    "eccentricity": "eccentricity",
-    "degree": "",
-    "reach": "distance_profile",
-    "farness": "distance_profile",
-    # torchcent/walks has these: functions of the arcs alone
-    "pagerank": "",
-    "katz": "",
-    "eigenvector": "",
-    "hubs": "",
-    "authorities": "",
-    "subgraph_centrality": "",
-    "core_number": "",
-    "triangles": "",
-    "clustering_coefficient": "",
-}
+#: by name, in the order of their modules
+MEASURES: dict[str, Measure] = {}
 
 
-def plain_features() -> tuple[str, ...]:
-    """The columns of node_features that need only the graph."""
-    return tuple(
-        name for name, of in FEATURES.items() if of not in MEASURES or not MEASURES[of].weighted_by
-    )
+def measure(
+    of: str, *uses: str, searches: bool = False,
+    kernel: Kernel | None = None, kernels: Mapping[str, Kernel] | None = None, **declared: Any,
+) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:  # fmt: skip
+    """Declares a measure, beside its function, and decorates it as `computes` does.
+
+    Args:
+        of, declared: attributes of :class:`Measure`.
+        uses, searches: as in :func:`torchcent.check._run.computes`.
+        kernel: what searches compute for it, by its name; `kernels` if there are several.
+    """
+
+    def decorate(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+        call = computes(*uses, searches=searches)(function)
+        known = dict(kernels or {}) | ({function.__name__: kernel} if kernel else {})
+        KERNELS.update({name: replace(each, name=name) for name, each in known.items()})
+        family = next((each.family for each in known.values()), "")
+        MEASURES[function.__name__] = Measure(call, of, uses, family, **declared)
+        return call
+
+    return decorate
 
 
-def names(family: str) -> tuple[str, ...]:
-    """The public measures of a family."""
-    return tuple(x.name for x in _ROWS if x.family == family and x.public)
+def columns() -> dict[str, Measure]:
+    """The measure that has each column of `node_features`."""
+    return {name: each for each in MEASURES.values() for name in each.columns}
+
+
+def needs_more(each: Measure) -> bool:
+    """Whether it has an argument that must be given besides the graph."""
+    return any(option.default is option.empty for option in each.options.values())
+
+
+def plain_columns() -> tuple[str, ...]:
+    """The columns of `node_features` that need only the graph."""
+    return tuple(name for name, each in columns().items() if not needs_more(each))
+
+
+def has_command(each: Measure) -> bool:
+    """Whether it is a subcommand of its own, which writes a table of scores."""
+    return each.of in ("vertices", "edges", "groups") and "command" not in each.without
+
+
+def engines(each: Measure) -> tuple[str, ...]:
+    """The engines that may be named, for hops and for weights."""
+    if "engine" in each.choices or "engine" not in each.uses:
+        return tuple(each.choices.get("engine", ("auto",)))
+    of_hops = check.ENGINES if each.family == "paths" else check.DISTANCE_ENGINES
+    return tuple(dict.fromkeys((*of_hops, *check_weights.ENGINES)))

@@ -10,7 +10,7 @@ import torch
 
 from torchcent.engines import _choice, _hierarchy, _plan
 from torchcent.engines._hierarchy import Hierarchy
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import KERNELS
 from torchcent.engines._plan import Plan
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
@@ -26,7 +26,7 @@ def chosen(graph: Graph, request: Request) -> tuple[Graph, Request] | None:
     `auto` does not compute on the host where a ledger keeps units, so that these do not depend on
     its threads, or where several devices or ranks compute.
     """
-    if not is_on_cuda(graph) or MEASURES[request.measure].family != "paths":
+    if not is_on_cuda(graph) or KERNELS[request.measure].family != "paths":
         return None
     scale = request.scale
     if request.engine == "hierarchy" and (scale is None or not scale.is_spread):
@@ -52,7 +52,7 @@ def is_on_cuda(graph: Graph) -> bool:
 
 def _is_faster(graph: Graph, request: Request) -> bool:
     """Whether the host is likely to take less time, if it finds a hierarchy that pays."""
-    measure, asked = MEASURES[request.measure], request.num_sources
+    measure, asked = KERNELS[request.measure], request.num_sources
     if _choice.without_hierarchy(graph, measure, request, _HOST):
         return False
     by_hops, threads = not graph.is_weighted, torch.get_num_threads()

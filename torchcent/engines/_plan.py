@@ -15,7 +15,7 @@ from torchcent.engines import _choice, _hierarchy, _reduce, _room
 from torchcent.engines._chains import Chains
 from torchcent.engines._costs import ENGINES, Job
 from torchcent.engines._hierarchy import Hierarchy
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import KERNELS
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _fixed_point
 from torchcent.runtime import _codes
@@ -132,7 +132,7 @@ def plan(
 
 def of_many_distances(graph: Graph, request: Request) -> Graph:
     """The graph that a hierarchy is made of: in fixed point for sums over float distances."""
-    measure = MEASURES[request.measure]
+    measure = KERNELS[request.measure]
     rounds = measure.rounds or (request.engine == "hierarchy" and measure.collapses)
     return _fixed_point.of(graph) if rounds and graph.is_weighted and not request.cutoffs else graph
 
@@ -142,7 +142,7 @@ def _plan(graph: Graph, request: Request, asked: int | None) -> tuple[Plan, _red
     # All that a plan depends on, but for the free memory and the vertices that may be twins, if
     # these are to have the same weights.
     of_all = request.sources is None and request.targets is None
-    by_weights = _choice.by_weights(graph, MEASURES[request.measure], request)
+    by_weights = _choice.by_weights(graph, KERNELS[request.measure], request)
     keeps = MOST_KEPT > 0 and (of_all or not by_weights)
     key = (
         request.measure, request.engine, request.strategy, request.memory,
@@ -165,7 +165,7 @@ def _plan(graph: Graph, request: Request, asked: int | None) -> tuple[Plan, _red
 
 def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, bool]:
     """A new plan, and whether all that it needs had been prepared before."""
-    measure = MEASURES[request.measure]
+    measure = KERNELS[request.measure]
     cores = _choice.Preparation(graph, measure, request.memory, asked)
     fold = _choice.folding(graph, measure, request, asked)
     cores.twins = _choice.merging(graph, measure, request, fold, asked)

@@ -19,7 +19,7 @@ from torchcent.engines import _cutoffs, _hops
 from torchcent.engines._chains import Chains
 from torchcent.engines._fold import Fold
 from torchcent.engines._hierarchy import Hierarchy
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import KERNELS
 from torchcent.engines._problem import Pairs, Reduction
 from torchcent.engines._request import weights
 from torchcent.engines._twins import Twins
@@ -141,7 +141,7 @@ class Problem:
 
     def total(self, searched: Tensor) -> Tensor:
         """What is known and what was found, per core vertex or slot."""
-        edges = MEASURES[self.measure].per_slot
+        edges = KERNELS[self.measure].per_slot
         place = self.core.slot if edges else self.core.vertex
         assert place is not None  # see with_slots
         if self.limits is not None:  # nothing is known
@@ -339,7 +339,7 @@ def problem(
         return found
     mirrored = (
         sources is None and targets is None and not endpoints and graph.is_symmetric
-        and MEASURES[measure].visitor in (Visitor.BETWEENNESS, Visitor.STRESS)
+        and KERNELS[measure].visitor in (Visitor.BETWEENNESS, Visitor.STRESS)
     )  # fmt: skip
     return dataclasses.replace(found, limits=_cutoffs.limits(graph, cutoffs), mirrored=mirrored)
 
@@ -353,7 +353,7 @@ def of_pairs(
     endpoints: bool = False,
 ) -> Problem:
     """The same for any weights of pairs, with at most so many sources."""
-    if MEASURES[measure].per_slot:
+    if KERNELS[measure].per_slot:
         core = with_slots(graph, core)
     known: Tensor | None = None
     for link in core.chain:

@@ -10,7 +10,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.check._run import Engine
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import KERNELS
 from torchcent.graph import Graph
 from torchcent.scale._arguments import Scale
 
@@ -19,7 +19,7 @@ class Request(NamedTuple):
     """The validated arguments. Vertex ids are those of the graph, or of the union of a batch.
 
     Attributes:
-        measure: name in the registry (`_measures.py`).
+        measure: name of the kernel (`_kernels.py`).
         engine: as requested, or as implied by a strategy.
         strategy: a code (`_codes.Strategy`).
         sources, targets: where paths that count begin and end: vertices, or float64 [n] with the
@@ -61,7 +61,7 @@ class Request(NamedTuple):
     @property
     def _key(self) -> dict[str, object]:
         """What the sums depend on, by the names of the arguments."""
-        starts = MEASURES[self.measure].weighted_by or "sources"
+        starts = KERNELS[self.measure].weighted_by or "sources"
         named = {starts: self.sources, "targets": self.targets}
         kept = ("measure", "engine", "strategy", "endpoints")
         reduce = "auto" if self.reduce is None else sorted(self.reduce)
@@ -83,7 +83,7 @@ class Request(NamedTuple):
     @property
     def tiny(self) -> str:
         """The engine, as far as the tiny engine is concerned, which knows no cutoffs."""
-        known = self.cutoffs is None and MEASURES[self.measure].tiny
+        known = self.cutoffs is None and KERNELS[self.measure].tiny
         return self.engine if known else "tensor"
 
     @property

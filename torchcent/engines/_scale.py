@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import KERNELS
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
 from torchcent.runtime import _memory, _small
@@ -15,7 +15,7 @@ from torchcent.runtime import _memory, _small
 
 def of_request(scores: Tensor, graph: Graph, request: Request) -> Tensor:
     """The scores that a request specifies, from sums over ordered pairs."""
-    measure = MEASURES[request.measure]
+    measure = KERNELS[request.measure]
     if measure.weighted_by:
         assert request.sources is not None
         return percolation(scores, graph, request.sources)

@@ -32,7 +32,7 @@ import torch
 from torch import Tensor
 
 from torchcent.engines._fold import Fold
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import KERNELS
 from torchcent.engines._problem import Pairs, add_at
 from torchcent.graph import Graph, _csr
 from torchcent.runtime import _ops, _small
@@ -122,8 +122,8 @@ class Twins:
         a, b, own, through = pairs
         of_a = self._inside(a)
         of_b = of_a if b is a else self._inside(b)
-        counts = MEASURES[measure].visitor == Visitor.STRESS
-        if MEASURES[measure].per_slot:
+        counts = KERNELS[measure].visitor == Visitor.STRESS
+        if KERNELS[measure].per_slot:
             known = self._known_of_slots(graph, a, b, of_a, of_b)
         else:
             known = self._known_of_vertices(graph, a, b, of_a, of_b, counts)

@@ -10,8 +10,9 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
-from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.check._run import DEFAULT, Run
 from torchcent.check._values import dense, flag
+from torchcent.engines._measures import measure
 from torchcent.flow import _trees
 from torchcent.flow._solver import (
     Component,
@@ -29,7 +30,10 @@ from torchcent.runtime import _small
 Ends = tuple[Tensor, Tensor] | None  # sources and targets; None if all pairs count
 
 
-@computes("dtype")
+@measure(
+    "vertices", "dtype", weights="conductances", undirected=True,
+    columns=("current_flow_betweenness",),
+)  # fmt: skip
 def current_flow_betweenness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -172,7 +176,7 @@ def _by_label(vertices: Tensor, label: Tensor) -> Sequence[Tensor]:
     return found
 
 
-@computes("dtype")
+@measure("edges", "dtype", weights="conductances", undirected=True)
 def edge_current_flow_betweenness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -232,7 +236,10 @@ def edge_current_flow_betweenness(
     return score.index_select(0, slot.clamp(min=0)).masked_fill_(slot < 0, 0).to(run.dtype)
 
 
-@computes("dtype")
+@measure(
+    "vertices", "dtype", weights="conductances", undirected=True,
+    columns=("current_flow_closeness",),
+)  # fmt: skip
 def current_flow_closeness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -279,7 +286,10 @@ def current_flow_closeness(
     return score.to(run.dtype)
 
 
-@computes("dtype")
+@measure(
+    "vertices", "dtype", weights="conductances", undirected=True,
+    columns=("information_centrality",),
+)  # fmt: skip
 def information_centrality(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -313,7 +323,7 @@ def information_centrality(
     )
 
 
-@computes("dtype")
+@measure("pairs", "dtype", weights="conductances", undirected=True)
 def effective_resistance(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

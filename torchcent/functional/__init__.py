@@ -1,55 +1,48 @@
 """Operators for use inside models: torch.compile captures them without a graph break.
 
-Every measure of vertices is here, and edge_betweenness and node_features. Each function is the one
-of the same name in torchcent, for an edge_index, as a single operator. It takes num_nodes, which
-determines the shape of the result before anything is computed.
+Each function is that of the same name in torchcent, for an edge_index, as a single operator. All
+measures of vertices, edges and groups are here, and node_features. `num_nodes` must be given, since
+it determines the shape of the result before anything is computed; usually it is ``x.shape[0]``.
+`sources`, `targets` and other sets of vertices are tensors, and there is one cutoff at most.
+
+The values are the same, also with ``fullgraph=True`` and dynamic shapes. On CUDA the operator runs
+on the current stream. **No gradient flows**: scores are not a differentiable function of
+edge_index, nor of the weights (they jump where two paths become equally short). They enter a model
+as constants; everything computed from them is differentiated as usual. A weight that requires grad
+is an error while gradients are enabled: pass ``edge_weight.detach()``.
+
+Example:
+    >>> import torch
+    >>> import torchcent.functional as F
+    >>> star = torch.tensor([[0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0]])
+    >>> F.betweenness(star, num_nodes=4)  # within torch.compile(..., fullgraph=True), too
+    tensor([1., 0., 0., 0.])
+    >>> def with_scores(x, edge_index):
+    ...     scores = F.node_features(edge_index, num_nodes=x.shape[0], measures=["betweenness"])
+    ...     return torch.cat([x, scores], dim=1)
+    >>> with_scores(torch.ones(4, 1), star)
+    tensor([[1., 1.],
+            [1., 0.],
+            [1., 0.],
+            [1., 0.]])
 """
 
-from torchcent.functional._arcs import (
-    clustering_coefficient,
-    core_number,
-    current_flow_betweenness,
-    current_flow_closeness,
-    degree,
-    eigenvector,
-    hits,
-    information_centrality,
-    katz,
-    pagerank,
-    subgraph_centrality,
-    triangles,
-)
-from torchcent.functional._distances import closeness, distance_profile, eccentricity, harmonic
-from torchcent.functional._features import node_features
-from torchcent.functional._paths import (
-    betweenness,
-    betweenness_variant,
-    edge_betweenness,
-    percolation,
-    stress,
-)
+# Modules that declare what is here.
+import torchcent.distances._closeness
+import torchcent.distances._profile
+import torchcent.flow._current_flow
+import torchcent.gnn._features
+import torchcent.groups._betweenness
+import torchcent.groups._closeness
+import torchcent.paths._percolation
+import torchcent.paths._variants
+import torchcent.walks._pagerank
+import torchcent.walks._returns
+import torchcent.walks._spectral
+import torchcent.walks._subgraph  # noqa: F401
+from torchcent.engines._measures import MEASURES
+from torchcent.functional._calls import function_of, is_here
 
-__all__ = [
-    "betweenness",
-    "betweenness_variant",
-    "closeness",
-    "clustering_coefficient",
-    "core_number",
-    "current_flow_betweenness",
-    "current_flow_closeness",
-    "degree",
-    "distance_profile",
-    "eccentricity",
-    "edge_betweenness",
-    "eigenvector",
-    "harmonic",
-    "hits",
-    "information_centrality",
-    "katz",
-    "node_features",
-    "pagerank",
-    "percolation",
-    "stress",
-    "subgraph_centrality",
-    "triangles",
-]
+__all__ = sorted(name for name, each in MEASURES.items() if is_here(each))
+
+globals().update({name: function_of(MEASURES[name]) for name in __all__})

@@ -8,7 +8,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import choice
-from torchcent.engines._measures import plain_features
+from torchcent.engines._measures import plain_columns
 from torchcent.gnn._features import node_features
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, as_graph
@@ -67,7 +67,7 @@ def centralization(
         Freeman 1978.
     """
     graph = as_graph(edge_index, None, num_nodes, batch, directed, run)
-    choice(measure, "measure", plain_features())
+    choice(measure, "measure", plain_columns())
     result = run.dtype
     if graph.is_weighted:
         raise ValueError(

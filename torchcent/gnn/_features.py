@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -10,31 +12,51 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
-from torchcent.check._run import DEFAULT, SEARCHES, Run, computes
+from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.distances._distance_sums import vertex_sums
 from torchcent.distances._eccentricity import eccentricities
 from torchcent.engines import _scale, _tiny
-from torchcent.engines._measures import FEATURES, plain_features
-from torchcent.engines._measures import names as names_of
+from torchcent.engines._measures import Measure, columns, measure, plain_columns
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch, _fixed_point
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.scale._arguments import scale_of, shown
-from torchcent.walks._columns import COLUMNS, column
 from torchcent.walks._local import degrees
 
 _ENGINES = ("auto", "tiny", "tensor")
-_OF_PROFILE = tuple(name for name, source in FEATURES.items() if source == "distance_profile")
-_WEIGHTED = tuple(name for name in FEATURES if name not in plain_features())
-_PATHS = tuple(
-    name
-    for name, source in FEATURES.items()
-    if source in names_of("paths") and name not in _WEIGHTED
-)
+_OF_PROFILE = ("closeness", "harmonic", "reach", "farness")
 
 
-@computes(*SEARCHES, "dtype", searches=True)
+class _Columns(NamedTuple):
+    """The columns by how they are computed; those of one kind share their searches.
+
+    Attributes:
+        measures: the measure that has each.
+        weighted: paths by weights of their sources, which are an argument.
+        paths: numbers of paths, or shares of them.
+        of_arcs: no search; by their functions, with default arguments.
+    """
+
+    measures: Mapping[str, Measure]
+    weighted: tuple[str, ...]
+    paths: tuple[str, ...]
+    of_arcs: tuple[str, ...]
+
+
+@cache
+def _columns() -> _Columns:
+    known, plain = columns(), plain_columns()
+    paths = [name for name in plain if known[name].family == "paths"]
+    of_arcs = [name for name in plain if not known[name].family and name != "degree"]
+    weighted = [name for name in known if name not in plain]
+    return _Columns(known, tuple(weighted), tuple(paths), tuple(of_arcs))
+
+
+@measure(
+    "vertices", *SEARCHES, "dtype", searches=True, choices={"engine": _ENGINES},
+    width=lambda options: len(options["measures"]), without={"columns": "it is all of them"},
+)  # fmt: skip
 def node_features(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -55,9 +77,11 @@ def node_features(
         measures: a name or a list of names of the columns: "betweenness", "stress", "percolation",
             "closeness", "harmonic", "eccentricity", "degree", "reach", "farness"; "pagerank",
             "katz", "eigenvector", "hubs", "authorities", "subgraph_centrality", "core_number",
-            "triangles" and "clustering_coefficient". Closeness follows NetworkX, with the factor of
-            Wasserman and Faust. Eccentricity is taken over the vertices that a vertex reaches, so
-            it is always finite. Degree counts outgoing arcs, as :func:`degree` without weights.
+            "triangles", "clustering_coefficient", "current_flow_betweenness",
+            "current_flow_closeness" and "information_centrality". Closeness follows NetworkX, with
+            the factor of Wasserman and Faust. Eccentricity is taken over the vertices that a vertex
+            reaches, so it is always finite. Degree counts outgoing arcs, as :func:`degree` without
+            weights.
             Reach is the number of vertices that reach a vertex, and farness is the sum of their
             distances. Those from "pagerank" on have the default arguments of their functions
             ("hubs" and "authorities" those of :func:`hits`) and ignore weights, which are lengths
@@ -83,7 +107,7 @@ def node_features(
                 [0.0000, 0.6667, 0.5000]])
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    names = check_batch.measures(measures, FEATURES)
+    names = check_batch.measures(measures, columns())
     check.flag(normalized, "normalized")
     result = run.dtype
     check_weights.engine(run.engine.name, graph, _ENGINES)
@@ -92,14 +116,15 @@ def node_features(
         "", run.engine.name, normalized=normalized, memory=run.memory,
         progress=shown(scale, run.progress), scale=scale,
     )  # fmt: skip
-    weighted = [name for name in names if name in _WEIGHTED]
+    known = _columns()
+    weighted = [name for name in names if name in known.weighted]
     numbers = _states(states, weighted, graph)
     if scale is not None:
         key = {"measure": "node_features", "measures": list(names), "states": numbers}
         scale.begin(graph, key | {"engine": run.engine.name})
-    of_arcs = [name for name in names if name in COLUMNS]
+    of_arcs = [name for name in names if name in known.of_arcs]
     plain = [name for name in names if name not in weighted and name not in of_arcs]
-    counted = [name for name in plain if name in _PATHS]
+    counted = [name for name in plain if name in known.paths]
     exact = _fixed_point.of(graph) if counted or weighted else graph  # where paths are counted
     if exact is graph or not counted:
         counted = []
@@ -107,21 +132,32 @@ def node_features(
     found = _plain(graph, alone, request, result)
     if alone == names:
         return found
-    columns = dict(zip(alone, found.unbind(1), strict=True))
+    scores = dict(zip(alone, found.unbind(1), strict=True))
     found = _plain(exact, counted, request, result)
-    columns |= dict(zip(counted, found.unbind(1), strict=True))
+    scores |= dict(zip(counted, found.unbind(1), strict=True))
     for name in of_arcs:
-        columns[name] = column(name, graph).to(result)
+        scores[name] = _of_function(name, graph).to(result)
     for name in weighted:
         own = request._replace(measure=name, sources=numbers)
-        columns[name] = _path_sums.scores(exact, own).to(result)
-    return torch.stack([columns[name] for name in names], dim=1)
+        scores[name] = _path_sums.scores(exact, own).to(result)
+    return torch.stack([scores[name] for name in names], dim=1)
+
+
+def _of_function(name: str, graph: Graph) -> Tensor:
+    """[n]; weights, which are lengths to the other columns, do not matter."""
+    each = _columns().measures[name]
+    run = Run(dtype=torch.float64) if "dtype" in each.uses else DEFAULT
+    scores = each.function(graph.unweighted(), run=run)
+    column: Tensor = getattr(scores, name) if each.parts else scores
+    return column
 
 
 def _states(value: object, weighted: list[str], graph: Graph) -> Tensor | None:
     if not weighted:
         if value is not None:
-            raise ValueError(f"states is for {', '.join(_WEIGHTED)}, which measures does not name")
+            raise ValueError(
+                f"states is for {', '.join(_columns().weighted)}, which measures does not name"
+            )
         return None
     if value is None:
         raise ValueError(f"{weighted[0]} needs states, a number for every vertex")
@@ -151,15 +187,15 @@ def _of_small(
     graph: Graph, names: list[str], request: Request, small: _tiny.Numbers
 ) -> tuple[dict[str, Tensor], list[int]]:
     """All columns of the small graphs from one traversal, and the graphs left for other engines."""
-    wanted: list[str] = [name for name in _PATHS if name in names]
-    if set(names) - {*_PATHS, "degree"}:
+    wanted: list[str] = [name for name in _columns().paths if name in names]
+    if set(names) - {*_columns().paths, "degree"}:
         wanted.append("distances")
     tiny = _tiny.run(
         graph, small, wanted, "node_features", memory=request.memory, progress=request.progress,
         scale=request.scale,
     )  # fmt: skip
     columns: dict[str, Tensor] = {}
-    for name in _PATHS:
+    for name in _columns().paths:
         if name in names:
             columns[name] = _scale.scale(
                 getattr(tiny, name), graph, normalized=request.normalized, endpoints=False
@@ -178,7 +214,7 @@ def _of_small(
 def _one_by_one(graph: Graph, names: list[str], request: Request) -> Tensor:
     """Columns of a single graph, with one traversal per kind of measure."""
     found = {"degree": _degree(graph, request)}
-    for name in _PATHS:
+    for name in _columns().paths:
         if name in names:
             found[name] = _path_sums.scores(graph, request._replace(measure=name))
     if "eccentricity" in names:

@@ -11,8 +11,9 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _groups as check_groups
-from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.check._run import DEFAULT, Run
 from torchcent.engines import _resolution
+from torchcent.engines._measures import measure
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.graph._pieces import around
@@ -22,7 +23,7 @@ from torchcent.runtime._watch import progress_bar
 _ROOM = 2**24  # numbers that are kept for runs with weights
 
 
-@computes("dtype", searches=True)
+@measure("groups", "dtype", searches=True)
 def group_betweenness(
     edge_index: GraphLike,
     group: Tensor | Iterable[Any],

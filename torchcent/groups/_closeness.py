@@ -11,7 +11,8 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _groups as check_groups
-from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.check._run import DEFAULT, Run
+from torchcent.engines._measures import measure
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs._lengths import shortest_path_lengths
@@ -20,7 +21,7 @@ from torchcent.runtime import _small
 _DIRECTIONS = ("out", "in")
 
 
-@computes("dtype", searches=True)
+@measure("groups", "dtype", searches=True)
 def group_closeness(
     edge_index: GraphLike,
     group: Tensor | Iterable[Any],
@@ -94,7 +95,7 @@ def _closeness(graph: Graph, group: Tensor, memory: int | None) -> Tensor:
     return torch.where(farness > 0, (graph.num_nodes - group.numel()) / farness, 0.0)
 
 
-@computes("dtype")
+@measure("groups", "dtype", weights="", choices={"direction": _DIRECTIONS})
 def group_degree(
     edge_index: GraphLike,
     group: Tensor | Iterable[Any],

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from torchcent.check import _common as check
 from torchcent.engines import _choice, _hierarchy, _hops, _reduce, _room, _weighted_rows
 from torchcent.engines._costs import ENGINES, Job
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import Kernel
 from torchcent.engines._request import Request
 from torchcent.engines._tensor import _rows
 from torchcent.graph import Graph
@@ -36,15 +36,15 @@ LARGEST_BLOCK, LARGEST_BLOCK_ON_ACCELERATOR = 2**28, 2**31
 LARGEST_BATCH, LARGEST_BATCH_ON_ACCELERATOR = 2**29, 2**34
 _INLINE_WORK = 2e7  # sources x slots below which a thread and a bar do not pay off
 CPU = torch.device("cpu")
-MEASURE = MEASURES["shortest_path_lengths"]
+KERNEL = Kernel("distances", public=False, name="shortest_path_lengths")
 
 
 def engine_for(asked: str, graph: Graph, sources: int, memory: int | None) -> str:
     """bits if it is compiled for the device, else tensor; with weights, the one that suits them."""
     if graph.is_weighted:
-        cores = _choice.Preparation(graph, MEASURE, memory, sources)
-        request = Request(MEASURE.name, asked, progress=False)
-        return _choice.choose(cores, MEASURE, "no", request, sources)[0]
+        cores = _choice.Preparation(graph, KERNEL, memory, sources)
+        request = Request(KERNEL.name, asked, progress=False)
+        return _choice.choose(cores, KERNEL, "no", request, sources)[0]
     if asked not in ("auto", "tensor"):
         check.kernel(asked, "distances", graph.device)
     compiled = _ops.has_kernel("distances", graph.device)
@@ -136,7 +136,7 @@ class Blocks:
                     return besides(rows) + 2 * work + rows * own
                 cost = ENGINES[self.engine]
                 order = "degree" if self.engine == "hierarchy" else "given"
-                job = Job(graph, _reduce.core(graph, order, "no"), MEASURE, rows, graph.nbytes)
+                job = Job(graph, _reduce.core(graph, order, "no"), KERNEL, rows, graph.nbytes)
                 if not host:
                     return besides(rows) + cost.on_cuda(job, 0)[0] + rows * own
                 work = self._threads(rows) * cost.per_thread(job)

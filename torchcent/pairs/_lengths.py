@@ -13,17 +13,18 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
 from torchcent.check import _weights as check_weights
-from torchcent.check._run import DEFAULT, SEARCHES, Run, computes
+from torchcent.check._run import DEFAULT, SEARCHES, Run
+from torchcent.engines._measures import measure
 from torchcent.engines._request import Request
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.io._files import replacing
 from torchcent.pairs import _blocks, _npy, _shared
-from torchcent.pairs._blocks import MEASURE
+from torchcent.pairs._blocks import KERNEL
 from torchcent.pairs._files import check_zarr
 from torchcent.scale._arguments import Scale, scale_of, shown
 
 
-@computes(*SEARCHES, searches=True)
+@measure("pairs", *SEARCHES, searches=True, kernel=KERNEL)
 def shortest_path_lengths(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -138,7 +139,7 @@ def shortest_path_lengths(
     size = check.positive(block_size, "block_size")
     way = check_weights.engine(run.engine.name, graph, check.ROW_ENGINES, check_weights.ROW_ENGINES)
     budget = run.memory
-    request = Request(MEASURE.name, way, sources=chosen, memory=budget, scale=scale)
+    request = Request(KERNEL.name, way, sources=chosen, memory=budget, scale=scale)
     way = _blocks.engine_for(way, graph, rows.numel(), budget)
 
     if isinstance(target, Tensor):

@@ -9,17 +9,23 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
-from torchcent.check._run import DEFAULT, PATHS, Run, computes
+from torchcent.check._run import DEFAULT, PATHS, Run
+from torchcent.engines._kernels import Kernel
+from torchcent.engines._measures import measure
 from torchcent.engines._request import Request, engine_and_strategy
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
+from torchcent.runtime._codes import Visitor
 from torchcent.scale._arguments import scale_of, shown
 
 Lengths = float | Sequence[float] | Tensor | None
 
 
-@computes(*PATHS, "dtype", searches=True)
+@measure(
+    "vertices", *PATHS, "dtype", searches=True, columns=("betweenness",), share=True,
+    kernel=Kernel("paths", Visitor.BETWEENNESS, folds="all", tiny="betweenness", normalized=True),
+)  # fmt: skip
 def betweenness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -111,7 +117,11 @@ def betweenness(
     return _scores(graph, request, cutoff)
 
 
-@computes(*PATHS, "dtype", searches=True)
+@measure(
+    "vertices", *PATHS, "dtype", searches=True, columns=("stress",), share=True,
+    # Paths that end in a folded leaf pass through its parent once per path, not once.
+    kernel=Kernel("paths", Visitor.STRESS, folds="one", tiny="stress"),
+)  # fmt: skip
 def stress(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -154,7 +164,13 @@ def stress(
     return _scores(graph, request, cutoff)
 
 
-@computes(*PATHS, "dtype", searches=True)
+@measure(
+    "edges", *PATHS, "dtype", searches=True, share=True,
+    kernel=Kernel(
+        "paths", Visitor.EDGE_BETWEENNESS, per_slot=True, folds="all", tiny="edge_betweenness",
+        normalized=True,
+    ),
+)  # fmt: skip
 def edge_betweenness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

@@ -15,7 +15,7 @@ from torchcent.engines import (
     _resolution,
     _tiny,
 )
-from torchcent.engines._measures import MEASURES
+from torchcent.engines._kernels import KERNELS
 from torchcent.engines._request import Request
 from torchcent.engines._scale import of_request
 from torchcent.graph import Graph, _batch
@@ -29,9 +29,9 @@ def scores(graph: Graph, request: Request) -> Tensor:
     request = request._replace(sources=sources, targets=targets)
     request.begin(graph)
     found = sums(graph, request)
-    if not MEASURES[request.measure].weighted_by and by_sources + by_targets:
+    if not KERNELS[request.measure].weighted_by and by_sources + by_targets:
         found = torch.ldexp(found, found.new_tensor(by_sources + by_targets))
-    per_slot = MEASURES[request.measure].per_slot
+    per_slot = KERNELS[request.measure].per_slot
     if per_slot and not graph.directed:
         found = found + found.index_select(0, graph.reverse_slot)
     if request.cutoffs is None:
@@ -58,7 +58,7 @@ def sums(graph: Graph, request: Request) -> Tensor:
     whole, graph = graph, _pieces.put_together(graph, request)
     if graph is not whole:
         large = list(range(graph.num_graphs))
-    measure = MEASURES[request.measure]
+    measure = KERNELS[request.measure]
     edges = measure.per_slot
     size = graph.num_slots if edges else graph.num_nodes
     lost: list[int] = []
@@ -100,7 +100,7 @@ def _of_one(graph: Graph, request: Request) -> Tensor:
     if blocks is not None and reduced is not None:
         left, known = reduced
         found = sums(blocks.searched(request.engine), left)
-        return blocks.add(known, found, MEASURES[request.measure].per_slot)
+        return blocks.add(known, found, KERNELS[request.measure].per_slot)
     split = _pieces.of(graph, request, request.num_sources)
     if split is not None:
         return _of_pieces(graph, split, request)
@@ -126,7 +126,7 @@ def _searched(graph: Graph, request: Request) -> Tensor:
 def _of_pieces(graph: Graph, split: Pieces, request: Request) -> Tensor:
     """The sums of a graph whose components are the graphs of a batch."""
     found = sums(split.graph, _pieces.of_batch(graph, split, request))
-    if not MEASURES[request.measure].per_slot:
+    if not KERNELS[request.measure].per_slot:
         return found.index_select(0, split.rank)
     if split.slot is None:
         return found

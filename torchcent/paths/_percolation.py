@@ -5,13 +5,22 @@ from __future__ import annotations
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check._run import DEFAULT, PATHS, Run, computes
+from torchcent.check._run import DEFAULT, PATHS, Run
+from torchcent.engines._kernels import Kernel
+from torchcent.engines._measures import measure
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.paths._betweenness import request_of
+from torchcent.runtime._codes import Visitor
 
 
-@computes(*PATHS, "dtype", searches=True)
+@measure(
+    "vertices", *PATHS, "dtype", searches=True, columns=("percolation",),
+    kernel=Kernel(
+        "paths", Visitor.BETWEENNESS, folds="all", tiny="betweenness", normalized=True,
+        weighted_by="states",
+    ),
+)  # fmt: skip
 def percolation(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

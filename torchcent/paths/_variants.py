@@ -5,17 +5,32 @@ from __future__ import annotations
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check._run import DEFAULT, SEARCHES, Run, computes
+from torchcent.check._run import DEFAULT, SEARCHES, Run
+from torchcent.engines._kernels import Kernel
+from torchcent.engines._measures import measure
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.paths._betweenness import request_of
+from torchcent.runtime._codes import Visitor
 
 VARIANTS = ("distance", "linear", "proximal_source", "proximal_target")
 #: engines by hops and by weights
 _ENGINES = ("auto", "lanes", "queue", "tensor"), ("auto", "dijkstra", "tensor")
 
 
-@computes(*SEARCHES, "dtype", searches=True)
+_KERNELS = {
+    name: Kernel(
+        "paths", Visitor[name.upper()], by_depth=True, tiny="", normalized=True, public=False
+    )
+    for name in VARIANTS  # folded leaves are at other distances
+}
+
+
+@measure(
+    "vertices", *SEARCHES, "dtype", searches=True, share=True, kernels=_KERNELS,
+    without={"columns": "it needs a variant"},
+    choices={"variant": VARIANTS, "engine": ("auto", "lanes", "queue", "dijkstra", "tensor")},
+)  # fmt: skip
 def betweenness_variant(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.check._run import DEFAULT, Run
+from torchcent.engines._measures import measure
 from torchcent.graph import Graph, _batch, _csr, _segments, _strengths
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _ops, _small
@@ -18,7 +19,10 @@ DIRECTIONS = ("out", "in", "both")
 _PAIRS = 2**22  # pairs of neighbours that are looked up together
 
 
-@computes("dtype")
+@measure(
+    "vertices", "dtype", weights="strengths", columns=("degree",),
+    choices={"direction": DIRECTIONS},
+)  # fmt: skip
 def degree(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -95,7 +99,7 @@ def degrees(graph: Graph, direction: str) -> Tensor:
     return back if direction == "in" else out + back
 
 
-@computes(searches=True)
+@measure("vertices", searches=True, weights="", columns=("core_number",))
 def core_number(
     edge_index: GraphLike,
     *,
@@ -178,7 +182,7 @@ def _neighbours(vertices: Tensor, rowptr: Tensor, col: Tensor) -> Tensor:
     return col[_csr.ranges(begin, rowptr[vertices + 1] - begin)].long()
 
 
-@computes(searches=True)
+@measure("vertices", searches=True, weights="", columns=("triangles",), undirected=True)
 def triangles(
     edge_index: GraphLike,
     *,
@@ -229,7 +233,9 @@ def triangles_of(graph: Graph) -> Tensor:
     return count
 
 
-@computes("dtype", searches=True)
+@measure(
+    "vertices", "dtype", searches=True, weights="strengths", columns=("clustering_coefficient",),
+)  # fmt: skip
 def clustering_coefficient(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from torchcent.check import _walks as check_walks
-from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.check._run import DEFAULT, Run
+from torchcent.engines._measures import measure
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.walks import _matrix
@@ -17,7 +20,13 @@ _TOGETHER = 16  # distributions that are computed together
 _STRIDE = 4  # steps between two looks at what a GPU has computed
 
 
-@computes("dtype")
+def _width(options: Mapping[str, Any]) -> int | None:
+    """The number of columns: that of a matrix of teleportation or of dangling vertices."""
+    of = (options["personalization"], options["dangling"])
+    return next((each.shape[1] for each in of if each is not None and each.dim() == 2), None)
+
+
+@measure("vertices", "dtype", weights="strengths", columns=("pagerank",), share=True, width=_width)
 def pagerank(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

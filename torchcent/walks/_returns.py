@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent.check import _encodings as check_encodings
-from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.check._run import DEFAULT, Run
 from torchcent.engines import _room
+from torchcent.engines._measures import measure
 from torchcent.graph import Graph, _batch, _csr, _segments
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory, _small
@@ -27,7 +28,10 @@ _COLUMNS = 64  # of a block, with a sparse matrix
 _DENSE_IN_PYG = 2000  # vertices up to which PyTorch Geometric's matrix is dense
 
 
-@computes("dtype")
+@measure(
+    "vertices", "dtype", weights="strengths", width=lambda options: options["walk_length"],
+    without={"columns": "it is many columns, as many as walk_length says"},
+)  # fmt: skip
 def random_walk_encoding(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

@@ -9,8 +9,9 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _walks as check_walks
-from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.check._run import DEFAULT, Run
 from torchcent.check._values import number
+from torchcent.engines._measures import measure
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.walks import _leading, _matrix
@@ -27,7 +28,7 @@ class Hits(NamedTuple):
     authorities: Tensor
 
 
-@computes("dtype")
+@measure("vertices", "dtype", weights="strengths", columns=("katz",))
 def katz(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -159,7 +160,7 @@ def _eigenvalue(pull: Product, alpha: float) -> tuple[float, float]:
     return _perron.bounds(pull.to_scipy(), alpha) if isinstance(pull, Rows) else (0.0, 0.0)
 
 
-@computes("dtype")
+@measure("vertices", "dtype", weights="strengths", columns=("eigenvector",))
 def eigenvector(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -218,7 +219,7 @@ def eigenvector(
     return _leading.eigenvectors(graph, bound, most).to(result)
 
 
-@computes("dtype")
+@measure("vertices", "dtype", weights="strengths", columns=("hubs", "authorities"))
 def hits(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

@@ -9,7 +9,8 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _walks as check_walks
-from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.check._run import DEFAULT, Run
+from torchcent.engines._measures import measure
 from torchcent.graph import Graph, _batch, _segments
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory, _small
@@ -27,7 +28,9 @@ _TERMS = 150  # of the series of the exponential, at most
 _POWERS = 30  # of A + 1, for the bound on the largest eigenvalue
 
 
-@computes("dtype")
+@measure(
+    "vertices", "dtype", weights="strengths", columns=("subgraph_centrality",), undirected=True
+)
 def subgraph_centrality(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -241,7 +244,7 @@ def _corner(matrix: Tensor) -> Tensor:
     return corner.to(matrix.device)
 
 
-@computes("dtype")
+@measure("pairs", "dtype", weights="strengths", undirected=True)
 def communicability(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

@@ -1,0 +1,309 @@
+# Written by tools/declare.py from the declarations of measures.
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from torchcent.check._run import Run
+from torchcent.distances._profile import DistanceProfile
+from torchcent.walks._spectral import Hits
+
+__all__: list[str]
+
+def betweenness(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    normalized: bool = ...,
+    endpoints: bool = ...,
+    sources: Tensor | None = ...,
+    targets: Tensor | None = ...,
+    cutoff: float | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def betweenness_variant(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    variant: str,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    normalized: bool = ...,
+    sources: Tensor | None = ...,
+    targets: Tensor | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def closeness(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    wf_improved: bool = ...,
+    sources: Tensor | None = ...,
+    cutoff: float | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def clustering_coefficient(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def core_number(
+    edge_index: Tensor,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def current_flow_betweenness(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    normalized: bool = ...,
+    sources: Tensor | None = ...,
+    targets: Tensor | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def current_flow_closeness(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def degree(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    direction: str = ...,
+    normalized: bool = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def distance_profile(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    sources: Tensor | None = ...,
+    wf_improved: bool = ...,
+    normalized: bool = ...,
+    run: Run = ...,
+) -> DistanceProfile: ...
+def eccentricity(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    disconnected: str = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def edge_betweenness(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    normalized: bool = ...,
+    sources: Tensor | None = ...,
+    targets: Tensor | None = ...,
+    cutoff: float | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def edge_current_flow_betweenness(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    normalized: bool = ...,
+    sources: Tensor | None = ...,
+    targets: Tensor | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def eigenvector(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    tol: float = ...,
+    max_iter: int = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def group_betweenness(
+    edge_index: Tensor,
+    group: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    directed: bool | None = ...,
+    normalized: bool = ...,
+    endpoints: bool = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def group_closeness(
+    edge_index: Tensor,
+    group: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    directed: bool | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def group_degree(
+    edge_index: Tensor,
+    group: Tensor,
+    *,
+    num_nodes: int,
+    directed: bool | None = ...,
+    direction: str = ...,
+    normalized: bool = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def harmonic(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    normalized: bool = ...,
+    sources: Tensor | None = ...,
+    cutoff: float | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def hits(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    tol: float = ...,
+    max_iter: int = ...,
+    run: Run = ...,
+) -> Hits: ...
+def information_centrality(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def katz(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    alpha: float = ...,
+    beta: float | Tensor = ...,
+    normalized: bool = ...,
+    tol: float = ...,
+    max_iter: int = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def node_features(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    measures: str | Sequence[str] = ...,
+    states: Tensor | None = ...,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    normalized: bool = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def pagerank(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    alpha: float = ...,
+    personalization: Tensor | None = ...,
+    dangling: Tensor | None = ...,
+    tol: float = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def percolation(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    states: Tensor,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def random_walk_encoding(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    walk_length: int,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def stress(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    normalized: bool = ...,
+    sources: Tensor | None = ...,
+    targets: Tensor | None = ...,
+    cutoff: float | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def subgraph_centrality(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    tol: float = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def triangles(
+    edge_index: Tensor,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
