@@ -5,7 +5,7 @@
 # make test-seeds  the tests that draw examples, with N=20 seeds one after the other (SEED=...)
 # make sanitize  tests and a soak on kernels with sanitizers, for hours; sanitize-quick: minutes
 # make coverage  lines of the package and of the CPU kernels that the tests run
-# make lint    ruff, clang-format, mypy
+# make lint    ruff, clang-format, mypy, sentences of more than 30 words
 # make fuzz    every reader of files against mutated files, FUZZ_SECONDS=30 for each
 # make docs    the documentation in docs/_build
 # make notebooks  runs the notebooks and keeps their outputs
@@ -112,7 +112,7 @@ test-scatter: $(VENV)/.extra-test
 	$(PYTEST) tests -k tensor --part $(KERNELS_PART)
 	$(BIN)/pip uninstall --quiet --yes torch_scatter
 
-# The kernels with the sanitizers of g++ in them (docs/reliability.md).
+# The kernels with the sanitizers of g++ in them (docs/notes/reliability.md).
 SANITIZE_SECONDS ?= 300
 sanitize: $(VENV)/.extra-fuzz $(VENV)/.extra-test
 	$(BIN)/python tools/sanitize.py --jobs $(JOBS) --part $(PART) --seconds $(SANITIZE_SECONDS)
@@ -170,6 +170,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror $(CPP)
 	$(BIN)/mypy
+	$(BIN)/python tools/sentences.py
 
 # Fuzz targets, two at a time. A failure leaves its input in fuzz/failures and its story in the log
 # there; what a target ran is the line that it prints. FUZZ_SEED=0

@@ -3,7 +3,7 @@
     python benchmarks/samples.py                             # on the CPU
     python benchmarks/samples.py --device cuda --scale 20
 
-Nothing is kept; docs/approximation.md and docs/performance-weighted-cuda.md quote it. Weights are
+Nothing is kept; docs/notes/approximation.md and performance-weighted-cuda.md quote it. Weights are
 whole numbers from 1 to 10, or these times 1 + 2^-25, which no int32 holds. Medians; one call of the
 operator each, in which the device is as busy as it gets.
 """

@@ -7,7 +7,10 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+
+import command_page  # noqa: E402
 
 import torchcent  # noqa: E402
 
@@ -53,8 +56,18 @@ def _unlink(app: Sphinx, name: str, source: list[str]) -> None:
     if name.startswith("notebooks/"):
         source[0] = source[0].replace("../docs/", "../")
         return
-    source[0] = re.sub(r"\(\.\./notebooks/(\w+)\.ipynb\)", r"(notebooks/\1.ipynb)", source[0])
-    source[0] = re.sub(r"\[([^]]*)\]\(\.\./[^)]*\.md\)", r"\1", source[0])
+    here = "../" * name.count("/")
+    up = re.escape(here + "../")
+    source[0] = re.sub(
+        rf"\({up}notebooks/(\w+)\.ipynb\)", rf"({here}notebooks/\1.ipynb)", source[0]
+    )
+    source[0] = re.sub(rf"\[([^]]*)\]\({up}[^)]*\.md\)", r"\1", source[0])
+
+
+def _options(app: Sphinx, name: str, source: list[str]) -> None:
+    """Adds the tables of all options to the page of the command line."""
+    if name == "command_line":
+        source[0] = command_page.page()
 
 
 def _notebooks(app: Sphinx) -> None:
@@ -70,4 +83,5 @@ def _notebooks(app: Sphinx) -> None:
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", _notebooks)
     app.connect("autodoc-process-docstring", _attribute, priority=400)  # before napoleon's
+    app.connect("source-read", _options, priority=400)  # before the links are changed
     app.connect("source-read", _unlink)

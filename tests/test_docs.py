@@ -9,12 +9,15 @@ import pytest
 import torchcent
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
+PARTS = ["Tutorial", "How to", "Reference", "Explanation"]
 
 
 @pytest.mark.parametrize(
     ("name", "needs"),
     [
         ("index.md", "networkx"),
+        ("tutorial.md", "torch"),
+        ("run.md", "torch"),
         ("distances.md", "networkx"),
         ("weights.md", "networkx"),
         ("clustering.md", "networkx"),
@@ -48,9 +51,18 @@ def test_reference_has_every_public_name():
 
 
 def test_every_page_is_in_the_table_of_contents():
-    listed = re.findall(r"^[\w-]+$", (DOCS / "index.md").read_text(), re.M)
+    text = (DOCS / "index.md").read_text()
+    listed = re.findall(r"^[\w-]+$", text, re.M)
     pages = [path.stem for path in DOCS.iterdir() if path.suffix in (".md", ".rst")]
     assert sorted(listed + ["index"]) == sorted(pages)
+    assert re.findall(r"^:caption: (.*)", text, re.M)[:4] == PARTS
+    folders = {path.parent.name for path in DOCS.glob("*/*.md")} - {"_build", "notebooks"}
+    assert {f"{name}/*" for name in folders} == set(re.findall(r"^\w+/\*$", text, re.M))
+
+
+def test_the_manual_is_short():
+    pages = [path.read_text().splitlines() for path in DOCS.glob("*.md")]
+    assert sum(map(len, pages)) <= 3000
 
 
 def test_every_notebook_is_in_the_table_of_contents():

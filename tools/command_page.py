@@ -1,6 +1,7 @@
-"""Writes the tables of docs/command_line.md from the parsers: `python tools/command_page.py`.
+"""The page docs/command_line.md with tables of all options, from the parsers.
 
-Text above the line MARK is written by hand and kept.
+Sphinx builds this page (docs/conf.py); `python tools/command_page.py` prints it. The file has the
+text above the line MARK, which is written by hand.
 """
 
 from collections import Counter
@@ -11,13 +12,13 @@ from _torchcent_command._parser import parser
 from _torchcent_command._tree import Command, Option, tree
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "command_line.md"
-MARK = "<!-- Below is what tools/command_page.py has written. -->\n"
+MARK = "<!-- Below is what tools/command_page.py adds when the documentation is built. -->\n"
 _HEADINGS = {"options": "Output"}
 _SHARED = 4  # subcommands with the same option from which it is described once
 
 
 def page() -> str:
-    """What the page should be."""
+    """The text of the file, and what follows from the parsers."""
     above = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
     return f"{above}{MARK}\n{chr(10).join(_lines())}\n"
 
@@ -97,4 +98,4 @@ def _escaped(text: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    print(page(), end="")

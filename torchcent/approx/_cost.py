@@ -36,7 +36,7 @@ EXACT_SECONDS = 2.0
 """Exact scores are computed if they take at most this long, whatever sampling would cost."""
 
 # Slots per second for one source: per thread on a CPU, in total on CUDA. The lowest rates of
-# docs/performance*.md and benchmarks/approx_cost.py, and of an H200 in benchmarks/gpu.py.
+# docs/notes/performance*.md and benchmarks/approx_cost.py, and of an H200 in benchmarks/gpu.py.
 _RATES = {
     "cpu": {
         "lanes": 1.5e9, "queue": 1e8, "relax": 1.5e8, "dijkstra": 4e7, "chains": 4e7, "tensor": 5e6

@@ -135,7 +135,7 @@ def closeness(
 
     The bits engine takes O(n m / 512) operations on rows of 512 bits, and more if the searches have
     little in common. Each of `vertices` takes O(m) time, and O(m + n log n) with weights. Of graphs
-    with many components, n and m are those of each component (docs/exponents.md).
+    with many components, n and m are those of each component (docs/notes/exponents.md).
 
     Example:
         >>> import torch, torchcent

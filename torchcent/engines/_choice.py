@@ -25,7 +25,7 @@ from torchcent.runtime._codes import Visitor
 _PAIR = {False: ("lanes", "queue"), True: ("relax", "dijkstra")}
 FEW_SOURCES = 8
 # Ratio of depth to log2(n) up to which lanes are faster. It is 1.5 to 2.1 for social, web and
-# citation graphs, and 2.8 or more for meshes and roads (see the table in docs/performance.md).
+# citation graphs, and 2.8 or more for meshes and roads (table in docs/notes/performance.md).
 LANES_PER_LOG = 2.4
 # Slots per vertex from which lanes are faster on deep graphs, such as triangulations: on the CPU a
 # ball of 64 neighbouring sources spans few levels, and lanes beat the queue by a factor of 1.2 to

@@ -22,7 +22,7 @@ LANES = BATCH["lanes"]
 
 WIDTHS = (8, 32, 64, 128)  # lanes of a batch on CUDA
 # Total slots of all batches from which 64 and 128 lanes keep a large device busy, and number of
-# sources from which 128 lanes pay off (measured: docs/performance-cuda.md).
+# sources from which 128 lanes pay off (measured: docs/notes/performance-cuda.md).
 FULL_SLOTS, WIDE_SLOTS, WIDE_SOURCES = 2**18, 3 * 2**20, 256
 
 

@@ -29,7 +29,7 @@ from torchcent.scale._units import Kind, Search, sizes_of_graphs
 
 # Limits of graphs that `auto` assigns to this engine: vertices, and sources x slots. The limit is
 # lower with weights, where a heap per thread competes with 64 lanes. On CUDA a single graph is one
-# block and leaves the device idle, while a batch fills it (docs/performance-batches.md).
+# block and leaves the device idle, while a batch fills it (docs/notes/performance-batches.md).
 AUTO_NODES, AUTO_WORK, AUTO_WEIGHTED_WORK = 512, 2**19, 2**17
 AUTO_ALONE_ON_CUDA, AUTO_WORK_ON_CUDA = 128, 2**22
 _INLINE_WORK = 2e7  # sources x slots below which a thread and a bar do not pay off
