@@ -22,7 +22,7 @@ _ABBREVIATIONS = (
     r"\b(?:e\.g|i\.e|et al|cf|vs|Fig|Figs|Eq|Eqs|Sec|Alg|Th|No|Nos|pp|p|approx|St|Dr)\.$"
 )
 # Also before a word in small letters that begins sentences here.
-_START = r"[\"'(*_]*(?:[A-Z0-9\[`>\\$α-ω]|torchcent|igraph|mcl|rho|u?int\d|float\d)"
+_START = r"[\"'(*_]*(?:[A-Z0-9\[`>\\$α-ω]|(?<=\")\w|torchcent|igraph|mcl|docs/|u?int\d|float\d)"
 _END = re.compile(rf"[.!?][\"')\]*_]*(?=\s+{_START})")
 
 Lines = Iterable[tuple[int, str]]
@@ -112,6 +112,7 @@ def _paragraphs(lines: Lines) -> Iterator[Block]:
     """Paragraphs, items of lists and arguments ("name: text") of a docstring, without examples."""
     block: Block = []
     code = None  # indentation of the line before a block of code
+    colon = None  # that of a paragraph which ends with a colon: what is indented below is a formula
     for number, line in lines:
         indent = len(line) - len(line.lstrip())
         if code is not None and line.strip():
@@ -122,13 +123,19 @@ def _paragraphs(lines: Lines) -> Iterator[Block]:
             r"\s*(?:([-*+]|\d+[.)])\s|(\*{0,2}\w+(, \*{0,2}\w+)*( \([^)]*\))?: ))", line
         )
         inside = bool(block) and indent > len(block[0][1]) - len(block[0][1].lstrip())
-        if not line.strip() or (starts and not inside) or line.lstrip().startswith((">>>", "...")):
+        title = re.fullmatch(r"\s*[A-Z]\w*:\s*", line)  # such as Args:
+        example = line.lstrip().startswith((">>>", "..."))
+        if title or example or not line.strip() or (starts and not inside):
+            if block:
+                first, last = block[0][1], block[-1][1]
+                colon = len(first) - len(first.lstrip()) if last.rstrip().endswith(":") else None
             yield block
             block = []
-        if line.lstrip().startswith((">>>", "...")):
+        if example or (colon is not None and indent > colon and line.strip() and not starts):
             code = indent - 1
-        elif line.strip():
+        elif line.strip() and not title:
             block.append((number, line))
+            colon = None
         if line.rstrip().endswith("::"):
             yield block
             block, code = [], indent
