@@ -30,7 +30,7 @@ _BALL, _ROWS = 128, 2**28
 _MOST_AT = 32
 # Time per vertex, slot and chain of the contracted graph, in that per vertex and slot of a search
 # of the whole graph, by hops and by weights: of a search for one source, and of a sweep for all
-# sources inside the chains at a vertex (luxembourg_osm, tn-sydney, power: docs/notes/performance.md).
+# sources inside the chains at a vertex (luxembourg_osm, tn-sydney: docs/notes/performance.md).
 _ALONE, _TOGETHER = {False: 2.8, True: 1.25}, {False: 5.0, True: 2.0}
 _ALONE_ON_CUDA, _TOGETHER_ON_CUDA = {False: 3.6, True: 0.95}, {False: 7.0, True: 1.8}
 # Seconds of one thread of the CPU per unit of these, by hops and by weights.
