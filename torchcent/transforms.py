@@ -123,7 +123,7 @@ class AddCentrality(_Scores):
             progress bar by default. Its dtype is that of a new attribute.
 
     A HeteroData is one graph whose vertices are those of all node types (with `edge_types`, of the
-    node types that these join), so paths may use any of its edge types. Each node type receives its
+    node types that these join). Paths may use any of its edge types. Each node type receives its
     rows. To treat edge types separately, use one transform per edge type, each with its own
     `attr_name`.
 
@@ -179,7 +179,7 @@ class AddEdgeCentrality(_Scores):
     """Adds edge betweenness as an edge feature (functional name: ``add_edge_centrality``).
 
     Args:
-        attr_name: attribute for the scores, [E], one per column of edge_index; None appends them to
+        attr_name: attribute for the scores, [E], one per column of edge_index. None appends them to
             ``data.edge_attr`` as another column, in its dtype and on its device (or creates
             ``data.edge_attr``, [E, 1]).
         normalized: as in :func:`torchcent.edge_betweenness`.

@@ -45,8 +45,8 @@ def betweenness_adaptive(
     .. math:: \tilde b(v) = \frac{1}{k (n - 2)} \sum_{i=1}^{k} \delta_{s_i}(v).
 
     The higher the score, the fewer sources are needed: about c (n - 1) / (n b(v)). By Theorem 1 of
-    Bader et al., epsilon t sources estimate a vertex of raw score n^2 / t to within a factor of 1 /
-    epsilon with probability at least 1 - 2 epsilon.
+    Bader et al., epsilon t sources are enough for a vertex of raw score n^2 / t. The estimate is
+    within a factor of 1 / epsilon with probability at least 1 - 2 epsilon.
 
     Args:
         edge_index: int64 [2, E], or a Graph; it may be directed, weighted and disconnected.

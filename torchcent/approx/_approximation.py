@@ -75,9 +75,9 @@ def betweenness_approx(
         epsilon: maximum absolute error, in [1e-9, 1); scores lie in [0, 1].
         delta: probability of failure, in (0, 1).
         method: "kadabra" draws paths by balanced bidirectional searches until all intervals
-            (Clopper-Pearson) are narrow enough (Borassi and Natale 2016); "rk" draws a number of
-            paths determined by the diameter (Riondato and Kornaropoulos 2016); "pivots" searches
-            from some vertices to all others (Brandes and Pich 2007); "exact" does not sample.
+            (Clopper-Pearson) are narrow enough (Borassi and Natale 2016). "rk" draws a number of
+            paths determined by the diameter (Riondato and Kornaropoulos 2016). "pivots" searches
+            from some vertices to all others (Brandes and Pich 2007). "exact" does not sample.
             "auto" selects "exact" if that takes about two seconds or less. Otherwise it draws the
             first paths, times them and a few searches, and selects what reaches epsilon first:
             "kadabra", "exact" or "pivots" ("top" and "max_samples" exclude the latter).
@@ -91,10 +91,11 @@ def betweenness_approx(
             generator and the number of samples, and intervals also on the speed.
         pivots: how pivots are chosen: "uniform", "degree" (proportional to the number of arcs,
             reweighted accordingly), "max_min" (each is the farthest from all previous ones). A path
-            from a pivot s to t contributes 1 to a vertex v in its interior; with "+linear" behind
-            the choice 2 d(s, v) / d(s, t), and likewise for paths to pivots, which reduces the
-            overestimation of vertices near pivots (Geisberger, Sanders and Schultes 2008). Both are
-            unbiased. A linear pivot contributes up to 2, so the bounds require four times as many.
+            from a pivot s to t contributes 1 to a vertex v in its interior. With "+linear" behind
+            the choice it contributes 2 d(s, v) / d(s, t), and likewise for paths to pivots. This
+            reduces the overestimation of vertices near pivots (Geisberger, Sanders and Schultes
+            2008). Both are unbiased. A linear pivot contributes up to 2, so the bounds require four
+            times as many.
         edge_weight, num_nodes, directed: as for :func:`betweenness`.
         generator: source of all random choices; None uses torch's global generator. The same
             generator and number of samples give bitwise identical results, for any number of

@@ -73,9 +73,9 @@ def last_look(delta: float, limited: bool) -> float:
 
 def serfling_samples(epsilon: float, delta: float, num_nodes: int, edges: int = 0) -> int:
     """Distinct sources other than a vertex after which the means of all n vertices are within
-    epsilon, with probability 1 - delta: the least k with 2 k epsilon^2 >= (1 - (k - 1) / N) L,
-    where L = ln(2 n / delta) and N = n - 1. For the means of `edges`, their number replaces the n
-    of L, and N is n.
+    epsilon, with probability 1 - delta. It is the least k with 2 k epsilon^2 >= (1 - (k - 1) / N)
+    L, where L = ln(2 n / delta) and N = n - 1. For the means of `edges`, their number replaces the
+    n of L, and N is n.
     """
     others = max(num_nodes - (not edges), 1)
     failure = math.log(2 * max(edges or num_nodes, 1) / delta)
@@ -156,7 +156,7 @@ def shares(count: Counts, times: Counts, samples: int, close: Floats, delta: flo
 
 def _tails(score: Floats, close: Floats) -> Callable[[float], tuple[Floats, Floats]]:
     """An approximate upper bound on the probability that an estimate from t samples is off by
-    `close`, for either side: the binomial tail exp(-x) / sqrt(4 pi x) with x = t KL.
+    `close`, for either side. It is the binomial tail exp(-x) / sqrt(4 pi x) with x = t KL.
     """
     over, under = np.minimum(score + close, 1.0), np.maximum(score - close, 0.0)
     # Scores lie in [0, 1].

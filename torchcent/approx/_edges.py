@@ -57,7 +57,7 @@ def edge_betweenness_approx(
 
     Returns:
         :class:`Approximation`: scores and intervals [E], one per column of edge_index (per input
-        column of a Graph), as :func:`edge_betweenness` returns them: both columns of an undirected
+        column of a Graph), as :func:`edge_betweenness` returns them. Both columns of an undirected
         edge have its score, self-loops have 0. ``top`` and ``plot`` are for vertices.
 
     Raises:

@@ -55,20 +55,21 @@ class Engine:
     Args:
         name: "auto" selects one for each graph; :func:`explain` reports which. Engines of paths:
             "lanes" (float32 path counts, relative error below 1e-5), "queue" and "tensor" (float64,
-            1e-9; "queue" on CUDA 1e-5 where counts overflow float64); with weights "relax" (float32
-            counts), "dijkstra" and "tensor"; with and without weights "hierarchy" (like "lanes"),
-            which computes on the host, also for graphs on CUDA, if sums of weights are exact
-            (docs/hierarchy.md). No engine overflows. Engines of distances: "bits", "hierarchy" and
-            "tensor"; with weights "relax", "dijkstra", "hierarchy" and "tensor". "tiny" is for
-            batches of small graphs. Engines of Markov clustering: "fused", "dense" and "tensor".
-        strategy: how the queue engine on CUDA assigns threads to the vertices or arcs of a level:
-            "auto", "node_parallel", "edge_parallel" (Jia et al. 2011; gpu-fan), "work_efficient"
-            (McLaughlin and Bader 2014), "warp_centric" (Hong et al. 2011), "cooperative"
-            (multi-search). With weights, the same for the dijkstra engine: "auto", "node_parallel",
-            "work_efficient", "warp_centric", "node_parallel+warp_centric", and each with "+locked",
-            which adds path counts under a lock per vertex as in Fan, Xu and Zhao 2017; "locked"
-            alone takes as many threads per vertex as suit the mean degree. All strategies give the
-            same result; the argument is for comparing them.
+            1e-9; "queue" on CUDA 1e-5 where counts overflow float64). With weights they are "relax"
+            (float32 counts), "dijkstra" and "tensor". With and without weights there is "hierarchy"
+            (like "lanes"), if sums of weights are exact. It computes on the host, also for graphs
+            on CUDA (docs/hierarchy.md). No engine overflows. Engines of distances: "bits",
+            "hierarchy" and "tensor"; with weights "relax", "dijkstra", "hierarchy" and "tensor".
+            "tiny" is for batches of small graphs. Engines of Markov clustering: "fused", "dense"
+            and "tensor".
+        strategy: how the queue engine on CUDA assigns threads to the vertices or arcs of a level.
+            It is "auto", "node_parallel", "edge_parallel" (Jia et al. 2011; gpu-fan),
+            "work_efficient" (McLaughlin and Bader 2014), "warp_centric" (Hong et al. 2011) or
+            "cooperative" (multi-search). With weights, the same for the dijkstra engine: "auto",
+            "node_parallel", "work_efficient", "warp_centric", "node_parallel+warp_centric". Each
+            may have "+locked", which adds path counts under a lock per vertex as in Fan, Xu and
+            Zhao 2017. "locked" alone takes as many threads per vertex as suit the mean degree. All
+            strategies give the same result; the argument is for comparing them.
         warp_size: 4, 8, 16 or 32 threads per vertex for "warp_centric".
 
     Example:
@@ -115,11 +116,11 @@ class Run:
 
     Args:
         engine: the name of an engine or an :class:`Engine`. "auto" selects one for each graph.
-        reduce: exact reductions before searches for paths, for those who compare: "auto" (those
-            that pay), "none", or a list of "fold" (vertices of degree 1 are removed, in rounds),
-            "blocks" (biconnected components are searched one by one), "twins" (vertices with the
-            same neighbours are searched once) and "chains" (paths over vertices of degree 2 are
-            searched as one edge). With weights all of them need exact sums; "fold" and "chains" are
+        reduce: exact reductions before searches for paths, for those who compare. It is "auto"
+            (those that pay), "none", or a list. In a list, "fold" removes vertices of degree 1, in
+            rounds, and "blocks" searches biconnected components one by one. "twins" searches
+            vertices with the same neighbours once, and "chains" searches paths over vertices of
+            degree 2 as one edge. With weights all of them need exact sums; "fold" and "chains" are
             for undirected graphs. Where one does not apply (docs/betweenness.md), it is left out.
         memory: bytes that may be used; None allows half of the free memory.
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,

@@ -7,8 +7,8 @@ are those of a batch of graphs of equal size.
 Products of up to 1,024 rows are summed in float64 and rounded once. The result then does not depend
 on the order of summation, and a flow keeps the symmetries of its graph, as in the `fused` engine.
 Larger products are sums of n nonnegative float32 products, with a relative error of at most n
-2^-24, typically about sqrt(n) 2^-24, which is far less than the effect of pruning. TF32 is not
-used. On CUDA, large products are sums of products of bfloat16 parts, with the same precision
+2^-24, typically about sqrt(n) 2^-24. This is far less than the effect of pruning. TF32 is not used.
+On CUDA, large products are sums of products of bfloat16 parts, with the same precision
 (`_product`).
 """
 

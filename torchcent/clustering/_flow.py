@@ -162,8 +162,8 @@ def build(graph: Graph, similarity: Tensor, loops: str | float | None, own: Tens
     Args:
         graph: a graph without loops.
         similarity: float64 per slot, >= 0; 0 means that there is no arc.
-        loops: "max" gives each vertex a loop of its largest similarity, or 1 if it has no arc; a
-            number c multiplies that by c; "one" gives loops of 1; None uses those in `own`.
+        loops: "max" gives each vertex a loop of its largest similarity, or 1 if it has no arc. A
+            number c multiplies that by c, "one" gives loops of 1, and None uses those in `own`.
         own: float64 [n]: loops of the input, used if loops is None.
 
     A column without entries gets a loop of 1: its vertex is a singleton.

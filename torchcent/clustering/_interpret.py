@@ -54,8 +54,8 @@ class Interpretation:
 def interpret(flow: Flow, overlap: str, graph: np.ndarray | None = None) -> Interpretation:
     """The clusters of a flow; for a batch, `graph` holds the graph of each vertex.
 
-    `overlap` determines the treatment of vertices in several clusters: "cut" keeps them in the
-    cluster with the most attractors (ties by the lowest attractor); "keep" leaves them in all;
+    `overlap` determines the treatment of vertices in several clusters. "cut" keeps them in the
+    cluster with the most attractors (ties by the lowest attractor). "keep" leaves them in all, and
     "split" forms a new cluster for each combination of clusters.
     """
     n = flow.num_nodes

@@ -70,10 +70,10 @@ def mcl(
         inflation: r > 1. Larger values give more and smaller clusters; common values are 1.4, 2, 4,
             6.
         expansion: e, from 2 to 1000; each step is a matrix product.
-        loops: the loop of each vertex: "max" gives it the vertex's largest similarity (1 if there
-            are no arcs), as mcl does; a number c multiplies that by c (mcl's ``-c``); "one" gives
-            1. These options ignore the loops of the input. None uses the input's own loops and adds
-            none.
+        loops: the loop of each vertex. "max" gives it the vertex's largest similarity (1 if there
+            are no arcs), as mcl does. A number c multiplies that by c (mcl's ``-c``), and "one"
+            gives 1. These options ignore the loops of the input. None uses the input's own loops
+            and adds none.
         prune: which entries are dropped after expansion (see :class:`Prune`); None keeps all.
         chaos: convergence threshold: stop when (largest entry - sum of squares) x entries is below
             this value in every column.
@@ -154,8 +154,9 @@ class MclSweep:
         inflations: the requested inflations.
         clusterings: a Clustering for each inflation.
         table: a row for each inflation: inflation, clusters, largest, singletons, efficiency,
-            modularity, mass_fraction, area_fraction (see :func:`clustering_quality`), and distance,
-            the split/join distance to the clustering of the previous row (0 in the first row).
+            modularity, mass_fraction, area_fraction (see :func:`clustering_quality`), and distance.
+            The last is the split/join distance to the clustering of the previous row (0 in the
+            first row).
     """
 
     inflations: list[float]

@@ -1,7 +1,7 @@
 """Markov clustering over ranks: each holds the whole flow and computes a share of the next.
 
-A column of the next flow depends on the columns of the flow that it refers to and on nothing else,
-so that a flow has the same bits however its columns are dealt.
+A column of the next flow depends on the columns of the flow that it refers to and on nothing else.
+A flow therefore has the same bits however its columns are dealt.
 """
 
 from __future__ import annotations

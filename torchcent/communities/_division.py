@@ -117,9 +117,9 @@ def communities_by_betweenness(
         edge_weight: [E], the length of each edge for shortest paths; None counts hops. Modularity
             counts edges.
         method: "exact" computes exact scores. "samples" approximates them by random shortest paths
-            (:func:`edge_betweenness_approx`): the edge removed then has a score within 2 epsilon,
-            as a share of the pairs of vertices searched, of the highest, with probability
-            1 - delta in each round.
+            (:func:`edge_betweenness_approx`). With probability 1 - delta in each round, the edge
+            removed then has a score within 2 epsilon of the highest, as a share of the pairs of
+            vertices searched.
         epsilon, delta: accuracy of "samples", for each round.
         per_round: how many edges are removed before scores are computed again: a number, or a share
             in (0, 1) of the edges left, at least one. 1 is the method of Girvan and Newman. More

@@ -1,17 +1,17 @@
 """Blocks for stress: what hangs on a vertex counts once per shortest path.
 
 Path counts multiply at cut vertices. For a vertex v of the block X let A_X(v) be the sum of the
-weights of v and of all outside of X, each times the number of its shortest paths to v, and R_X(v)
-the same of the other vertices of X, with what hangs on them; B_X(v) and S_X(v) likewise of paths
-from v. Then, as in _reach.py,
+weights of v and of all outside of X. Each counts times the number of its shortest paths to v.
+R_X(v) is the same of the other vertices of X, with what hangs on them. B_X(v) and S_X(v) are
+likewise of paths from v. Then, as in _reach.py,
 
     A_X(v) = a_v + sum over the other blocks Y of v of R_Y(v),
     C(v) = sum over the blocks X of v of C_X(v) + S_X(v) (A_X(v) - a_v).
 
-Searches from the tops of all blocks count the paths between each vertex and the top of its block,
-which gives A_X of all vertices but the tops, from the leaves of the tree of blocks to its roots.
+Searches from the tops of all blocks count the paths between each vertex and the top of its block.
+This gives A_X of all vertices but the tops, from the leaves of the tree of blocks to its roots.
 Searches from the other cut vertices, with these as the weights of targets, give R_X of the vertices
-but the top, and a pass from the roots adds what the tops contribute.
+but the top. A pass from the roots adds what the tops contribute.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Shortest paths between vertices of a block stay inside it, and paths between blocks pass through cut
 vertices. Let A_X(v), B_X(v) be the sums of the weights of v and of all that hangs on it outside of
-the block X, and A, B the totals of the component. Then
+the block X. A, B are the totals of the component. Then
 
     C(v) = sum over the blocks X of v of C_X(v)
            + (A - a_v) (B - b_v) - sum over the blocks X of v of (A - A_X(v)) (B - B_X(v)),

@@ -43,8 +43,9 @@ class Climbs:
     Attributes:
         hierarchy: that of a core of the graph.
         of_arcs: what the operator hierarchy_climbs returns.
-        of_graph: int32; the position in the hierarchy of each vertex of the graph, or -1, the
-            vertex at each position, and the parent of each vertex in a tree that was folded, or -1.
+        of_graph: int32; the position in the hierarchy of each vertex of the graph, or -1, and the
+            vertex at each position. The third is the parent of each vertex in a tree that was
+            folded, or -1.
     """
 
     hierarchy: Hierarchy

@@ -2,8 +2,8 @@
 
 A path from a block to another passes through the same cut vertices as in an undirected graph. For
 a vertex v of the block X let A_X(v) be the sum of the weights of v and of all outside of X that
-reach v, and R_X(v) that of all others inside of X, with what hangs on them, that reach v; B_X(v)
-and S_X(v) likewise of what v reaches. Then
+reach v. R_X(v) is that of all others inside of X, with what hangs on them, that reach v. B_X(v) and
+S_X(v) are likewise of what v reaches. Then
 
     A_X(v) = a_v + sum over the other blocks Y of v of R_Y(v),
     C(v) = sum over the blocks X of v of C_X(v) + S_X(v) (A_X(v) - a_v),

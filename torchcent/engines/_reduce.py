@@ -167,7 +167,7 @@ def core(graph: Graph, order: str, fold: str, ball: int = 0, twins: Twins | None
     with its twins merged if they are given.
 
     With `ball`, sources are ordered in balls of that many neighbours, for engines that search from
-    a batch of them at a time (on the CPU; elsewhere they follow the runs of neighbours). Cores are
+    a batch of them at a time. (On the CPU; elsewhere they follow the runs of neighbours.) Cores are
     cached with the graph, so that the next measure starts at once.
     """
     cache = cores(graph, twins)

@@ -4,21 +4,21 @@ Twins have the same neighbours, each other aside: of the first kind, they are no
 second kind, they are, in both directions. With weights, corresponding arcs weigh the same, and
 twins of the second kind are nearer to each other than by any other vertex. Let a class of c twins
 have the sums A, B of the weights of its members. A search on the graph of classes, with A and B as
-weights, gives what the pairs of different classes contribute, since no member lies on a shortest
-path from another one. It multiplies by c as paths pass through a class (csrc/paths/betweenness.h),
-and finds c times the score of each member.
+weights, gives what the pairs of different classes contribute. No member lies on a shortest path
+from another one. It multiplies by c as paths pass through a class (csrc/paths/betweenness.h), and
+finds c times the score of each member.
 
 Pairs of one class are counted in closed form where arcs have no directions. Paths between twins of
-the first kind pass through each of their d nearest neighbours with equal shares, so that each of
-these gets (A B - sum a_i b_i) / d; twins of the second kind are adjacent. An edge from i to its
-nearest neighbour x has a_i (B - b_i) / d of the former, and an edge from i to its twin j has
-a_i b_j. In directed graphs, paths between twins of the first kind are closed walks. There, two
-vertices are left of such a class: the first is the source of A and stands for one member, the
-second for c - 1. With sum a_i b_i / A and the rest of B as their targets, the search from the first
-counts the pairs of the class, too. Stress counts paths instead of shares.
+the first kind pass through each of their d nearest neighbours with equal shares. Each of these gets
+(A B - sum a_i b_i) / d. Twins of the second kind are adjacent. An edge from i to its nearest
+neighbour x has a_i (B - b_i) / d of the former, and an edge from i to its twin j has a_i b_j. In
+directed graphs, paths between twins of the first kind are closed walks. There, two vertices are
+left of such a class: the first is the source of A and stands for one member, the second for c - 1.
+With sum a_i b_i / A and the rest of B as their targets, the search from the first counts the pairs
+of the class, too. Stress counts paths instead of shares.
 
 Scores of vertices need no more. Edges of one class have equal scores only if its members have equal
-weights, so that then these belong to what makes twins; so do those of ends, which differ otherwise.
+weights, so that then these belong to what makes twins. So do those of ends, which differ otherwise.
 """
 
 from __future__ import annotations

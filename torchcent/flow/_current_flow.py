@@ -196,7 +196,7 @@ def edge_current_flow_betweenness(
     Arguments and conventions are those of :func:`current_flow_betweenness`; weights are
     **conductances**. Values equal those of NetworkX's ``edge_current_flow_betweenness_centrality``:
     with normalized=False half of the sum. With `sources` or `targets` they are half of the sum over
-    ordered pairs of a source and a target, divided by (n - 1)(n - 2), or by 2 with
+    ordered pairs of a source and a target. This is divided by (n - 1)(n - 2), or by 2 with
     normalized=False, as in ``edge_current_flow_betweenness_centrality_subset``.
 
     Returns:

@@ -112,10 +112,10 @@ class Potentials:
     """Columns of the inverse of the Laplacian without the row and the column of one vertex.
 
     That vertex, the one with the largest sum of conductances, has the potential 0. The inverse is
-    dense, by Cholesky, if it fits in the memory allowed; else there is a sparse LU decomposition by
-    SciPy on the host, and columns are solved for in blocks. On the CPU vertices of low degree are
-    eliminated before a dense inversion (csrc/flow/cpu/elimination.cpp); of few columns only those
-    are solved for (_eliminated.py).
+    dense, by Cholesky, if it fits in the memory allowed. Otherwise there is a sparse LU
+    decomposition by SciPy on the host, and columns are solved for in blocks. On the CPU vertices of
+    low degree are eliminated before a dense inversion (csrc/flow/cpu/elimination.cpp); of few
+    columns only those are solved for (_eliminated.py).
 
     Attributes:
         inverse: float64 [k, k], or None.

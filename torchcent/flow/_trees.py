@@ -1,8 +1,8 @@
 """Currents through the trees attached to a graph, which need no potentials.
 
-A tree is joined to the rest of the graph by a single edge, through which the whole current of every
-pair on both of its sides flows, whatever the conductances. These currents are whole numbers, so
-that the score of a leaf is 0 and not what is left by rounding.
+A tree is joined to the rest of the graph by a single edge. The whole current of every pair on both
+of its sides flows through it, whatever the conductances. These currents are whole numbers, so that
+the score of a leaf is 0 and not what is left by rounding.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ def centralization(
         run: how it is computed, see :class:`Run`.
 
     The star has both directions of each edge in undirected graphs. In directed ones (also of mutual
-    arcs, unless directed=False) it is, of the stars with arcs from the center, to the center and in
-    both directions, the one with the largest sum.
+    arcs, unless directed=False) there are stars with arcs from the center, to the center and in
+    both directions. The one with the largest sum is used.
 
     Returns:
         Tensor without dimensions; for a batch [G]. NaN where the star's sum is 0: with fewer than

@@ -301,12 +301,12 @@ class Arrays:
 
         Args:
             ties: "decimal" computes with decimal weights of up to 6 digits behind the point as they
-                are written, so that 0.1 + 0.2 is as long as 0.15 + 0.15; other weights are rounded
+                are written, so that 0.1 + 0.2 is as long as 0.15 + 0.15. Other weights are rounded
                 to a fixed point, so that their sums are exact (docs/weights.md). "float" sums the
                 float64 numbers from the source, as NetworkX does: 0.1 + 0.2 is then longer.
             tie_tolerance: with 0, paths are equally short if their lengths are equal. With t > 0,
-                an arc (u, v) of length w may be on a shortest path if d(u) < d(v) and
-                d(u) + w <= (1 + t) d(v), all in float64; 1e-9 compensates for rounding.
+                an arc (u, v) of length w may be on a shortest path if d(u) < d(v) and d(u) + w <=
+                (1 + t) d(v), all in float64. 1e-9 compensates for rounding.
 
         None leaves either as it is.
 

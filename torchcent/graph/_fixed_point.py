@@ -7,7 +7,7 @@ float64 has the same resolution there, so nothing is lost to those who add the w
 
 The longest distance is not known, so that the unit follows from an upper bound on it. An undirected
 component has no distance beyond twice the largest one from any vertex. A shortest path of a
-directed graph leaves each vertex once; the part of it inside of a strongly connected component is
+directed graph leaves each vertex once. The part of it inside of a strongly connected component is
 bounded by a search from one of its vertices and one to it.
 """
 

@@ -97,8 +97,8 @@ class Graph(Exports):
         Raises:
             TypeError, ValueError: an argument is invalid; the message names it. This includes wrong
                 shapes and dtypes, ids that are negative or not below num_nodes, more than 2^31 - 1
-                vertices, weights that are not distances, and arcs between two graphs of a batch
-                (the message names the first such column).
+                vertices, and weights that are not distances. It includes arcs between two graphs of
+                a batch (the message names the first such column).
             MemoryError: ``Run(memory=)`` is too small; the message states both amounts. Raised
                 before memory is allocated.
 
@@ -119,9 +119,9 @@ class Graph(Exports):
         """Builds a graph from a square scipy.sparse matrix: a stored entry (i, j) is an arc i -> j.
 
         Stored zeros count as arcs. Duplicate entries are added up, as ``toarray`` does, and are one
-        arc; column e of :attr:`slot` is the e-th stored entry. directed=None means True unless the
-        matrix is symmetric: in its pattern and, if they are used, in its values. weighted=True uses
-        the values as weights.
+        arc. Column e of :attr:`slot` is the e-th stored entry. None for `directed` means True
+        unless the matrix is symmetric: in its pattern and, if they are used, in its values. True
+        for `weighted` uses the values as weights.
 
         Example:
             >>> import scipy.sparse, torchcent
@@ -340,8 +340,8 @@ class Graph(Exports):
         """The graph of the same arcs with other weights, such as travel times at another hour.
 
         It is the graph that would be built from the same columns with these weights, at a fraction
-        of the cost: arcs are not sorted again, and :func:`betweenness` on a hierarchy contracts
-        vertices in the order that was found for the first of these graphs.
+        of the cost. Arcs are not sorted again. On a hierarchy, :func:`betweenness` contracts
+        vertices in the order of the first of these graphs.
 
         Args:
             edge_weight: [E], a length for each column that this graph was built from, or read from
@@ -393,7 +393,7 @@ class Graph(Exports):
     ) -> Graph:
         """Reads a graph that :meth:`save` wrote, and checks all of it.
 
-        On the CPU the arrays stay in the file, which is mapped into memory: they take memory as
+        On the CPU the arrays stay in the file, which is mapped into memory. They take memory as
         they are used, and the file must not change while the graph exists. They are read once for
         the check, at the speed of the disk. The columns of the graph are its slots, in order, as of
         :meth:`to_edge_index`.

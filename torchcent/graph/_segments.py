@@ -1,7 +1,7 @@
 """Sums over the rows of a CSR, in an order that depends on the row alone.
 
 The compiled operator cuts long rows into pieces, so that a hub or one huge graph occupies all
-threads of the CPU or all of a GPU, and starts no thread for little work. Bits do not depend on the
+threads of the CPU or all of a GPU. It starts no thread for little work. Bits do not depend on the
 number of threads, on the schedule of a GPU, or on what other rows there are.
 """
 

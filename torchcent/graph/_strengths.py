@@ -20,7 +20,7 @@ class Strengths(NamedTuple):
 
     Attributes:
         slots: float64 [num_slots], the sum over the columns of each slot, in an undirected graph
-            the larger one of the sums of both directions; None if it is the weight of the slot, or
+            the larger one of the sums of both directions. None if it is the weight of the slot, or
             1 without weights.
         loops: float64 [n], the sum over the loops of each vertex; None if there are none.
     """

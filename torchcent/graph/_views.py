@@ -2,7 +2,7 @@
 
 A plain graph keeps one dictionary of attributes per edge, and both its ends lead to it. A view (of
 a subgraph, of a directed graph as an undirected one, reversed, ...) computes its adjacency from
-that of another graph whenever it is read, and a subclass may do anything.
+that of another graph whenever it is read. A subclass may do anything.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ units, searches use int32: the largest distance plus one more arc still fits.
 Decimal fractions such as 0.13 are no multiples of a power of two, and sums of their float64 values
 break ties at random. If all weights are decimals of few digits, the engines compute with multiples
 of a power of ten instead, so that ties are those of the numbers that were written.
-Other weights are rounded by measures that count paths (_fixed_point.py): to multiples of a power of
-two, or of a part of the smallest if that is what they are but for the rounding of float64, as
-multiples of 1/3 are.
+Other weights are rounded by measures that count paths (_fixed_point.py), to multiples of a power of
+two. If all are multiples of a part of the smallest but for the rounding of float64, as multiples of
+1/3 are, that part is the unit.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ class Ties(NamedTuple):
 
     Attributes:
         sums: what lengths are sums of: "decimal" numbers where weights are such, "float" numbers,
-            or units of a given scale, as of the graph that this one is part of; in a batch "fixed
-            point" numbers, with a scale for each graph.
+            or units of a given scale, as of the graph that this one is part of. In a batch there
+            are "fixed point" numbers, with a scale for each graph.
         tolerance: relative, of lengths.
     """
 
@@ -268,7 +268,8 @@ def _bits_of_graphs(bound: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
 
 def _digits(weight: Tensor, most: int) -> tuple[int, float, int]:
     """The largest e such that all weights are multiples of 2^e, the largest weight, and the digits
-    behind the point of decimals: at most `most`, and 0 if multiples of 2^e are such decimals."""
+    behind the point of decimals. The digits are at most `most`, and 0 if multiples of 2^e are such
+    decimals."""
     if _ops.has_kernel("weight_digits", weight.device):
         last, largest, digits = _ops.ops.weight_digits(weight, most).tolist()
         return int(last), largest, int(digits)

@@ -56,8 +56,8 @@ def group_betweenness(
         directed: None uses the arcs as given (for a Graph, its own setting). False adds missing
             reverse arcs and halves raw scores.
         normalized: divide by the number of ordered pairs outside of the group,
-            (n - c)(n - c - 1) for a group of c vertices; with endpoints by that of all ordered
-            pairs, n(n - 1), as NetworkX does from 3.7 on.
+            (n - c)(n - c - 1) for a group of c vertices. With endpoints, divide by that of all
+            ordered pairs, n(n - 1), as NetworkX does from 3.7 on.
         endpoints: also count paths that begin or end in the group, all of them.
         run: how it is computed, see :class:`Run`.
 
@@ -71,9 +71,9 @@ def group_betweenness(
         MemoryError: ``Run(memory=)`` is too small; the message states both amounts.
 
     Only the components that hold a member are searched. Small groups take up to k + 1 times the
-    time of :func:`betweenness` there, for k vertices in groups, and others about the time of n
-    searches one at a time, for all groups together; in addition O(n c^2) for a group of c vertices.
-    The searches are k + 1 times as many if the lengths of paths are rounded (with
+    time of :func:`betweenness` there, for k vertices in groups. Others take about the time of n
+    searches one at a time, for all groups together. A group of c vertices takes O(n c^2) in
+    addition. The searches are k + 1 times as many if the lengths of paths are rounded (with
     ties="float", or weights of many magnitudes, docs/weights.md) or with tie_tolerance.
 
     Example:
@@ -179,8 +179,8 @@ def _by_weights(
 
 
 def _first(p: Tensor) -> tuple[Tensor, Tensor]:
-    """Of [b, k, k], the shares of paths to y that pass through x: those that have no other member,
-    [b, k], and what they lack to 1, summed over y.
+    """Of [b, k, k], the shares of paths to y that pass through x. Returns those that have no other
+    member, [b, k], and what they lack to 1, summed over y.
 
     f(y) = 1 - sum over x of f(x) p(x, y). Sorted by the number of members before them, p is
     triangular.

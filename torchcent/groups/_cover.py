@@ -66,7 +66,7 @@ def greedy(paths: Paths, k: int, num_nodes: int) -> Greedy:
     """The vertex in most paths that are not covered yet, k times; the first of equal ones.
 
     Any k vertices cover at most what is covered after some step and the k largest gains left (Tang
-    et al. 2018), and at most what is covered at the end divided by 1 - 1/e.
+    et al. 2018). They cover at most what is covered at the end divided by 1 - 1/e.
     """
     vertex, path = paths.joined()
     gain = torch.bincount(vertex, minlength=num_nodes)
@@ -98,8 +98,8 @@ def _first(count: Tensor) -> Tensor:
 
 
 def bounds(seen: int, best: int, samples: int, failure: float) -> tuple[float, float]:
-    """A lower bound on the share that a group covers, of which `seen` of other samples told, and an
-    upper bound on the share that any group does; each fails with probability `failure`."""
+    """A lower bound on the share that a group covers, which follows from `seen` of other samples,
+    and an upper bound on the share that any group does. Each fails with probability `failure`."""
     counts, chance = np.array([seen, best]), np.full(2, failure)
     low, high = binomial_interval(counts, samples, chance, chance)
     return float(low[0]), float(high[1])

@@ -85,8 +85,8 @@ def prominent_group(
 
     where :math:`\sigma_{st}(C)` is the number of shortest paths from s to t that have an inner
     vertex in C, with `endpoints` any vertex. Unlike :func:`group_betweenness`, pairs that begin or
-    end in C count: B is then monotone and submodular, and choosing the vertex with the largest gain
-    k times reaches at least 1 - 1/e (63 %) of the best score; to do better is hard in general.
+    end in C count: B is then monotone and submodular. Choosing the vertex with the largest gain k
+    times reaches at least 1 - 1/e (63 %) of the best score. To do better is hard in general.
 
     Args:
         edge_index: int64 [2, E], or a Graph; it may be directed, weighted and disconnected. Not a

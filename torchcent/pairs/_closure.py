@@ -28,9 +28,10 @@ class Closure:
     """Reachability between all vertices of a graph, as bits; made by :func:`transitive_closure`.
 
     There is one row and one column per strongly connected component. Components are numbered so
-    that arcs between them lead to smaller numbers: first those that reach no other (without rows),
-    last those that no other reaches (without columns), then those without arcs. The bits therefore
-    form a triangle at most, and only components in the middle have both a row and a column.
+    that arcs between them lead to smaller numbers. First come those that reach no other (without
+    rows), last those that no other reaches (without columns), then those without arcs. The bits
+    therefore form a triangle at most, and only components in the middle have both a row and a
+    column.
 
     Attributes:
         num_nodes: n.
@@ -281,8 +282,9 @@ def reachable(
 def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int]:
     """The condensation of a graph, on the host.
 
-    Returns the component of each vertex, numbered as in Closure; CSR of the arcs between components
-    that have any; the number of these without a row, and the number with a column.
+    Returns the component of each vertex, numbered as in Closure, and CSR of the arcs between
+    components that have any. It also returns the number of these without a row, and the number with
+    a column.
     """
     import scipy.sparse.csgraph
 

@@ -61,9 +61,9 @@ def shortest_path_lengths(
             reverse arcs.
         sources: None for all vertices, or a tensor of k distinct ones; row i belongs to sources[i].
         out: None for a new tensor; a tensor [k, n] to fill, contiguous, of one of the dtypes below,
-            on the device of the graph or on the host; or the name of a .npy file, or of a .zarr
-            array (compressed; needs the zarr package). The file appears when it is complete. After
-            an error or Ctrl-C there is no file, or the previous one.
+            on the device of the graph or on the host. It may be the name of a .npy file, or of a
+            .zarr array (compressed; needs the zarr package). The file appears when it is complete.
+            After an error or Ctrl-C there is no file, or the previous one.
         dtype: "auto" selects the narrowest of torch.int8, torch.int16 and torch.int32 that holds
             all distances of the result; or one of these. With weights "auto" selects torch.int32 if
             all weights are whole numbers and (n - 1) times the largest is below 2^30, else

@@ -53,7 +53,7 @@ def betweenness_variant(
             betweenness, Borgatti and Everett 2006). "linear": f = d(s, v) / d(s, t), more for
             vertices near the target (Geisberger, Sanders and Schultes 2008). "proximal_source" and
             "proximal_target": f is the share of the shortest paths through v whose first arc leads
-            to v, or whose last arc leaves v: v controls the access to a neighbour.
+            to v, or whose last arc leaves v. Such a v controls the access to a neighbour.
         normalized: divide by (n - 1)(n - 2), as :func:`betweenness` does.
         Others: as in :func:`betweenness`. Distances are in hops or by weights.
         run: how it is computed, see :class:`Run`.

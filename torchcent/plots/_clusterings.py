@@ -42,9 +42,9 @@ def plot_clusterings(
 ) -> None:
     """Writes a figure of one clustering, or of several clusterings of the same graph.
 
-    For one clustering, the figure shows the cluster sizes, the adjacency matrix with vertices
-    ordered by cluster, so that clusters are dark squares on the diagonal, and the chaos per
-    iteration. For several, such as those of a sweep over the inflation, it shows the number of
+    For one clustering, the figure shows the cluster sizes, the chaos per iteration, and the
+    adjacency matrix with vertices ordered by cluster. Clusters are then dark squares on the
+    diagonal. For several, such as those of a sweep over the inflation, it shows the number of
     clusters, the quality and the sizes.
 
     Args:

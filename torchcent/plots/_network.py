@@ -42,9 +42,9 @@ def plot_network(
     """Writes a figure: the network at its positions, coloured by the scores.
 
     High scores are dark, wide and on top. Colours are in proportion to the logarithms of the
-    scores, down to a thousandth of the highest, or to the scores if nearly all of them lie within a
-    factor of ten. Where vertices are scored, an edge has the colour of its less central end. A
-    million edges take a few seconds.
+    scores, down to a thousandth of the highest. If nearly all scores lie within a factor of ten,
+    they are in proportion to the scores. Where vertices are scored, an edge has the colour of its
+    less central end. A million edges take a few seconds.
 
     Args:
         edge_index: int64 ``[2, E]``.

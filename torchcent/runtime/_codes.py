@@ -121,9 +121,9 @@ class Launch(NamedTuple):
 def control(room: int = 0, done: int = 0) -> Tensor:
     """The record that an operator shares with other threads while it runs, on the host.
 
-    Entries: CANCEL, set by another thread to stop the operator; DONE, the number of completed
-    sources; BYTES, the memory that the operator may use (`room`; an operator that may do part of a
-    job sets it to -1 if that was too little); WORK, the number of slots read, if the operator
-    counts them.
+    Entries: CANCEL, set by another thread to stop the operator. DONE, the number of completed
+    sources. BYTES, the memory that the operator may use (`room`); an operator that may do part of a
+    job sets it to -1 if that was too little. WORK, the number of slots read, if the operator counts
+    them.
     """
     return torch.from_numpy(np.array([0, done, room, 0], dtype=np.int64))

@@ -133,8 +133,8 @@ class Building:
     def needed(self, num_nodes: int, graphs: int = 0) -> int:
         """Bytes for these numbers of vertices and, for a batch, of graphs.
 
-        On the CPU (build.cpp) the peak is the larger of two: sorted arcs beside the result, with
-        copies of the ids and weights; and bringing weights into the order of the slots, by
+        On the CPU (build.cpp) the peak is the larger of two. One is sorted arcs beside the result,
+        with copies of the ids and weights. The other brings weights into the order of the slots, by
         sorted arcs with their columns. On CUDA (build.cu, graph.cu) it is the same two, with two
         words for each arc that is sorted, and for symmetric graphs a transpose.
         """

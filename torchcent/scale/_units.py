@@ -151,8 +151,8 @@ class Search(NamedTuple):
         compute: see :data:`Compute`. The rung is that on which path counts begin, and the highest
             that was needed; other searches ignore it.
         rung: that of the first unit. All others begin on the one that the first unit returned.
-        exact: whether the results are rows and sums of integers, which may be added in any order,
-            and are so large that a ledger keeps those of each unit in a file of their own.
+        exact: whether the results are rows and sums of integers, which may be added in any order.
+            They are so large that a ledger keeps those of each unit in a file of their own.
         places: the rows of each unit, if they are not those of its sources.
         holds: whether what a unit has written elsewhere is still there, by its sources and results.
     """

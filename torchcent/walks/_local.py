@@ -112,7 +112,7 @@ def core_number(
 
     The k-core is the largest subgraph in which every vertex has at least k neighbours. In directed
     graphs degrees are sums of incoming and outgoing arcs, as in NetworkX's ``core_number``, whose
-    values these are; an edge_index with both directions of each edge then has twice the core
+    values these are. An edge_index with both directions of each edge then has twice the core
     numbers of the undirected graph, which ``directed=False`` gives. Neighbours count once: weights
     and parallel arcs do not matter, and loops are dropped.
 
@@ -251,8 +251,8 @@ def clustering_coefficient(
               C(v) = \frac{T(v)}{2 \big(d_v (d_v - 1) - 2 d^\leftrightarrow_v\big)}
 
     for undirected graphs, where T is the number of triangles, and for directed ones, where T counts
-    directed triangles, d is the sum of in- and out-degree and :math:`d^\leftrightarrow` the number
-    of arcs that have their reverse. With weights a triangle counts as
+    directed triangles. There d is the sum of in- and out-degree and :math:`d^\leftrightarrow` the
+    number of arcs that have their reverse. With weights a triangle counts as
     :math:`(w_{uv} w_{vx} w_{ux})^{1/3}`, the weights divided by the largest one. Values equal those
     of NetworkX's ``clustering``.
 

@@ -1,7 +1,7 @@
 """Leading eigenvectors of nonnegative matrices by their strong components, for graphs on which
 products converge slowly: long paths and cycles, roads, equal or defective largest eigenvalues.
 
-An irreducible matrix B has a positive eigenvector of its largest eigenvalue, and for any positive x
+An irreducible matrix B has a positive eigenvector of its largest eigenvalue. For any positive x
 that eigenvalue is between the smallest and the largest of (Bx)_v / x_v (Collatz and Wielandt).
 Noda's iteration solves (s - B) z = x for s the upper bound: it converges quadratically. This runs
 on the host, in one thread.

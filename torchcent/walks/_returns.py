@@ -48,8 +48,8 @@ def random_walk_encoding(
 
     for k = 1, ..., `walk_length`: the positional encoding RWSE. Without weights and repeated arcs
     values equal those of PyTorch Geometric's ``AddRandomWalkPE``. (With them it divides 1 by the
-    sum of the row, and up to 2000 vertices keeps one of repeated arcs, so that rows do not sum to
-    1; :class:`torchcent.transforms.AddRandomWalkEncoding` does the same with repeated arcs.)
+    sum of the row. Up to 2000 vertices it keeps one of repeated arcs, so that rows do not sum to 1;
+    :class:`torchcent.transforms.AddRandomWalkEncoding` does the same with repeated arcs.)
 
     Args:
         edge_index, num_nodes, batch, directed: as in :func:`degree`. Without loops the
@@ -67,9 +67,9 @@ def random_walk_encoding(
         MemoryError: ``Run(memory=)`` is too small; raised before any computation.
 
     Small or dense graphs are multiplied as dense matrices, many at a time: O(k n^3) for each, half
-    of the products of PyTorch Geometric. Of others, the sparse rows of k / 2 powers are computed
-    if few vertices are within reach, in time proportional to the products of these; else products
-    of the sparse matrix with blocks of columns, O(k n m) time. Memory is bounded in both.
+    of the products of PyTorch Geometric. Of others, the sparse rows of k / 2 powers are computed if
+    few vertices are within reach, in time proportional to the products of these. Otherwise the
+    sparse matrix is multiplied by blocks of columns, in O(k n m) time. Memory is bounded in both.
 
     Example:
         >>> import torch, torchcent
@@ -94,7 +94,7 @@ def as_in_pyg(graph: Graph, steps: int) -> Tensor:
     """float64 [n, steps]: the values of PyTorch Geometric's AddRandomWalkPE, without weights.
 
     They are those of random_walk_encoding, except that up to 2000 vertices an arc that is given r
-    times leads to its head with one r-th of the probability: it is divided by a sum to which each
+    times leads to its head with one r-th of the probability. It is divided by a sum to which each
     one adds, and then assigned to the matrix.
     """
     graph = graph.unweighted()._adjacency

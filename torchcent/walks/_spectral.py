@@ -71,9 +71,9 @@ def katz(
             the limit, to three digits where the components of the graph can be factorized.
         ValueError: no convergence in `max_iter` iterations, or scores beyond float64.
 
-    O(m) time per iteration. With t the largest entry of :math:`(\alpha A^T)^k 1`, what is left
-    after k terms of the series is at most t / (1 - t) times the largest score, which is what `tol`
-    is compared with (docs/walks.md). Where terms do not shrink, bounds of Collatz and Wielandt on
+    O(m) time per iteration. Let t be the largest entry of :math:`(\alpha A^T)^k 1`. What is left
+    after k terms of the series is at most t / (1 - t) times the largest score, and `tol` is
+    compared with it (docs/walks.md). Where terms do not shrink, bounds of Collatz and Wielandt on
     the eigenvalue of each strong component tell whether they will.
 
     Example:
@@ -105,7 +105,7 @@ def katz(
 def _walks(graph: Graph, alpha: float, start: Tensor, tol: float, max_iter: int) -> Tensor:
     """The sum of M^k start over all k, M = alpha transpose(A). Each graph stops by itself.
 
-    With t the largest entry of M^k 1, that is the norm of M^k, what is left after k terms is at
+    Let t be the largest entry of M^k 1, that is the norm of M^k. What is left after k terms is at
     most t / (1 - t) times the largest sum of these.
     """
     pull = _matrix.pull(graph)
@@ -200,9 +200,9 @@ def eigenvector(
 
     Undirected graphs of at most 32 vertices are solved densely, many at once. Others take O(m) time
     per product: thickly restarted Lanczos iterations, for directed graphs power iteration of A + 1.
-    What 100 products do not solve, as long paths and cycles, is solved by the strong components of
-    largest eigenvalue on the host, with factorizations of sparse matrices, where these are
-    affordable: up to 1,000 vertices, and for fewer arcs per vertex more, 5,000,000 of a path.
+    What 100 products do not solve, as long paths and cycles, is solved on the host by the strong
+    components of largest eigenvalue, with sparse factorizations, where these are affordable. That
+    is up to 1,000 vertices, and for fewer arcs per vertex more, 5,000,000 of a path.
 
     Example:
         >>> import torch, torchcent

@@ -66,15 +66,15 @@ def subgraph_centrality(
         TypeError, ValueError: an argument is invalid; the message names it.
         ValueError: `tol` was not reached in 200 steps.
 
-    A graph of at most 1024 vertices takes :math:`O(n^3)` time: all eigenvalues; so does one of at
-    most 4096 on the CPU in which an eighth of all pairs are adjacent. In a larger one, of
-    which few vertices are within reach of each other in half of the steps that the series of the
-    exponential needs for `tol`, sparse rows of powers are computed, in time proportional to the
-    products of these. What the series leaves out is bounded by the largest eigenvalue, and all of
-    its terms are positive. Otherwise each vertex takes a Lanczos iteration of k steps, mostly 10 to
-    40, in O(m k) time. Its Gauss quadrature is a lower bound and its Gauss-Radau quadrature, with a
-    node above the largest eigenvalue, an upper bound. The score is their mean once they differ by
-    at most 2 tol.
+    A graph of at most 1024 vertices takes :math:`O(n^3)` time, for all eigenvalues. So does one of
+    at most 4096 on the CPU in which an eighth of all pairs are adjacent. Larger ones may have few
+    vertices within reach of each other in half of the steps that the series of the exponential
+    needs for `tol`. Then sparse rows of powers are computed, in time proportional to the products
+    of these. What the series leaves out is bounded by the largest eigenvalue, and all of its terms
+    are positive. Otherwise each vertex takes a Lanczos iteration of k steps, mostly 10 to 40, in
+    O(m k) time. Its Gauss quadrature is a lower bound and its Gauss-Radau quadrature, with a node
+    above the largest eigenvalue, an upper bound. The score is their mean once they differ by at
+    most 2 tol.
 
     Example:
         >>> import torch, torchcent

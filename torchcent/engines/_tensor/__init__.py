@@ -3,8 +3,8 @@
 It is the readable reference for the compiled engines. A batch of sources is searched level by level
 (`_search.py`), then each measure processes the levels in reverse order (one file per measure).
 
-With sigma_v the number of shortest paths from a source s to v, and succ(v) the out-neighbours of
-v one level deeper, a batch adds to `scores`, for every lane l with source s_l:
+Let sigma_v be the number of shortest paths from a source s to v, and succ(v) the out-neighbours of
+v one level deeper. A batch adds to `scores`, for every lane l with source s_l:
 
 - betweenness:       rho_v = b_v / sigma_v + sum of rho_w over succ(v);
                      scores[v] += a_l (sigma_v * sum of rho_w + h_v) for v != s_l,
@@ -23,7 +23,7 @@ where a, c are `source_weight`, `own_weight` (one entry per lane) and b, h are `
 `through_weight` (one entry per vertex).
 
 On a weighted graph the levels are those of `_weighted.py`, and succ(v) are the heads of the arcs
-out of v that lie on shortest paths; the formulas are the same.
+out of v that lie on shortest paths. The formulas are the same.
 
 Path counts are float64. If one exceeds 1e290, the batch is repeated with numbers that carry their
 own exponent (`_scaled.py`), so that no count overflows.

@@ -22,7 +22,7 @@ def distance_sums(
     """Adds the contribution of the sources to each vertex v that they reach.
 
     Source i also stands for `leaves[i]` neighbours of degree 1 that were folded onto it, one hop
-    farther away. v does not count as a source of v itself, but leaves folded onto v do.
+    farther away. A vertex v does not count as a source of v itself, but leaves folded onto v do.
 
     Args:
         rowptr, col: CSR of the arcs to follow.

@@ -1,10 +1,11 @@
 """Weighted searches: distances by Bellman-Ford on a batch of sources, then the DAGs of shortest
 paths, with levels in which every arc leads down.
 
-An arc (u, v) of length w is on a shortest path, or *tight*, if dist[u] + w == dist[v]; with a
-tolerance t > 0, if dist[u] < dist[v] and dist[u] + w <= (1 + t) dist[v]. Distances are the plain
-minimum in both cases. Lengths are > 0, so tight arcs form no cycles, and a pair (lane, vertex) can
-be processed as soon as all tails of tight arcs to it have been. The levels follow that order.
+An arc (u, v) of length w is on a shortest path, or *tight*, if dist[u] + w == dist[v]. With a
+tolerance t > 0 it is tight if dist[u] < dist[v] and dist[u] + w <= (1 + t) dist[v]. Distances are
+the plain minimum in both cases. Lengths are > 0, so tight arcs form no cycles, and a pair (lane,
+vertex) can be processed as soon as all tails of tight arcs to it have been. The levels follow that
+order.
 """
 
 from typing import NamedTuple
