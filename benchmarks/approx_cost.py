@@ -3,9 +3,9 @@
     python benchmarks/approx_cost.py            # writes results/approx_cost.json
 
 For each graph: the engine that exact scores take, the seconds that torchcent/_approx/_cost.py
-foresees, those measured (best of `--repeat`, the graph prepared), the rate in slots per second and
-thread that they come to, the seconds of method="kadabra", and what auto chose. Rates of _cost.py
-are the lowest of an engine here and in docs/notes/performance*.md, rounded down.
+foresees, and those measured (best of `--repeat`, the graph prepared). Also the rate in slots per
+second and thread that they come to, the seconds of method="kadabra", and what auto chose. Rates of
+_cost.py are the lowest of an engine here and in docs/notes/performance*.md, rounded down.
 """
 
 from __future__ import annotations

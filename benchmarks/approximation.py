@@ -4,11 +4,11 @@
     python benchmarks/approximation.py --graphs rmat16_ef16 --repeat 5    # replaces this row
 
 Both run with the same epsilon and delta and the same number of threads, in turns, each run in a
-process of its own with the graph ready in it; medians are compared. A contestant whose run takes
+process of its own with the graph ready in it. Medians are compared. A contestant whose run takes
 longer than `--time-limit` has no more turns. Rows of other graphs in the output stay. The rows of
-`rules` tell how many samples other published rules would have needed for the same graph, from the
-best scores known: those of Riondato and Kornaropoulos, and of Pellegrina and Vandin (SILVAN,
-without its first phase).
+`rules` have how many samples other published rules would have needed for the same graph, from the
+best scores known. They are those of Riondato and Kornaropoulos, and of Pellegrina and Vandin
+(SILVAN, without its first phase).
 """
 
 from __future__ import annotations

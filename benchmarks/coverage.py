@@ -3,8 +3,8 @@
     python benchmarks/coverage.py               # 200 runs per graph; results/coverage.json
 
 For each graph: the share of runs in which some score is off by more than epsilon, with the
-probability of as many or more if delta were the truth (a small one would speak against the
-promise), and the mean over the runs of the largest error. The same for adaptive sampling, which
+probability of as many or more if delta were the truth. (A small one would speak against the
+guarantee.) Also the mean over the runs of the largest error. The same for adaptive sampling, which
 promises a factor of 1 / epsilon with probability 1 - 2 epsilon for each of the ten highest scores.
 """
 

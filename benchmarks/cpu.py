@@ -6,7 +6,7 @@
     python benchmarks/cpu.py --weights whole                  # with weights
 
 On every graph each contestant gets as many sources as fill its time (`--budget`), all of them where
-they fit; then all contestants run in turns, `--repeat` times, and the medians are compared. Scores
+they fit. Then all contestants run in turns, `--repeat` times, and the medians are compared. Scores
 are compared with the peers' in the same run. See benchmarks/README.md.
 """
 

@@ -6,9 +6,9 @@
 What is measured replaces these rows of the file, and others stay. NetworkX takes minutes, so it
 runs once (--turns), between two halves of the calls of torchcent, of which the median is taken.
 Every call of torchcent begins with an edge_index, so that the preparation of the graph is in its
-time. NetworkX's solver of betweenness is its default, "full": of these graphs "lu" takes longer for
-each edge, because it solves for all vertices between its ends (`row` is the time of an edge: the
-mean over a few edges of the middle). Values are compared.
+time. NetworkX's solver of betweenness is its default, "full". Of these graphs "lu" takes longer for
+each edge, because it solves for all vertices between its ends. (`row` is the time of an edge: the
+mean over a few edges of the middle.) Values are compared.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 
 Every contestant gets one whole run, in turns; then those that took less than `--budget`, and
 torchcent always, run again, `--repeat` times in all, and medians are compared. A peer that would
-take longer than `--time-limit` for all vertices runs from some where it can choose them; one that
+take longer than `--time-limit` for all vertices runs from some where it can choose them. One that
 cannot is given up at the limit, which then counts as its time. Scores are compared in the same run.
 See benchmarks/README.md.
 """

@@ -22,7 +22,7 @@ def is_absent(row: dict[str, Any]) -> bool:
 
 def table(result: dict[str, Any], wanted: str) -> str:
     """`all`: the largest exponent of each call on each kind of graph, of those with and without
-    weights; `above`: the rows above what is expected; `reasons`: why more than 1 is."""
+    weights. `above`: the rows above what is expected; `reasons`: why more than 1 is."""
     rows = result["rows"]
     if wanted == "above":
         return above(rows)

@@ -5,14 +5,14 @@
     python benchmarks/exponents.py --calls closeness --kinds path components
 
 Each call of exponent_calls.py runs on the graphs of exponent_graphs.py, by hops and with weights,
-on one thread. The size (vertices and edges) grows by 2 to 4 until a call takes `--least` seconds,
-and up to ten times as many while the exponent is above the expected one: some ways to search begin
-to pay off at a certain size. The exponent is the slope of log(time) over log(size), between the
-largest graph and the smallest that takes at least a twelfth of its time. What takes no noticeable
-time at the largest size has no exponent. Graphs are built before the time is taken, except parallel
-arcs, which are a part of the call. Times are of the processor, below a tenth of a second of the
-clock, since processor time may have ticks; as in timeit, Python's garbage collection is off, and
-the least of a few runs counts. CUDA is hidden.
+on one thread. The size (vertices and edges) grows by 2 to 4 until a call takes `--least` seconds.
+It takes up to ten times as many while the exponent is above the expected one. Some ways to search
+begin to pay off at a certain size. The exponent is the slope of log(time) over log(size), between
+the largest graph and the smallest that takes at least a twelfth of its time. What takes no
+noticeable time at the largest size has no exponent. Graphs are built before the time is taken,
+except parallel arcs, which are a part of the call. Times are of the processor, below a tenth of a
+second of the clock, since processor time may have ticks. As in timeit, Python's garbage collection
+is off, and the least of a few runs counts. CUDA is hidden.
 
 Ctrl-C writes the rows measured so far. Exponents above those that exponent_calls.py gives, by more
 than the noise of 0.35 (caches, allocations), are listed, and the exit status is 1.
@@ -65,8 +65,9 @@ def jobs_of(
 
 
 def measure(job: Job, least: float, limit: int, sender: Connection) -> None:
-    """Sends (size, seconds, kilobytes of the process) of each size, and before each run the size
-    and the processor time so far, so that a run which exceeds the limit is told from preparation.
+    """Sends (size, seconds, kilobytes of the process) of each size. Before each run it sends the
+    size and the processor time so far, which distinguishes a run that exceeds the limit from
+    preparation.
     """
     torch.set_num_threads(1)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))

@@ -8,7 +8,7 @@
 A trial is the betweenness of 4 random sources that have neighbours; there are 16. GAP's Kron has
 2^scale vertices and 16 * 2^scale edges placed as by Graph500, its Urand as many edges at random;
 both are made undirected and rid of duplicates. (27 is GAP's own scale.) Building the graph is not
-part of a trial by GAP's rules; everything else is, and whatever is prepared from the graph counts
+part of a trial by GAP's rules. Everything else is, and whatever is prepared from the graph counts
 in full in the trial that does it. `first` is such a trial on a new Graph, `mean` that of the trials
 after it, as for a user who asks a Graph again.
 

@@ -149,8 +149,8 @@ GRAPHS: dict[str, tuple[Callable[[], torch.Tensor], int, float]] = {
 
 def tests(part: float) -> dict[str, Any]:
     """Counts of the tests that need a device, and of the measures' own with their graphs on it, of
-    whose sweeps a part is run, by a seed (tests/parts.py); of what is skipped and left out the
-    reasons, too."""
+    whose sweeps a part is run, by a seed (tests/parts.py). Of what is skipped and left out there
+    are the reasons, too."""
     counts: dict[str, Any] = dict.fromkeys(COUNTS, 0)
     reasons: dict[str, Counter[str]] = {"skipped": Counter(), "deselected": Counter()}
     cards = torch.cuda.device_count()

@@ -2,10 +2,10 @@
 
 Called by gpu.py, whose results it joins. The graph is on the device already; one run after a small
 one that wakes the device. The second opinion is a run on the CPU with the same generator and a
-tenth of the samples: the largest difference between the two, what their intervals allow, and how
-many samples a second that took. With a time limit: the samples of the result per second of the
-whole run, and by how much the limit is exceeded. The rows of pivots are of a graph of the size of
-kron_g500-logn19 (524,288 vertices, 43.6 M slots). Weights are whole numbers from 1 to 10.
+tenth of the samples. It gives the largest difference between the two, what their intervals allow,
+and how many samples a second that took. With a time limit: the samples of the result per second of
+the whole run, and by how much the limit is exceeded. The rows of pivots are of a graph of the size
+of kron_g500-logn19 (524,288 vertices, 43.6 M slots). Weights are whole numbers from 1 to 10.
 """
 
 from __future__ import annotations

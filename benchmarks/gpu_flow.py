@@ -2,8 +2,8 @@
 
 Called by gpu.py, whose results it joins. The edges are on the device already, and the preparation
 of the graph is in the time; median of 3. The currents of a few edges are found again by SciPy's
-conjugate gradients on the whole Laplacian, and resistances by Foster's theorem, by which those of
-the edges of a connected graph sum to n - 1.
+conjugate gradients on the whole Laplacian. Resistances are checked by Foster's theorem, by which
+those of the edges of a connected graph sum to n - 1.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 Each part runs in processes of its own, and the file is written after each. A part that is there
 already, of these sources and as many devices, is not measured again (--again does). Efficiency is
 seconds on one device / (devices x seconds on several), of the public call on a prepared Graph that
-is on the first device; copying it to the others is part of the call.
+is on the first device. Copying it to the others is part of the call.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Called by gpu.py, whose results it joins; by itself it prints the same rows. The graph is held on
 the device beforehand; median of 5 calls after a first one. Beside PageRank, Katz, eigenvector, HITS
-and triangles stand cuGraph's where it can be imported, on the same arcs and to the same `tol` (its
-PageRank stops at a change of the scores, and ours at an error). Values are compared on R-MAT of
+and triangles stand cuGraph's where it can be imported, on the same arcs and to the same `tol`. (Its
+PageRank stops at a change of the scores, and ours at an error.) Values are compared on R-MAT of
 scale 12, with products of SciPy in float64.
 """
 

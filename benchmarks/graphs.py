@@ -1,8 +1,8 @@
 """The graphs of the benchmark: generated ones, and real ones from ../shared/data.
 
-Every graph is undirected, without loops and copies, and without isolated vertices (NetworKit draws
+Every graph is undirected, without loops and copies, and without isolated vertices. (NetworKit draws
 its sources itself, from all vertices; without isolated ones every contestant has the same work per
-source). An edge stands once, as a column u < v, in ascending order, for all contestants alike.
+source.) An edge stands once, as a column u < v, in ascending order, for all contestants alike.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     python benchmarks/loader.py          # three minutes -> results/loader.json
 
-Each row is a process of its own: it makes the graphs, starts the loader, goes through all graphs
-once to warm up, then `--repeat` times with the clock and once more with a look at the memory every
-20 ms. Cores are the processor time of the process and its workers over the time of the clock;
-memory is their proportional set size (PSS: shared pages count once), at most, and what the process
-had before the loader began. Linux only, for it reads /proc.
+Each row is a process of its own. It makes the graphs, starts the loader, and goes through all
+graphs once to warm up. Then it does so `--repeat` times with the clock, and once more with a look
+at the memory every 20 ms. Cores are the processor time of the process and its workers over the time
+of the clock. Memory is their proportional set size (PSS: shared pages count once), at most, and
+what the process had before the loader began. Linux only, for it reads /proc.
 """
 
 from __future__ import annotations

@@ -6,13 +6,14 @@
 
 The same start (loops of the column's largest weight, columns rescaled), the same inflation and
 pruning, until chaos is below 1e-4. Contestants take turns. What is compared are the iterations
-alone: of torchcent the calls of the operator, of mcl the whole run less one of no iteration; then
-whole runs, of the random matrices also as Bustamam, Burrage and Hamilton run them: no pruning,
-chaos below 1e-3; and the commands `torchcent mcl` and `mcl` (its "whole_seconds") on the same file,
+alone: of torchcent the calls of the operator, of mcl the whole run less one of no iteration. Then
+    whole runs, of the random matrices also as Bustamam, Burrage and Hamilton run them: no pruning,
+    chaos below 1e-3. Last the commands `torchcent mcl` and `mcl` (its "whole_seconds") on the same
+    file,
 with starting, reading and writing.
 Seconds of the processor, all threads together, stand beside those of the clock: on a busy machine
-they are the better measure. markov_clustering has one thread, loops of 1, and keeps what is
->= 0.001, as torchcent does beside it.
+they are the better measure. The package markov_clustering has one thread, loops of 1, and keeps
+what is >= 0.001, as torchcent does beside it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """NetworkX with and without the backend: `python benchmarks/networkx_backend.py [--small]`.
 
-The same calls, once run by NetworkX and once by torchcent, conversion of the graph included; median
-of several runs, of one where a run takes more than ten seconds. --small instead finds where calls
+The same calls, once run by NetworkX and once by torchcent, conversion of the graph included. Median
+of several runs, of one where a run takes more than ten seconds. `--small` instead finds where calls
 on small graphs break even, which is what should_run goes by.
 """
 

@@ -2,9 +2,9 @@
 
     python benchmarks/one_by_one.py       # two minutes -> results/one_by_one.json, and tables.py
 
-Each call has one graph: torchcent an edge_index that it has not seen, or a prepared Graph; NetworkX
-and igraph a list of edges, from which they build their graph, or such a graph. In each round every
-contestant goes through all graphs. The times are medians over graphs and rounds. Scores of
+Each call has one graph: torchcent an edge_index that it has not seen, or a prepared Graph. NetworkX
+and igraph have a list of edges, from which they build their graph, or such a graph. In each round
+every contestant goes through all graphs. The times are medians over graphs and rounds. Scores of
 betweenness are compared.
 """
 

@@ -5,7 +5,7 @@
     python benchmarks/papers.py --papers gpu-fan sriram --limit 600
 
 A row is a public call on a prepared Graph on the device, the median of --repeat after one that is
-not counted; `first` is that one, on a new Graph. On the CPU, a row of more than --limit seconds, by
+not counted. `first` is that one, on a new Graph. On the CPU, a row of more than --limit seconds, by
 the time of a part of its sources, is left out, as is clustering without pruning. Beside it stands
 the paper's time in seconds and its machine. results/papers.json holds both devices.
 """

@@ -2,7 +2,7 @@
 
 `prepare` builds the library's own graph and is timed apart; `run` is the timed call. Scores are
 raw sums over ordered pairs (s, t), s among the sources: [n], or [E] in the order of the edges for
-edge betweenness, or None where a peer cannot give them for these sources.
+edge betweenness. They are None where a peer cannot give them for these sources.
 
     python benchmarks/peers.py [--threads 2]
 
@@ -148,8 +148,8 @@ class NetworKit(Peer):
     `Betweenness` has no choice of sources, and takes hours on the larger graphs. Both classes run,
     per source, the same `BFS(G, s, storePaths=True, storeNodesSortedByDistance=True)` and the same
     loop over predecessors with one bigfloat division per DAG edge, over `omp parallel for`
-    (networkit/cpp/centrality/Betweenness.cpp, EstimateBetweenness.cpp); the estimate also weighs
-    by distance, so its scores are not comparable, and allocates its arrays per source. It runs
+    (networkit/cpp/centrality/Betweenness.cpp, EstimateBetweenness.cpp). The estimate also weighs by
+    distance, so its scores are not comparable, and allocates its arrays per source. It runs
     nSamples + 1 searches (`i <= nSamples`), which is why one is subtracted. `python
     benchmarks/peers.py` measures both classes side by side.
     """

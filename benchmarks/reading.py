@@ -5,8 +5,8 @@
 
 Each reading is a process of its own, whose peak memory is known; in each round every contestant
 reads every file, and the times are medians. All give the same list of edges with vertices numbered
-from 0 (torchcent, NetworKit and Polars in the order of the ids, pandas and pyarrow in the order in
-which they occur), which the numbers of vertices and rows are compared for. NetworKit builds its
+from 0. (torchcent, NetworKit and Polars number in the order of the ids, pandas and pyarrow in the
+order in which they occur.) The numbers of vertices and rows are compared. NetworKit builds its
 graph as well, and has no reader of compressed files. "parse" is a parser alone, without numbering.
 The files are in the page cache. Also: processor seconds until the package is imported.
 """

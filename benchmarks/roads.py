@@ -8,9 +8,9 @@
 
 A call builds the graph, contracts it and computes all scores. It is made with one thread and with
 two (--threads), in turns: three times, once where it takes longer than --long seconds. Beside it
-stand single searches (dijkstra, by hops queue) of a prepared graph, whose leaves are folded, and
-the exact weighted betweenness of NetworKit, igraph and, on the smallest graph, NetworkX. These take
-hours, so they run from some random sources, as many as fit into --budget seconds, and are
+stand single searches (dijkstra, by hops queue) of a prepared graph, whose leaves are folded. So
+does the exact weighted betweenness of NetworKit, igraph and, on the smallest graph, NetworkX. These
+take hours, so they run from some random sources, as many as fit into --budget seconds, and are
 extrapolated: time per source times the number of sources, plus the time in which the library builds
 its graph. Scores from these sources are compared with those of a hierarchy from the same sources.
 

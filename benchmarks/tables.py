@@ -3,15 +3,15 @@
     python benchmarks/tables.py [benchmarks/results]
 
 A mark `<!-- measured: GROUP -->` or `<!-- measured: GRAPH GRAPH ... -->` begins a table of
-cpu.json, `<!-- weights: all -->` one of cpu_weighted.json, `<!-- distances: MEASURE [GRAPH] -->`
-one of distances.json, `<!-- mcl: all -->` or `<!-- mcl: GRAPH ... -->` one of mcl.json,
-`<!-- loader: all -->` that of loader.json, `<!-- flow: all -->` that of current_flow.json,
-`<!-- calls: all -->` that of one_by_one.json, `<!-- approximation: all -->` that of
-approximation.json, `<!-- reductions: DEVICE -->` one of reductions.json, `<!-- roads: all -->`
-and `<!-- roads: meshes -->` those of roads.json, `<!-- reading: all -->`
-and `<!-- reading: start -->` those of reading.json, `<!-- oneshot: all -->` that of one_shot.json
-(written by cpu.py), `<!-- papers: PAPER -->` one of papers.json, `<!-- exponents: NAME -->` one of
-exponents.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends it.
+cpu.json, and `<!-- end -->` ends it. The other marks have the keys of FILES, which names the
+results:
+
+- `<!-- distances: MEASURE [GRAPH] -->`, `<!-- mcl: all -->` or `<!-- mcl: GRAPH ... -->`;
+- `<!-- reductions: DEVICE -->`, `<!-- roads: all -->` and `<!-- roads: meshes -->`;
+- `<!-- reading: all -->` and `<!-- reading: start -->`, `<!-- papers: PAPER -->`;
+- `<!-- exponents: NAME -->`, and `<!-- h200: NAME -->` (gpu_report.py);
+- `<!-- KEY: all -->` of the others; one_shot.json is written by cpu.py.
+
 Tables of a result that is not there stay as they are.
 """
 

@@ -6,7 +6,7 @@
 The graph is undirected and held by each library in its own form beforehand; only the call is timed.
 All contestants run in turns, and a ratio is the median over the turns of the ratio of that turn.
 igraph has one thread. Scores of torchcent are float64. `tol` of PageRank is 1e-10 in torchcent, an
-error that the sum of all scores does not exceed; igraph's PRPACK converges to about as much, and
+error that the sum of all scores does not exceed. igraph's PRPACK converges to about as much, and
 NetworKit's has `tol` 1e-10 for the change in the Euclidean norm. Nobody computes subgraph
 centralities of all vertices at this size; torchcent's are those of 16 vertices. The peers return no
 triangles per vertex: beside ours stand their clustering coefficients, which are found from them.

@@ -1,8 +1,8 @@
 """The build backend: setuptools, with the PyTorch that is already installed.
 
 pip builds in an isolated environment, where the PyTorch of the environment it was called from
-cannot be imported; naming torch as a build requirement would fetch a second one of several GB.
-So the build looks at the invoking environment as well, behind its own. Only if there is no PyTorch
+cannot be imported. Naming torch as a build requirement would fetch a second one of several GB. So
+the build looks at the invoking environment as well, behind its own. Only if there is no PyTorch
 either is it asked for as a build requirement. Which version builds the extension does not matter:
 it uses the stable ABI.
 

@@ -1,7 +1,7 @@
 """What tools/kills.py interrupts and kills: forks of a process that has imported everything.
 
 A request on standard input, {"arguments": [...], "folder": ..., "phases": a file, "ends": ...} as
-JSON, is answered by the id of a process that runs the command there, and by its status when it has
+JSON, is answered by the id of a process that runs the command there. Its status follows when it has
 ended. The command notes in the first byte of the file which phase it is in.
 """
 

@@ -8,11 +8,10 @@ was before: absent, or the older file. After Ctrl-C, in half of the runs twice, 
 may be left, under a name that tells it: `.NAME.xxxxxxxx.tmp`.
 
 Importing PyTorch takes longer than a run. So most runs are forks of a process that has imported
-everything and has not used a thread, and all but one in ten of them end without freeing what was
-imported; every `--fresh`th is a process of its own, for moments within the import. A moment is
-aimed at a phase: an even share of the runs each for starting, reading, building, searching,
-writing, renaming (which is given a millisecond before and after, or it would never be hit) and
-leaving.
+everything and has not used a thread. All but one in ten of them end without freeing what was
+imported. Every `--fresh`th is a process of its own, for moments within the import. A moment is
+aimed at a phase. Starting, reading, building, searching, writing, renaming and leaving have an even
+share of the runs each. Renaming is given a millisecond before and after, or it would never be hit.
 """
 
 from __future__ import annotations

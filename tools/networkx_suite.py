@@ -4,11 +4,11 @@ Two runs, side by side:
 
 - strict: nothing falls back to NetworkX. A test that needs what the backend has not, a function or
   arguments that it refuses, counts as expected to fail.
-- fallback: what the backend has not is NetworkX's, so that tests which build their graphs with such
-  functions run as well, and those in which the backend is only a part, as closeness_vitality.
+- fallback: what the backend has not is NetworkX's. Tests which build their graphs with such
+  functions then run as well, and those in which the backend is only a part, as closeness_vitality.
 
-A test passes as well if all of it fell back. So what ran in the backend is counted inside of it:
-each of its functions must have been called, and none may have given up after it said that it can.
+A test passes as well if all of it fell back. So what ran in the backend is counted inside of it.
+Each of its functions must have been called, and none may have given up after it said that it can.
 """
 
 import os

@@ -133,8 +133,8 @@ def _runtime(name: str) -> str:
 def reports(log: Path) -> list[str]:
     """What the sanitizers wrote that is about our library: lost blocks of PyTorch's and Python's
     are not, nor races between libraries that are not instrumented. Of a race, the accesses decide,
-    not who made the threads: the stack of one of our threads, when it is gone, becomes memory of
-    others (pyarrow's allocator maps it), and ThreadSanitizer does not see glibc unmap it."""
+    not who made the threads. The stack of one of our threads, when it is gone, becomes memory of
+    others (pyarrow's allocator maps it). ThreadSanitizer does not see glibc unmap it."""
     found = []
     for path in sorted(log.glob("report*")):
         text = path.read_text(errors="replace")

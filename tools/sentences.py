@@ -16,10 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MOST = 30
 # Not yet clean: folders and files that are left out unless they are named. This list shrinks.
 LEFT_OUT = (
-    "docs/notes",
     "_torchcent_command",
-    "benchmarks",
-    "tools",
     *(f"torchcent/{name}" for name in ("cli", "functional", "io", "nx")),
 )
 _MARKDOWN = ["README.md", "docs/*.md", "docs/notes/*.md", "docs/contributing/*.md"]
@@ -120,11 +117,12 @@ def _paragraphs(lines: Lines) -> Iterator[Block]:
     """Paragraphs, items of lists and arguments ("name: text") of a docstring, without examples."""
     block: Block = []
     code = None  # indentation of the line before a block of code
+    shown = False  # whether that is an example, which ends with a blank line
     colon = None  # that of a paragraph which ends with a colon: what is indented below is a formula
     for number, line in lines:
         indent = len(line) - len(line.lstrip())
-        if code is not None and line.strip():
-            if indent > code:
+        if code is not None and (line.strip() or shown):
+            if line.strip() and indent > code:
                 continue
             code = None
         starts = re.match(
@@ -132,7 +130,7 @@ def _paragraphs(lines: Lines) -> Iterator[Block]:
         )
         inside = bool(block) and indent > len(block[0][1]) - len(block[0][1].lstrip())
         title = re.fullmatch(r"\s*[A-Z]\w*:\s*", line)  # such as Args:
-        example = line.lstrip().startswith((">>>", "..."))
+        example = line.lstrip().startswith((">>>", "...", "python "))
         if title or example or not line.strip() or (starts and not inside):
             if block:
                 first, last = block[0][1], block[-1][1]
@@ -140,13 +138,13 @@ def _paragraphs(lines: Lines) -> Iterator[Block]:
             yield block
             block = []
         if example or (colon is not None and indent > colon and line.strip() and not starts):
-            code = indent - 1
+            code, shown = indent - 1, example
         elif line.strip() and not title:
             block.append((number, line))
             colon = None
         if line.rstrip().endswith("::"):
             yield block
-            block, code = [], indent
+            block, code, shown = [], indent, False
     yield block
 
 

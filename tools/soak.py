@@ -4,8 +4,8 @@
 
 Every call was made once before, alone; each later result must equal that one in every bit, whatever
 the other threads do meanwhile. Memory is the resident size of the process, sampled every few
-seconds, when the threads have ended and the allocator gave back what it held free (malloc_trim);
-its slope is that of a straight line through the samples of the second half.
+seconds, when the threads have ended and the allocator gave back what it held free (malloc_trim).
+Its slope is that of a straight line through the samples of the second half.
 """
 
 from __future__ import annotations
