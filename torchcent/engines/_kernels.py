@@ -19,7 +19,8 @@ class Kernel:
         collapses: whether it needs sums and maxima of distances only, which one search finds for
             many sources together.
         rounds: whether weights whose sums are rounded may be taken in fixed point, so that there
-            can be a hierarchy: results are of many distances and have no bits to lose.
+            can be a hierarchy. This is so where results are of many distances and have no bits to
+            lose.
         folds: which leaves may be folded before the search: "all" in rounds, "one" round, or "no".
         tiny: the output of the tiny engine for it; "" if that engine does not compute it.
         normalized: the default of `normalized=`.
