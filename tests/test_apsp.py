@@ -27,7 +27,7 @@ from oracles import Arcs, both_ways, shortest_paths
 from surface import call
 
 from torchcent import Graph, Run, shortest_path_lengths
-from torchcent.pairs import _blocks
+from torchcent.pairs import _blocks, _streams
 from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
@@ -192,7 +192,7 @@ def test_rows_on_their_way_to_the_host():
     sources = torch.arange(n, device=DEVICE)
     run = _blocks.Blocks(graph, sources, "tensor", True, out.dtype, True, False, 2, 7, None)
     with run.bar(None) as bar:
-        _blocks.streamed(run, _blocks.HostRows(out), bar)
+        _streams.streamed(run, _streams.HostRows(out), bar)
     assert out.tolist() == expected(n, arcs)
 
 

@@ -18,7 +18,7 @@ from torchcent.engines._measures import measure
 from torchcent.engines._request import Request
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.io._files import replacing
-from torchcent.pairs import _blocks, _npy, _shared
+from torchcent.pairs import _blocks, _npy, _shared, _streams
 from torchcent.pairs._blocks import KERNEL
 from torchcent.pairs._files import check_zarr
 from torchcent.scale._arguments import Scale, scale_of, shown
@@ -165,13 +165,13 @@ def shortest_path_lengths(
     if isinstance(target, Path):
         _npy.check_space(target, shape, start)
         with replacing(target) as file, search.bar(run.progress) as bar:
-            _blocks.streamed(search, _npy.NpyRows(file, target, shape, start), bar)
+            _streams.streamed(search, _npy.NpyRows(file, target, shape, start), bar)
         found: np.memmap = np.load(target, mmap_mode="r")
         return found
     with search.bar(run.progress) as bar:
         if target is None:
             return _blocks.in_place(search, search.empty(shape[0], graph.device), bar)
         if elsewhere:
-            _blocks.streamed(search, _blocks.HostRows(target), bar)
+            _streams.streamed(search, _streams.HostRows(target), bar)
             return target
         return _blocks.in_place(search, target, bar)

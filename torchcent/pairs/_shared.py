@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import Graph
-from torchcent.pairs import _blocks
+from torchcent.pairs import _streams
 from torchcent.pairs._blocks import Blocks
 from torchcent.pairs._files import Npy, Rows, Store, Zarr
 from torchcent.runtime._codes import CANCEL, DONE
@@ -235,7 +235,7 @@ class _File:
         sums = torch.zeros(unit.stop - unit.start, dtype=torch.int64, device="cpu")
         device = given[-1].device
         with ThreadPoolExecutor(1) as writer:
-            stages = [_blocks.Stage(run, self._target_of(store, sums, unit), device) for _ in "ab"]
+            stages = [_streams.Stage(run, self._target_of(store, sums, unit), device) for _ in "ab"]
             for part in _parts(run, unit):
                 stage = stages[0]
                 stage.wait()
