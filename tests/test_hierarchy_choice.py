@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import re
+from functools import partial
 from itertools import combinations
 
 import pytest
@@ -11,7 +14,7 @@ from surface import call
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _reduce
+from torchcent.engines import _hierarchy, _hierarchy_costs, _reduce
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.runtime import _ops
 
@@ -63,6 +66,18 @@ def test_another_engine_if_rows_do_not_fit(measure: str) -> None:
     torch.testing.assert_close(found, call(compute, graph, **options), rtol=1e-5, atol=1e-12)
     with pytest.raises(MemoryError, match="engine='hierarchy'"):
         call(compute, graph, engine="hierarchy", memory=memory, **options)
+
+
+@pytest.mark.skipif(DEVICE.type != "cpu", reason="the limit is that of the host")
+@pytest.mark.parametrize("measure", ["betweenness", "closeness"])
+def test_memory_is_asked_for_once(measure: str) -> None:
+    """For the contraction and the search together, of a graph with small separators."""
+    compute, graph = getattr(torchcent, measure), by_lengths(generate.road(50, 50))
+    with pytest.raises(MemoryError, match="by an estimate") as error:
+        call(compute, graph, engine="hierarchy", memory=1_000_000)
+    needed = re.search(r"\((\d+) bytes\)", str(error.value))
+    assert needed is not None
+    call(compute, graph, engine="hierarchy", memory=int(needed[1]))
 
 
 def test_no_contraction_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,3 +141,95 @@ def test_many_strong_components_are_searched_one_by_one(
     assert engine(ahead | (torch.arange(both.shape[1]) % 9 > 0)) == "hierarchy"
     monkeypatch.setattr(Hierarchy, "of", lambda *_: pytest.fail("contracted"))
     assert engine(ahead) != "hierarchy"
+
+
+def by_hops(arcs: torch.Tensor) -> Graph:
+    return Graph.from_edge_index(arcs, directed=False)
+
+
+def one_way(arcs: torch.Tensor, share: float) -> Graph:
+    """A share of the edges has one direction."""
+    ahead = torch.stack([arcs.amin(0), arcs.amax(0)]).unique(dim=1)
+    single = torch.rand(ahead.shape[1], generator=torch.Generator().manual_seed(1)) < share
+    turned = torch.arange(ahead.shape[1]) % 2 == 0
+    ahead = torch.where(turned, ahead, ahead.flip(0))
+    return Graph.from_edge_index(torch.cat([ahead, ahead.flip(0)[:, ~single]], 1))
+
+
+def crossed(rows: int, cols: int) -> torch.Tensor:
+    """A grid with both diagonals, along which counts grow by a factor in every column."""
+    place = torch.arange(rows * cols).view(rows, cols)
+    falling = torch.stack([place[:-1, :-1].flatten(), place[1:, 1:].flatten()])
+    rising = torch.stack([place[1:, :-1].flatten(), place[:-1, 1:].flatten()])
+    return torch.cat([generate.grid(rows, cols), falling, rising], 1)
+
+
+on_cpu = pytest.mark.skipif(DEVICE.type != "cpu", reason="counts by hops on the CPU")
+
+
+@on_cpu
+@pytest.mark.parametrize(
+    "make, others",
+    [
+        (lambda: by_hops(generate.grid(8, 1600)), "queue"),
+        (lambda: by_hops(generate.road(130, 130, 0.15, seed=1)), "queue"),
+        (lambda: by_hops(generate.delaunay(2**14, seed=1)), "lanes"),
+        (lambda: one_way(generate.grid(125, 125), 0.3), "queue"),
+    ],
+    ids=["strip", "road", "triangulation", "directed"],
+)
+def test_more_arcs_by_hops_if_sweeps_are_predicted_to_be_faster(make, others: str) -> None:
+    """Narrow, with one-way streets, or with few ties: sweeps take less time per arc."""
+    graph = make()
+    assert torchcent.explain(graph).engine == "hierarchy"
+    core = _reduce.core(graph, "degree", "all")
+    hierarchy = Hierarchy.kept(core)
+    assert hierarchy is not None
+    assert hierarchy.possible > _hierarchy.most_arcs(core, 4) / (1 + hierarchy.is_directed)
+    # Few searches do not repay a contraction to find out.
+    few = make()
+    assert torchcent.explain(few, sources=2500).engine in ("queue", others)
+
+
+@on_cpu
+@pytest.mark.parametrize(
+    "make, engine",
+    [
+        (lambda: by_hops(generate.grid(125, 125)), "queue"),
+        (lambda: by_hops(generate.grid(64, 250)), "queue"),
+        (lambda: by_hops(generate.grid(60, 60)), "queue"),
+        (lambda: one_way(generate.grid(125, 125), 0.05), "queue"),
+        (lambda: by_hops(crossed(5, 3000)), "lanes"),
+        (lambda: by_hops(generate.ws(15_000, 4, 0.1, seed=1)), "lanes"),
+        (lambda: by_hops(generate.rmat(13, 8, seed=1)), "lanes"),
+        (lambda: by_hops(generate.ba(8000, 4)), "lanes"),
+    ],
+    ids=["grid", "oblong", "small", "directed", "counts", "small world", "R-MAT", "social"],
+)
+def test_no_hierarchy_by_hops_if_searches_are_predicted_to_be_faster(make, engine: str) -> None:
+    """Ties abound on grids, and in one of them counts exceed float64; others have no cuts."""
+    assert torchcent.explain(make()).engine == engine
+
+
+@on_cpu
+def test_chains_instead_of_many_arcs_by_hops() -> None:
+    """Of a few vertices, all of which are far from each other: searches of them are faster."""
+    ring = generate.ws(900, 4, 1.0, seed=1)
+    ring = torch.stack([ring.amin(0), ring.amax(0)]).unique(dim=1)
+    steps, before = ring.shape[1], ring[0]
+    arcs = []
+    for inner in range(9):
+        after = 900 + 9 * torch.arange(steps) + inner
+        arcs.append(torch.stack([before, after]))
+        before = after
+    arcs.append(torch.stack([before, ring[1]]))
+    assert torchcent.explain(by_hops(torch.cat(arcs, 1))).engine == "chains"
+
+
+def test_predicted_seconds_of_sweeps_by_hops() -> None:
+    each = partial(_hierarchy_costs.seconds_by_hops, 1e6, sources=1)
+    assert each(removed=0.0, paths=20) < each(removed=0.2, paths=200)
+    assert each(removed=0.2, paths=200) < each(removed=0.1, paths=200) < each(0.0, paths=200)
+    assert each(removed=0.2, paths=20) < each(removed=0.2, paths=20, in_float64=True)
+    assert each(removed=0.2, paths=1000) == math.inf
+    assert _hierarchy_costs.fill_by_hops(10_000, 2.0) > _hierarchy_costs.fill_by_hops(10_000, 1.0)

@@ -9,7 +9,7 @@ from test_hierarchy import road
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _hierarchy, _on_host
+from torchcent.engines import _hierarchy_costs, _on_host
 from torchcent.engines._request import Request
 from torchcent.runtime import _host, _ops
 from torchcent.scale._arguments import Scale
@@ -27,13 +27,13 @@ def on_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_seconds() -> None:
     """A few threads overtake the device on roads; by hops it takes more of them."""
     n, slots = 1_940_000, 5_100_000
-    of_device = _hierarchy.seconds_of_searches_on_cuda(slots, n, by_hops=False)
+    of_device = _hierarchy_costs.seconds_of_searches_on_cuda(slots, n, by_hops=False)
     assert of_device == pytest.approx(3.0e-3 * n, rel=0.05)
-    assert _hierarchy.seconds(n, n, 2) < 0.1 * of_device
-    by_hops = _hierarchy.seconds_of_searches_on_cuda(slots, n, by_hops=True)
+    assert _hierarchy_costs.seconds(n, n, 2) < 0.1 * of_device
+    by_hops = _hierarchy_costs.seconds_of_searches_on_cuda(slots, n, by_hops=True)
     assert by_hops == pytest.approx(0.22e-3 * n, rel=0.05)
-    assert _hierarchy.seconds(n, n, 2, by_hops=True) > by_hops
-    assert _hierarchy.seconds(n, n, 16, by_hops=True) < 0.5 * by_hops
+    assert _hierarchy_costs.seconds(n, n, 2, by_hops=True) > by_hops
+    assert _hierarchy_costs.seconds(n, n, 16, by_hops=True) < 0.5 * by_hops
 
 
 @pytest.mark.usefixtures("on_cuda")

@@ -43,7 +43,7 @@ PLACES = {
     "chains_least_on_cuda": "engines._chains._LEAST_ON_CUDA",
     "chains_alone_on_cuda": "engines._chains._ALONE_ON_CUDA",
     # Hierarchies: sources side by side, and sources from which contraction is repaid.
-    "hierarchy_lanes": "engines._hierarchy.LANES",
+    "hierarchy_lanes": "engines._hierarchy_costs.LANES",
     "hierarchy_least": "engines._hierarchy.LEAST",
     "blocks_work": "engines._blocks.LEAST_WORK",
     "blocks_sources": "engines._blocks.MANY_SOURCES",

@@ -22,7 +22,8 @@ from torchcent.engines import (
     _blocks,
     _climbs,
     _driver,
-    _hierarchy,
+    _hierarchy_choice,
+    _hierarchy_costs,
     _plan,
     _reduce,
     _resolution,
@@ -78,7 +79,7 @@ def exact_seconds(graph: Graph, memory: int | None, measure: str = "betweenness"
     except MemoryError:
         return math.inf
     if plan.engine == "hierarchy":
-        return _hierarchy.seconds(core.num_nodes, plan.sources, plan.threads)
+        return _hierarchy_choice.seconds(core, plan.sources, plan.threads)
     rates, by_depth = _rates(graph)
     rate = rates[plan.engine]
     if plan.engine in by_depth:
@@ -94,8 +95,8 @@ def _swept(graph: Graph) -> float:
     n = graph.num_nodes
     if not _climbs.possible(graph) or graph.num_slots > _SLOTS_OF_ROADS * n:
         return math.inf
-    swept = _hierarchy.seconds(n, n, torch.get_num_threads())
-    return swept + _hierarchy.seconds_to_contract(n)
+    swept = _hierarchy_costs.seconds(n, n, torch.get_num_threads())
+    return swept + _hierarchy_costs.seconds_to_contract(n)
 
 
 def unprepared_seconds(graph: Graph) -> float:
@@ -106,7 +107,9 @@ def unprepared_seconds(graph: Graph) -> float:
     if not _climbs.possible(graph) or _climbs.kept(graph) is not None:
         return 0.0
     n = graph.num_nodes
-    swept = _hierarchy.seconds(n, n, torch.get_num_threads()) + _hierarchy.seconds_to_contract(n)
+    swept = _hierarchy_costs.seconds(
+        n, n, torch.get_num_threads()
+    ) + _hierarchy_costs.seconds_to_contract(n)
     return min(swept, least_seconds(graph, _leaves(graph)))
 
 
@@ -187,7 +190,7 @@ def measured(graph: Graph, memory: int | None, measure: str = "betweenness") -> 
         timed(1)
         if plan.engine == "hierarchy":  # neighbouring sources, which these are not, take less time
             run = timed(min(batch, graph.num_nodes))
-            exact = _hierarchy.seconds(core.num_nodes, plan.sources, plan.threads)
+            exact = _hierarchy_choice.seconds(core, plan.sources, plan.threads)
             return Measured(exact, run.seconds / run.pivots)
         runs: list[_Timed] = []
         while True:

@@ -8,10 +8,10 @@ import torch
 
 from torchcent.check import _common as check
 from torchcent.engines import _chains, _cutoffs, _hierarchy, _reduce, _room
+from torchcent.engines import _hierarchy_choice as _sweeps
 from torchcent.engines._chains import Chains
 from torchcent.engines._costs import ENGINES, Job
 from torchcent.engines._fold import Fold
-from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._kernels import Kernel
 from torchcent.engines._request import Request, weights
 from torchcent.engines._room import LANES
@@ -69,6 +69,7 @@ class Preparation:
         self.is_short = False  # whether more memory might change the choice of the engine
         self.twins: Twins | None = None  # see `merging`
         self._measure, self._memory = measure.name, memory
+        self._paths = measure.family == "paths"
         self._limit: int | None = None
         several = num_sources is None or num_sources > LANES
         self._in_order = several or measure.family == "distances"
@@ -92,11 +93,12 @@ class Preparation:
         """Contracts the core to a hierarchy, if there is room for it."""
         fill = _hierarchy.most_fill_within(core, self.room(core))
         if _hierarchy.Hierarchy.of(core, fill, progress) is None:
-            # How many arcs there would be is not known: these are twice as many as there may be.
-            needed = _hierarchy.bytes_to_contract(core, max(2 * fill, 1))
             what = f"the contraction of the graph for {self._measure}"
             if core.rowptr.is_cuda:
+                needed = _hierarchy.bytes_to_contract(core, max(2 * fill, 1))
                 raise _memory.refuse(f"{what} on the host", needed, self.room(core), None)
+            needed = _hierarchy.bytes_of_one(core, self._paths, fill)
+            what += ", with searches and by an estimate,"
             raise self.refuse(what, self.limit() - self.room(core) + needed)
         return core
 
@@ -174,8 +176,10 @@ def choose(
             )
         else:
             engine, reason = _faster(graph, core, num_sources)
-    if request.engine == "auto" and engine == _PAIR[graph.is_weighted][1]:
-        hierarchical = _hierarchical(cores, measure, fold, request, num_sources)
+    if request.engine == "auto" and (
+        engine == _PAIR[graph.is_weighted][1] or too_deep_for_lanes(core)
+    ):
+        hierarchical = _hierarchical(cores, measure, fold, request, num_sources, engine)
         if hierarchical is not None:
             return "hierarchy", "", hierarchical
     contracted = _contracted(cores, measure, fold, request, num_sources, engine)
@@ -209,9 +213,10 @@ def without_hierarchy(graph: Graph, measure: Kernel, request: Request, device: t
 
 
 def _hierarchical(
-    cores: Preparation, measure: Kernel, fold: str, request: Request, num_sources: int | None
-) -> _reduce.Core | None:
-    """The core, if it is to be contracted to a hierarchy instead of single searches."""
+    cores: Preparation, measure: Kernel, fold: str, request: Request, num_sources: int | None,
+    engine: str,
+) -> _reduce.Core | None:  # fmt: skip
+    """The core, if it is to be contracted to a hierarchy instead of searches by this engine."""
     graph = cores.graph
     if cores.twins is not None or without_hierarchy(graph, measure, request, graph.device):
         return None
@@ -221,10 +226,16 @@ def _hierarchical(
     paths = measure.family == "paths"
     if not _hierarchy.may_pay(core, sources, paths):
         return None
-    if measure.visitor in _BY_PAIRS and _chains_first(cores, core, request, sources):
+    chains = measure.visitor in _BY_PAIRS and _has_chains(core, request)
+    if chains and _chains_first(cores, core, request, sources):
         return None
-    if not _hierarchy.pays(core, room := cores.room(core), request.progress):
-        cores.is_short |= _hierarchy.most_fill_within(core, room) < _hierarchy.most_fill(core)
+    searches = _sweeps.seconds_of_searches(core, sources, engine)
+    if searches and chains and _chains.may_pay(core, sources):
+        searches = min(searches, _chains.seconds(core, sources, cores.chains(core)))
+    room, stress = cores.room(core), measure.visitor is Visitor.STRESS
+    if not _sweeps.pays(core, sources, searches, room, stress, request.progress):
+        most = _sweeps.most_fill(core, searches)
+        cores.is_short |= _hierarchy.most_fill_within(core, room) < most
         return None
     core, limit = cores.core("degree", fold), cores.limit()
     job = Job(graph, core, measure, sources, held=0)
@@ -233,16 +244,17 @@ def _hierarchical(
     return core if fits else None
 
 
+def _has_chains(core: _reduce.Core, request: Request) -> bool:
+    """Whether chains may be contracted, if there are any."""
+    undirected = core.colptr is core.rowptr
+    return undirected and request.may("chains") and bool((core.rowptr.diff() == 2).any())
+
+
 def _chains_first(cores: Preparation, core: _reduce.Core, request: Request, sources: int) -> bool:
     """Whether contracted chains are asked for, or leave so little that they are faster."""
-    undirected = core.colptr is core.rowptr
-    if not (undirected and request.may("chains") and (core.rowptr.diff() == 2).any()):
-        return False
     if request.reduce is not None:
         return cores.chains(core).exact
-    most = _hierarchy.seconds(core.num_nodes, sources, 1)
-    if Hierarchy.kept(core) is None:
-        most += _hierarchy.seconds_to_contract(core.num_nodes)
+    most = _sweeps.seconds_on_road(core, sources)
     if _chains.seconds(core, sources) > most or not _chains.may_pay(core, sources):
         return False
     chains = cores.chains(core)
@@ -255,13 +267,9 @@ def _folding_before_contraction(measure: Kernel, fold: str) -> str:
 
 
 def _contracted(
-    cores: Preparation,
-    measure: Kernel,
-    fold: str,
-    request: Request,
-    num_sources: int | None,
+    cores: Preparation, measure: Kernel, fold: str, request: Request, num_sources: int | None,
     engine: str,
-) -> _reduce.Core | None:
+) -> _reduce.Core | None:  # fmt: skip
     """The core, if its chains are to be contracted instead of a search by this engine."""
     graph = cores.graph
     possible = (
@@ -383,7 +391,7 @@ def _by_hops(
     depth = core.depth
     if depth > NEIGHBOURS_PER_LOG * math.log2(max(core.num_nodes, 2)):
         if request.engine == "auto" and num_sources is None:
-            contracted = _hierarchical(cores, measure, fold, request, num_sources)
+            contracted = _hierarchical(cores, measure, fold, request, num_sources, "bits")
             if contracted is not None:
                 return "hierarchy", "", contracted
         reason = f"depth about {depth}: sources by neighbourhood, {WIDE} side by side"

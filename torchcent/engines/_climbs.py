@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from torchcent.engines import _choice, _hierarchy, _reduce
+from torchcent.engines import _choice, _hierarchy, _hierarchy_costs, _reduce
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.graph._contraction import QUICK_SLOTS
 from torchcent.runtime import _ops
@@ -126,14 +126,12 @@ def made(
     if found is not None or paths < LEAST_PATHS or not (graph.is_weighted and possible(graph)):
         return found
     core = _reduce.core(graph, "degree", "all")
-    arcs = _hierarchy.most_arcs(core, _hierarchy.most_fill(core))
-    too_long = _hierarchy.seconds_to_contract(core.num_nodes) > _PART * seconds
+    fill = _hierarchy_costs.MOST_FILL[True]
+    arcs = _hierarchy.most_arcs(core, fill)
+    too_long = _hierarchy_costs.seconds_to_contract(core.num_nodes) > _PART * seconds
     if not core.num_nodes or arcs > _MOST_ARCS or too_long or not _fits(core, memory):
         return None
-    if (
-        not _choice.too_deep_for_lanes(core)
-        or Hierarchy.of(core, _hierarchy.most_fill(core), progress) is None
-    ):
+    if not _choice.too_deep_for_lanes(core) or Hierarchy.of(core, fill, progress) is None:
         return None
     return Climbs.of(graph, core, progress)
 

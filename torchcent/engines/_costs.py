@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 
 import torch
 
-from torchcent.engines import _hierarchy, _reduce, _room, _tensor
+from torchcent.engines import _hierarchy, _hierarchy_costs, _reduce, _room, _tensor
 from torchcent.engines._chains import Chains
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._kernels import Kernel
@@ -265,7 +265,7 @@ class Swept(Engine):
         return hierarchy.bytes_of_distances(self.lanes(job))
 
     def lanes(self, job: Job) -> int:
-        return _hierarchy.lanes(job.sources, job.counts_paths, not job.graph.is_weighted)
+        return _hierarchy_costs.lanes(job.sources, job.counts_paths, not job.graph.is_weighted)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
         hierarchy = Hierarchy.of(job.core)

@@ -18,17 +18,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from torchcent.engines._hierarchy_costs import LANES, MOST_COMPONENTS, MOST_FILL, MOST_SLOTS_OF_BITS
+from torchcent.engines._hierarchy_costs import LEAST as LEAST
+from torchcent.engines._hierarchy_costs import LEAST_ON_CUDA as _LEAST_ON_CUDA
 from torchcent.graph import _csr, _weights
 from torchcent.graph._contraction import QUICK_SLOTS
 from torchcent.runtime import _ops
-from torchcent.runtime._codes import BATCH
+from torchcent.runtime._codes import BATCH, WORK
 from torchcent.runtime._watch import prepared
 
 if TYPE_CHECKING:
     from torchcent.engines._reduce import Core
 
-#: sources side by side
-LANES = 1024
 #: sources of a block of rows per thread
 ROWS = {**BATCH, "hierarchy": 64}
 #: On CUDA groups of sources at a time, which keep any device busy (csrc/hierarchy/cuda/), and lanes
@@ -36,50 +37,20 @@ ROWS = {**BATCH, "hierarchy": 64}
 #: vertices each at least.
 GROUPS_ON_CUDA = 32
 _LANES_ON_CUDA, _SLOTS, _SLOT = {4: 128, 8: 64}, 256, 64
-# Of so many sources, more are taken side by side, to add up distances and to count paths: it is up
-# to a quarter faster for distances and, on roads of millions, a sixth for path counts by weights,
-# and there are still batches for all threads. By hops, path counts take a sixth longer.
-_MANY, _MOST_LANES = {False: 2**16, True: 2**17}, 2048
 # Bound on distances up to which they are int32 (csrc/hierarchy/cpu/swept.h).
 _LONGEST_INT32 = 2**29
-#: sources from which contraction is repaid, by hops and by weights: it takes as long as so many
-#: searches of the whole graph
-LEAST = {False: 2048, True: 512}
-# The same for distances on CUDA, where searches take a small part of the time, and bits by hops a
-# smaller one: the host contracts.
-_LEAST_ON_CUDA = {False: 2**15, True: 2**12}
-# Arcs per edge up to which a sweep is faster than searches, by hops and by weights.
-_MOST_FILL = {False: 4.0, True: 12.0}
-# Strong components per vertex up to which sweeps are faster, by hops and by weights: a batch has
-# sources of one. Where a fifth of the streets of a road are one-way, there are 0.03, and as fast as
-# searches are sweeps with 0.15 to 0.25 by hops and 0.3 by weights.
-_MOST_COMPONENTS = {False: 1 / 8, True: 1 / 4}
 # Memory for the contraction, besides its order: of vertices, of slots, and of arcs in both stages,
 # before and after those that are longer than distances are removed. Roads take 2/3 of it. Directed
 # graphs have arcs in two directions, and their slots in both besides.
 _PER_VERTEX, _PER_SLOT, _PER_ARC = 100, 12, 72
 _PER_SLOT_BOTH_WAYS = 24
-# Slots per vertex, of arcs both ways, up to which it is tried for distances by hops. Bits are so
-# fast that a contraction in vain takes as long as they do, and grids leave too many arcs.
-_MOST_SLOTS_OF_BITS = 3.2
-# Binary logarithm of the paths of an arc up to which path counts, which are products of a few, are
-# likely to stay within float64. Beyond it sources are searched one at a time.
-_MOST_PATHS = 450.0
+# Memory for an arc during a search: two copies, and sums of all and of a thread.
+_PER_ARC_SEARCHED = 2 * 36 + 2 * 24
 # What the operator hierarchy returns.
 _PARTS = (
     "vertex", "first", "to", "length", "paths", "powers", "slot", "last", "sequence", "split",
 )  # fmt: skip
 _OF_ARCS = "to", "length", "paths", "powers", "slot"
-# Seconds of contraction per vertex. Microseconds of a thread per source, by the logarithm of the
-# number of vertices; beyond the largest, its power of 0.7 (docs/hierarchy.md).
-_CONTRACTION, _LARGEST = 5e-6, 1_976_000
-_SIZES = [math.log(size) for size in (13_000, 49_000, 247_000, 988_000, _LARGEST)]
-_EACH = [7.5, 8.7, 35.0, 95.0, 168.0]
-# So many times as long by hops, where ties abound.
-_BY_HOPS = 4.0
-# Slots per second of searches from many sources of a road on CUDA, by hops and by weights: 0.22 and
-# 3.0 ms for each source of 1.94 million vertices.
-_SLOTS_ON_CUDA = {False: 2.3e10, True: 1.7e9}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +69,7 @@ class Hierarchy:
             strong components of a directed graph come one after the other.
         cells: the division into nested cells (Cells in csrc/hierarchy/hierarchy.h).
         unit: of lengths, which are whole numbers, in the units of the weights of the core.
+        possible: pairs of vertices with arcs, before arcs were removed that exceed distances.
     """
 
     vertex: Tensor
@@ -112,6 +84,7 @@ class Hierarchy:
     split: Tensor
     cells: tuple[Tensor, ...]
     unit: float = 1.0
+    possible: int = 0
 
     @staticmethod
     def of(
@@ -239,8 +212,7 @@ class Hierarchy:
 
     def bytes_per_thread(self, lanes: int, per_slot: bool) -> int:
         """Rows of the vertices above a batch and in the cells of one path, and sums."""
-        rows = 5 * (2 * self.height + lanes) + 3 * 2 * self.height
-        return 8 * lanes * rows + 3 * 8 * self.entries(per_slot)
+        return _bytes_of_rows(lanes, self.height, True, 8) + 3 * 8 * self.entries(per_slot)
 
     @property
     def _item(self) -> int:
@@ -249,8 +221,8 @@ class Hierarchy:
 
     def bytes_of_distances(self, lanes: int) -> int:
         """Rows of a thread for sums of distances, and for distances."""
-        rows = 3 * (2 * self.height + lanes) + 2 * self.height
-        return self._item * lanes * rows + 64 * self.vertex.numel()
+        rows = _bytes_of_rows(lanes, self.height, False, self._item)
+        return rows + 64 * self.vertex.numel()
 
     @property
     def lanes_on_cuda(self) -> int:
@@ -266,28 +238,6 @@ class Hierarchy:
     def in_words(self) -> str:
         arcs = self.num_arcs / max(self.vertex.numel(), 1)
         return f"{arcs:.1f} arcs per vertex, at most {self.height:,} vertices above one"
-
-
-def lanes(sources: int, paths: bool, by_hops: bool) -> int:
-    """Sources side by side, to count paths or to add up distances."""
-    return LANES if sources < _MANY[paths] or (paths and by_hops) else _MOST_LANES
-
-
-def seconds_to_contract(num_nodes: int) -> float:
-    """Predicted, for a road."""
-    return _CONTRACTION * num_nodes
-
-
-def seconds(num_nodes: int, sources: int, threads: int, by_hops: bool = False) -> float:
-    """Predicted for sweeps from so many sources of a road of so many vertices."""
-    each = float(np.interp(math.log(max(num_nodes, 1)), _SIZES, _EACH)) * 1e-6
-    beyond: float = max(num_nodes / _LARGEST, 1.0) ** 0.7
-    return sources * each * beyond * (_BY_HOPS if by_hops else 1.0) / max(threads, 1)
-
-
-def seconds_of_searches_on_cuda(num_slots: int, sources: int, by_hops: bool) -> float:
-    """Predicted for paths from so many sources of a road, one search for each."""
-    return sources * num_slots / _SLOTS_ON_CUDA[not by_hops]
 
 
 def _whole(weight: Tensor | None) -> tuple[Tensor | None, float]:
@@ -324,16 +274,17 @@ def _by_components(component: Tensor, sequence: Tensor, split: Tensor) -> tuple[
 def _operated(
     arcs: tuple[Tensor, Tensor, Tensor | None], weight: Tensor | None, limit: float, order: Tensor,
     progress: bool | None,
-) -> dict[str, Tensor]:  # fmt: skip
-    """What the operator hierarchy returns."""
+) -> tuple[dict[str, Tensor], int]:  # fmt: skip
+    """What the operator hierarchy returns, and the number of pairs of vertices with arcs."""
     rowptr, col, arc = arcs
     threads = torch.get_num_threads()
 
-    def contract(control: Tensor) -> Any:
-        return _ops.ops.hierarchy(rowptr, col, weight, limit, control, threads, order, arc)
+    def contract(control: Tensor) -> tuple[Any, int]:
+        parts = _ops.ops.hierarchy(rowptr, col, weight, limit, control, threads, order, arc)
+        return parts, int(control[WORK])
 
-    made = prepared(contract, "contracting", progress, col.numel() < QUICK_SLOTS)
-    return dict(zip(_PARTS, made, strict=True))
+    parts, possible = prepared(contract, "contracting", progress, col.numel() < QUICK_SLOTS)
+    return dict(zip(_PARTS, parts, strict=True)), possible
 
 
 def _contracted(core: Core, most_fill: float, progress: bool | None) -> Hierarchy | None:
@@ -350,14 +301,14 @@ def _contracted(core: Core, most_fill: float, progress: bool | None) -> Hierarch
         component = _components(core)
     while contraction.find(most_fill, progress) is not None:
         given = contraction.is_given
-        limit = min(most_fill, _MOST_FILL[True]) if given else most_fill
+        limit = min(most_fill, MOST_FILL[True]) if given else most_fill
         known = contraction.among(vertex)
-        part = _operated(arcs, weight, limit if limit < math.inf else 0, known, progress)
+        part, possible = _operated(arcs, weight, limit if limit < math.inf else 0, known, progress)
         if part["vertex"].numel() == core.num_nodes:
             if component is not None:
                 order = component[part["vertex"]], part["sequence"], part["split"]
                 part["sequence"], part["split"] = _by_components(*order)
-            found = Hierarchy(**part, cells=_cells(part), unit=unit)
+            found = Hierarchy(**part, cells=_cells(part), unit=unit, possible=possible)
             if device.type == "cuda":
                 found.levels(device)  # with what is held there when a run is planned
             return found
@@ -408,6 +359,24 @@ def bytes_to_contract(core: Core, fill: float) -> int:
     return max(core.contraction.bytes_to_find, int(arcs + _PER_ARC * most_arcs(core, fill)))
 
 
+def bytes_of_one(core: Core, paths: bool, in_vain: float) -> int:
+    """About what a hierarchy and a search of it take, besides graph and core.
+
+    Not known are the arcs per edge, which are more than `in_vain`, and the height of the tree,
+    here that of a planar graph.
+    """
+    fill = max(2 * in_vain, MOST_FILL[False])
+    rows = _bytes_of_rows(LANES, 3 * math.isqrt(core.num_nodes), paths, 8)
+    search = rows + int(_PER_ARC_SEARCHED * most_arcs(core, fill))
+    return max(bytes_to_contract(core, fill), search)
+
+
+def _bytes_of_rows(lanes: int, height: int, paths: bool, item: int) -> int:
+    """Those of a thread."""
+    rows = 16 * height + 5 * lanes if paths else 8 * height + 3 * lanes
+    return item * lanes * rows
+
+
 def most_fill_within(core: Core, room: int) -> float:
     """The most arcs per edge of a hierarchy that can be made in so many bytes; 0 for none."""
     least = bytes_to_contract(core, 0)
@@ -425,23 +394,7 @@ def may_pay(core: Core, sources: int, paths: bool) -> bool:
     least = (_LEAST_ON_CUDA if core.rowptr.is_cuda else LEAST)[weighted]
     if sources < (8 if "_hierarchy" in vars(core) else least):
         return False
-    if _is_directed(core) and int(_components(core).max()) >= _MOST_COMPONENTS[weighted] * n:
+    if _is_directed(core) and int(_components(core).max()) >= MOST_COMPONENTS[weighted] * n:
         return False
     by_bits = not paths and not weighted
-    return not by_bits or 2 * _edges(core) <= _MOST_SLOTS_OF_BITS * n
-
-
-def most_fill(core: Core) -> float:
-    """Arcs per edge up to which sweeps over a hierarchy take less time than searches."""
-    return _MOST_FILL[core.weight is not None]
-
-
-def pays(core: Core, room: int, progress: bool | None = False) -> bool:
-    """Whether sweeps over a hierarchy take less time, which is contracted to find out.
-
-    It is not if the contraction would need more than `room`, the bytes besides graph and core.
-    """
-    fill = min(most_fill(core), most_fill_within(core, room))
-    # Every edge is a part of an arc.
-    found = Hierarchy.of(core, fill, progress) if fill >= 1 else None
-    return found is not None and found.most_paths < _MOST_PATHS
+    return not by_bits or 2 * _edges(core) <= MOST_SLOTS_OF_BITS * n

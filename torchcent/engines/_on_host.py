@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from torchcent.engines import _choice, _hierarchy, _plan
+from torchcent.engines import _choice, _hierarchy_costs, _plan
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._plan import Plan
@@ -61,10 +61,10 @@ def _is_faster(graph: Graph, request: Request) -> bool:
         return False
 
     def saves(nodes: int, slots: int, sources: int, contracted: bool) -> bool:
-        there = _hierarchy.seconds(nodes, sources, threads, by_hops)
+        there = _hierarchy_costs.seconds(nodes, sources, threads, by_hops)
         if not contracted:
-            there += _hierarchy.seconds_to_contract(nodes)
-        return there < _hierarchy.seconds_of_searches_on_cuda(slots, sources, by_hops)
+            there += _hierarchy_costs.seconds_to_contract(nodes)
+        return there < _hierarchy_costs.seconds_of_searches_on_cuda(slots, sources, by_hops)
 
     if not saves(graph.num_nodes, graph.num_slots, sources, contracted=True):
         return False

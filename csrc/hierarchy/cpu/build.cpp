@@ -149,6 +149,8 @@ HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::o
             none(ScalarType::Int),    none(ScalarType::Int)};
   };
   if (overlay.first.empty()) return nothing();
+  // Arcs, or pairs of directed ones, before those are removed that are longer than distances.
+  control_of(control).work = static_cast<int64_t>(overlay.to.size());
   std::vector<OverlayArcs> directions = customise(overlay, cancel);
   if (directions.empty()) return nothing();
   if (directions.size() == 2) std::swap(directions[0], directions[1]);  // down, up
