@@ -29,6 +29,7 @@ import current_flow
 import distance_report
 import exponent_report
 import gpu_report
+import hierarchy_choice
 import loader
 import one_by_one
 import papers
@@ -49,6 +50,7 @@ FILES = {
     "reading": "reading.json",
     "reductions": "reductions.json",
     "roads": "roads.json",
+    "choice": "hierarchy_choice.json",
     "weights": "cpu_weighted.json",
     "distances": "distances.json",
     "flow": "current_flow.json",
@@ -82,6 +84,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
         return reductions.table(result, wanted)
     if kind == "roads":
         return roads.table(result, wanted)
+    if kind == "choice":
+        return hierarchy_choice.table(result)
     if kind == "h200":
         return gpu_report.table(result, wanted)
     if kind == "exponents":
