@@ -6,89 +6,104 @@ must not import PyTorch.
 
 from typing import Any
 
-_EXACT = "Paths are counted in float64; ties are exact, as in NetworkX."
-_SEARCH = "Only worth its conversion if the graph is converted already: see should_run."
-_HOPS = "Only without weights: with them the result depends on which of equal paths is taken."
-_SAME_EDGES = "Removes the same edges as NetworkX, without converting the graph at each step."
-_UNCHANGED = "Only with backend='torchcent', since NetworkX modifies the graph; this does not."
-_ALL_TARGETS = "Only where every node is a target: elsewhere NetworkX departs from its own formula."
-_SMALL_GROUPS = "Groups of one or two nodes: for larger ones NetworkX departs from its own formula."
-_FLOW = "Connected graphs without self-loops; the pairs of a seed are NetworkX's."
-_FLOW_SUBSET = "Connected graphs without self-loops; sources and targets without repetitions."
-_CONVERGED = "Converged to 1e-10, or to a smaller tol; without nstart=."
-
+# BEGIN: written by tools/networkx_functions.py from the declarations in torchcent/nx
+# fmt: off
 FUNCTIONS = {
     "all_pairs_dijkstra_path_length": "",
     "all_pairs_shortest_path_length": "",
-    "ancestors": _SEARCH,
-    "approximate_current_flow_betweenness_centrality": _FLOW,
+    "ancestors": "Only worth its conversion if the graph is converted already: see should_run.",
+    "approximate_current_flow_betweenness_centrality":
+        "Connected graphs without self-loops; the pairs of a seed are NetworkX's.",
     "average_shortest_path_length": "",
     "barycenter": "",
-    "betweenness_centrality": _EXACT,
-    "betweenness_centrality_subset": _EXACT,
+    "betweenness_centrality": "Paths are counted in float64; ties are exact, as in NetworkX.",
+    "betweenness_centrality_subset":
+        "Paths are counted in float64; ties are exact, as in NetworkX.",
     "center": "",
     "closeness_centrality": "",
     "clustering": "Without nodes=.",
     "core_number": "",
-    "current_flow_betweenness_centrality": _FLOW,
-    "current_flow_betweenness_centrality_subset": _FLOW_SUBSET,
+    "current_flow_betweenness_centrality":
+        "Connected graphs without self-loops; the pairs of a seed are NetworkX's.",
+    "current_flow_betweenness_centrality_subset":
+        "Connected graphs without self-loops; sources and targets without repetitions.",
     "current_flow_closeness_centrality": "",
-    "descendants": _SEARCH,
+    "descendants": "Only worth its conversion if the graph is converted already: see should_run.",
     "diameter": "",
-    "dijkstra_path_length": _SEARCH,
+    "dijkstra_path_length":
+        "Only worth its conversion if the graph is converted already: see should_run.",
     "eccentricity": "",
-    "edge_betweenness_centrality": _EXACT,
-    "edge_betweenness_centrality_subset": _ALL_TARGETS,
-    "edge_current_flow_betweenness_centrality": _FLOW,
-    "edge_current_flow_betweenness_centrality_subset": _FLOW_SUBSET,
-    "eigenvector_centrality": _CONVERGED,
-    "edge_betweenness_partition": _SAME_EDGES,
+    "edge_betweenness_centrality": "Paths are counted in float64; ties are exact, as in NetworkX.",
+    "edge_betweenness_centrality_subset":
+        "Only where every node is a target: elsewhere NetworkX departs from its own formula.",
+    "edge_betweenness_partition":
+        "Removes the same edges as NetworkX, without converting the graph at each step.",
+    "edge_current_flow_betweenness_centrality":
+        "Connected graphs without self-loops; the pairs of a seed are NetworkX's.",
+    "edge_current_flow_betweenness_centrality_subset":
+        "Connected graphs without self-loops; sources and targets without repetitions.",
     "effective_graph_resistance": "",
+    "eigenvector_centrality": "Converged to 1e-10, or to a smaller tol; without nstart=.",
     "floyd_warshall_numpy": "",
-    "girvan_newman": _SAME_EDGES,
+    "girvan_newman":
+        "Removes the same edges as NetworkX, without converting the graph at each step.",
     "global_efficiency": "",
-    "global_reaching_centrality": _HOPS,
-    "group_betweenness_centrality": _SMALL_GROUPS,
-    "group_closeness_centrality": _SEARCH,
+    "global_reaching_centrality":
+        "Only without weights: with them the result depends on which of equal paths is taken.",
+    "group_betweenness_centrality":
+        "Groups of one or two nodes: for larger ones NetworkX departs from its own formula.",
+    "group_closeness_centrality":
+        "Only worth its conversion if the graph is converted already: see should_run.",
     "gutman_index": "",
     "harmonic_centrality": "",
     "harmonic_diameter": "",
+    "hits": "Converged to 1e-10, or to a smaller tol; without nstart=.",
     "hyper_wiener_index": "",
-    "incremental_closeness_centrality": _UNCHANGED,
+    "incremental_closeness_centrality":
+        "Only with backend='torchcent', since NetworkX modifies the graph; this does not.",
+    "katz_centrality": "Converged to 1e-10, or to a smaller tol; without nstart=.",
     "local_efficiency": "",
-    "local_reaching_centrality": _HOPS,
-    "hits": _CONVERGED,
-    "katz_centrality": _CONVERGED,
-    "pagerank": _CONVERGED,
-    "percolation_centrality": _EXACT,
+    "local_reaching_centrality":
+        "Only without weights: with them the result depends on which of equal paths is taken.",
+    "pagerank": "Converged to 1e-10, or to a smaller tol; without nstart=.",
+    "percolation_centrality": "Paths are counted in float64; ties are exact, as in NetworkX.",
     "periphery": "",
     "radius": "",
     "resistance_distance": "",
     "schultz_index": "",
     "shortest_path_length": "",
-    "single_source_dijkstra_path_length": _SEARCH,
-    "single_source_shortest_path_length": _SEARCH,
-    "single_target_shortest_path_length": _SEARCH,
+    "single_source_dijkstra_path_length":
+        "Only worth its conversion if the graph is converted already: see should_run.",
+    "single_source_shortest_path_length":
+        "Only worth its conversion if the graph is converted already: see should_run.",
+    "single_target_shortest_path_length":
+        "Only worth its conversion if the graph is converted already: see should_run.",
     "subgraph_centrality": "",
     "transitive_closure": "Returns a NetworkX graph.",
     "triangles": "Without nodes=.",
     "wiener_index": "",
 }
+# fmt: on
+# END
 
 ENGINES = ("auto", "lanes", "queue", "bits", "relax", "dijkstra", "tiny", "tensor")
 
 
-def functions() -> dict[str, str]:
-    """FUNCTIONS by the names of the installed NetworkX, which renamed barycenter in 3.7.
+def present_name(name: str) -> str:
+    """The name in the installed NetworkX, which renamed barycenter in 3.7.
 
     The centroid of NetworkX 3.6 is another function, for trees.
     """
+    if name != "barycenter":
+        return name
     from networkx import __version__
 
-    names = dict(FUNCTIONS)
-    if tuple(map(int, __version__.split(".")[:2])) >= (3, 7):
-        names["centroid"] = names.pop("barycenter")
-    return names
+    return "centroid" if tuple(map(int, __version__.split(".")[:2])) >= (3, 7) else name
+
+
+def functions() -> dict[str, str]:
+    """FUNCTIONS by the names of the installed NetworkX."""
+    return {present_name(name): text for name, text in FUNCTIONS.items()}
 
 
 def get_info() -> dict[str, Any]:

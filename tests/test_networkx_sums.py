@@ -150,7 +150,7 @@ def test_larger_graphs(seed, lengths):
 
 
 def test_local_efficiency_in_many_batches(monkeypatch):
-    monkeypatch.setattr(backend._local, "_WORK", 100)
+    monkeypatch.setattr(backend._sums, "_WORK", 100)
     same("local_efficiency", nx.les_miserables_graph())
 
 

@@ -10,141 +10,82 @@ import torch
 from torch import Tensor
 
 from torchcent import betweenness, edge_betweenness, percolation
-from torchcent.nx._config import run_for_paths, running
+from torchcent.graph import Graph
+from torchcent.nx._config import PATHS
+from torchcent.nx._declare import backend
 from torchcent.nx._graph import BackendGraph
 
+_EXACT = "Paths are counted in float64; ties are exact, as in NetworkX."
 
+
+def _departs(G: Any, targets: Iterable[Hashable]) -> bool | str:
+    return not set(G) <= set(targets) and (
+        "NetworkX splits the dependency of a node that is no target evenly over its predecessors, "
+        "not by path counts as its formula says; torchcent.edge_betweenness(sources=, targets=) "
+        "follows the formula"
+    )
+
+
+@backend("betweenness_centrality_subset", measure="betweenness", docs=_EXACT, engines=PATHS)
+@backend(measure="betweenness", docs=_EXACT, engines=PATHS)
 def betweenness_centrality(
-    G: BackendGraph,
-    k: int | None = None,
-    normalized: bool = True,
-    weight: Hashable = None,
-    endpoints: bool = False,
-    seed: Any = None,
-) -> dict[Hashable, float]:
-    graph = G.search(weight)
-    with running():
-        score = betweenness(
-            graph,
-            normalized=bool(normalized),
-            endpoints=bool(endpoints),
-            sources=_pivots(G, None if k == len(G) else k, seed),
-            run=run_for_paths(graph),
-        )
-    return dict(zip(G.nodes, score.tolist(), strict=True))
-
-
-def edge_betweenness_centrality(
-    G: BackendGraph,
-    k: int | None = None,
-    normalized: bool = True,
-    weight: Hashable = None,
-    seed: Any = None,
-) -> dict[tuple[Hashable, ...], float]:
-    graph = G.search(weight)
-    with running():
-        score = edge_betweenness(
-            graph,
-            normalized=bool(normalized),
-            sources=_pivots(G, k, seed),
-            run=run_for_paths(graph),
-        )
-    return _per_edge(G, score, weight)
-
-
-def betweenness_centrality_subset(
-    G: BackendGraph,
-    sources: Iterable[Hashable],
-    targets: Iterable[Hashable],
-    normalized: bool = False,
-    weight: Hashable = None,
-) -> dict[Hashable, float]:
-    graph = G.search(weight)
-    ends = _ends(G, sources, targets)
+    G: BackendGraph, graph: Graph, normalized: bool, endpoints: bool = False,
+    k: int | None = None, seed: Any = None, sources: Any = None, targets: Any = None,
+) -> Tensor:  # fmt: skip
+    ends = _ends(G, None if k == len(G) else k, seed, sources, targets)
     if ends is None:
-        return dict.fromkeys(G.nodes, 0.0)
-    with running():
-        score = betweenness(
-            graph,
-            normalized=bool(normalized),
-            sources=ends[0],
-            targets=ends[1],
-            run=run_for_paths(graph),
-        )
-    return dict(zip(G.nodes, score.tolist(), strict=True))
+        return torch.zeros(len(G), dtype=torch.float64, device="cpu")
+    return betweenness(graph, normalized=bool(normalized), endpoints=bool(endpoints), **ends)
 
 
-def edge_betweenness_centrality_subset(
-    G: BackendGraph,
-    sources: Iterable[Hashable],
-    targets: Iterable[Hashable],
-    normalized: bool = False,
-    weight: Hashable = None,
-) -> dict[tuple[Hashable, ...], float]:
-    graph = G.search(weight)
-    ends = _ends(G, sources, targets)
+@backend(
+    "edge_betweenness_centrality_subset", measure="edge_betweenness", engines=PATHS,
+    docs="Only where every node is a target: elsewhere NetworkX departs from its own formula.",
+    rules=[_departs],
+)  # fmt: skip
+@backend(measure="edge_betweenness", docs=_EXACT, engines=PATHS)
+def edge_betweenness_centrality(
+    G: BackendGraph, graph: Graph, normalized: bool, weight: Hashable,
+    k: int | None = None, seed: Any = None, sources: Any = None, targets: Any = None,
+) -> dict[Any, float]:  # fmt: skip
+    ends = _ends(G, k, seed, sources, targets)
     if ends is None:
         return dict.fromkeys(G.edges(), 0.0)
-    with running():
-        score = edge_betweenness(
-            graph,
-            normalized=bool(normalized),
-            sources=ends[0],
-            targets=ends[1],
-            run=run_for_paths(graph),
-        )
-    return _per_edge(G, score, weight)
+    scores = edge_betweenness(graph, normalized=bool(normalized), **ends)
+    return _by_edge(G, graph, scores, weight)
 
 
+@backend(measure="percolation", docs=_EXACT, engines=PATHS)
 def percolation_centrality(
-    G: BackendGraph,
-    attribute: Hashable = "percolation",
-    states: Mapping[Hashable, float] | None = None,
-    weight: Hashable = None,
-) -> dict[Hashable, float]:
+    G: BackendGraph, graph: Graph, attribute: Hashable, states: Mapping[Hashable, float] | None
+) -> Tensor:
     if states is None:
         states = G.states(attribute)
     if len(G) < 3 or len(states) != len(G) or any(node not in states for node in G):
         raise NotImplementedError("torchcent needs three nodes and more, and a state for each")
-    graph = G.search(weight)
-    with running():
-        score = percolation(
-            graph,
-            states=torch.tensor([float(states[node]) for node in G], dtype=torch.float64),
-            run=run_for_paths(graph),
-        )
-    return dict(zip(G.nodes, score.tolist(), strict=True))
-
-
-def _pivots(G: BackendGraph, k: int | None, seed: Any) -> Tensor | None:
-    """Draws pivots as NetworkX does, so that a seed gives the same pivots."""
-    if k is None:
-        return None
-    drawn = nx.utils.create_py_random_state(seed).sample(G.nodes, k)
-    return torch.tensor([G.arrays.number[node] for node in drawn], device="cpu")
+    values = torch.tensor([float(states[node]) for node in G], dtype=torch.float64)
+    return percolation(graph, states=values)
 
 
 def _ends(
-    G: BackendGraph, sources: Iterable[Hashable], targets: Iterable[Hashable]
-) -> tuple[Tensor, Tensor] | None:
-    """Vertices of the sources and targets; None if either is empty.
+    G: BackendGraph, k: int | None, seed: Any, sources: Any, targets: Any
+) -> dict[str, Any] | None:
+    """Sources and targets as vertices, or None if there are none of either.
 
-    As in NetworkX, an unknown source raises KeyError, and an unknown target is ignored.
+    As in NetworkX, pivots are those of the seed, an unknown source raises KeyError, and an unknown
+    target is ignored.
     """
-    number = G.arrays.number
-    begin = [number[node] for node in sources]
-    end = {number[node] for node in targets if node in number}
-    return (
-        (torch.tensor(begin, device="cpu"), torch.tensor(sorted(end), device="cpu"))
-        if begin and end
-        else None
-    )
+    if sources is None:
+        if k is None:
+            return {}
+        return {"sources": G.vertices(nx.utils.create_py_random_state(seed).sample(G.nodes, k))}
+    start, end = G.vertices(sources), G.vertices({node for node in targets if node in G})
+    return {"sources": start, "targets": end.sort().values} if len(start) and len(end) else None
 
 
-def _per_edge(G: BackendGraph, score: Tensor, weight: Hashable) -> dict[Any, float]:
-    """Scores per edge. In a multigraph, the shortest parallel edges share a score; others get 0."""
+def _by_edge(G: BackendGraph, graph: Graph, scores: Tensor, weight: Hashable) -> dict[Any, float]:
+    """By edge. In a multigraph, the shortest parallel edges share a score; others get 0."""
     if G.is_multigraph():
-        graph = G.search(weight)
         shortest = graph.slot >= 0
         if weight is not None and graph.weight is not None:
             shortest[shortest.clone()] = (
@@ -152,7 +93,7 @@ def _per_edge(G: BackendGraph, score: Tensor, weight: Hashable) -> dict[Any, flo
             )
         slot = graph.slot[shortest]
         sharing = torch.bincount(slot, minlength=graph.num_slots)
-        share = torch.zeros_like(score)
-        share[shortest] = score[shortest] / sharing[slot]
-        score = share
-    return dict(zip(G.edges(), score.tolist(), strict=True))
+        share = torch.zeros_like(scores)
+        share[shortest] = scores[shortest] / sharing[slot]
+        scores = share
+    return dict(zip(G.edges(), scores.tolist(), strict=True))

@@ -9,36 +9,33 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from torchcent import Graph, closeness
-from torchcent.distances import _distance_sums
-from torchcent.nx._config import device, run_for_distances, running
+from torchcent import Graph, closeness, harmonic
+from torchcent.nx._config import DISTANCES, device, running
+from torchcent.nx._declare import backend
 from torchcent.nx._graph import BackendGraph
 from torchcent.nx._lengths import distance_rows
+from torchcent.nx._sums import sums_of
 
 
+@backend(measure="closeness", engines=DISTANCES)
 def closeness_centrality(
-    G: BackendGraph,
-    u: Hashable = None,
-    distance: Hashable = None,
-    wf_improved: bool = True,
-    *,
-    sp: None = None,
-) -> Any:
-    if u is not None and u not in G:
-        raise nx.NodeNotFound(
-            f"Source {u} is not in G" if distance is None else f"Node {u} not found in graph"
-        )
-    only = None if u is None else torch.tensor([G.arrays.number[u]], device="cpu")
-    score = _closeness(G.search(distance), only, wf_improved)
-    return dict(zip(G.nodes, score.tolist(), strict=True)) if u is None else score.item()
+    G: BackendGraph, graph: Graph, u: Hashable, weight: Hashable, wf_improved: bool
+) -> Tensor | float:
+    if u is None:
+        return _closeness(graph, None, wf_improved)
+    text = "Source {} is not in G" if weight is None else "Node {} not found in graph"
+    return _closeness(graph, G.vertex(u, text), wf_improved).item()
 
 
+@backend(
+    measure="closeness",
+    docs="Only with backend='torchcent', since NetworkX modifies the graph; this does not.",
+    rules=[lambda prev_cc: prev_cc is None and "without prev_cc NetworkX leaves the graph changed"],
+)
 def incremental_closeness_centrality(
-    G: BackendGraph, edge: tuple[Hashable, Hashable],
-    prev_cc: Mapping[Hashable, float] | None = None, insertion: bool = True,
-    wf_improved: bool = True,
+    G: BackendGraph, edge: tuple[Hashable, Hashable], prev_cc: Mapping[Hashable, float],
+    insertion: bool, wf_improved: bool,
 ) -> dict[Hashable, float]:  # fmt: skip
-    assert prev_cc is not None
     if set(prev_cc.keys()) != set(G.nodes):
         raise nx.NetworkXError("prev_cc and G do not have the same nodes")
     ends = _ends_of(G, edge, insertion)
@@ -47,63 +44,53 @@ def incremental_closeness_centrality(
     one, other = hops[0], hops[-1]
     # Closer to both ends by more than a hop, or not connected with them: inf - inf is nan.
     affected = torch.nonzero(~((one - other).abs() <= 1)).flatten()
-    score = _closeness(changed, affected, wf_improved).tolist() if affected.numel() else []
-    new = dict(zip(affected.tolist(), score, strict=True))
-    return {node: new[i] if i in new else prev_cc[node] for i, node in enumerate(G.nodes)}
+    scores = {node: prev_cc[node] for node in G.nodes}
+    if affected.numel():
+        with running(changed, DISTANCES):
+            values = _closeness(changed, affected, wf_improved).tolist()
+        scores.update(zip(G.names(affected), values, strict=True))
+    return scores
 
 
+@backend(measure="harmonic", engines=DISTANCES)
 def harmonic_centrality(
-    G: BackendGraph, nbunch: Any = None, distance: Hashable = None, sources: Any = None
+    G: BackendGraph, graph: Graph, nbunch: Any, sources: Any
 ) -> dict[Hashable, float]:
-    asked = set(G.nbunch_iter(nbunch))
-    beginnings = set(G.nbunch_iter(sources))
-    if not asked or not beginnings:
-        return dict.fromkeys(asked, 0)
-    graph, number = G.search(distance), G.arrays.number
-    vertices = torch.tensor([number[node] for node in asked], device="cpu")
-    with running():
-        request = _distance_sums.asked("harmonic", graph, run_for_distances(graph))
-        if len(beginnings) < len(G):
-            begin = torch.tensor([number[node] for node in beginnings], device=graph.device)
-            total = _distance_sums.vertex_sums(graph, request, sources=begin).harmonic.cpu()[
-                vertices
-            ]
-        elif len(asked) < len(G):
-            total = _distance_sums.source_sums(graph, request, vertices.to(graph.device)).harmonic
-        else:
-            total = _distance_sums.vertex_sums(graph, request).harmonic.cpu()[vertices]
-    return {node: score or 0 for node, score in zip(asked, total.tolist(), strict=True)}
+    nodes = set(G.nbunch_iter(nbunch))
+    start = set(G.nbunch_iter(sources))
+    if not nodes or not start:
+        return dict.fromkeys(nodes, 0)
+    vertices = G.vertices(nodes)
+    if len(start) < len(G):  # a sum over these alone, which torchcent.harmonic has not
+        scores = sums_of(graph, G.vertices(start)).harmonic[vertices]
+    elif len(nodes) < len(G):
+        scores = harmonic(graph, vertices=vertices)
+    else:
+        scores = harmonic(graph).cpu()[vertices]
+    return {node: score or 0 for node, score in zip(nodes, scores.tolist(), strict=True)}
 
 
 def _closeness(graph: Graph, vertices: Tensor | None, wf_improved: bool) -> Tensor:
-    with running():
-        score = closeness(
-            graph,
-            wf_improved=bool(wf_improved),
-            vertices=vertices,
-            run=run_for_distances(graph),
-        )
-    assert isinstance(score, Tensor)
-    return score
+    scores = closeness(graph, wf_improved=bool(wf_improved), vertices=vertices)
+    assert isinstance(scores, Tensor)
+    return scores
 
 
 def _ends_of(G: BackendGraph, edge: tuple[Hashable, Hashable], insertion: bool) -> Tensor:
     """The vertices of an edge, which must exist if it is to be deleted."""
     u, v = edge
     if insertion:
-        for node in (u, v):
-            if node not in G:
-                raise nx.NodeNotFound(f"Source {node} is not in G")
-    elif u not in G or v not in G or not _columns(G, u, v).numel():
+        return torch.cat([G.vertex(node) for node in (u, v)])
+    if u not in G or v not in G or not _columns(G, *G.vertices(edge).tolist()).numel():
         stop = "." if G.is_multigraph() else ""
         raise nx.NetworkXError(f"The edge {u}-{v} is not in the graph{stop}")
-    return torch.tensor([G.arrays.number[u], G.arrays.number[v]], device="cpu")
+    return G.vertices(edge)
 
 
-def _columns(G: BackendGraph, u: Hashable, v: Hashable) -> Tensor:
+def _columns(G: BackendGraph, u: int, v: int) -> Tensor:
+    """The edges between two vertices."""
     tail, head = G.arrays.edge_index()
-    a, b = G.arrays.number[u], G.arrays.number[v]
-    return torch.nonzero((tail == a) & (head == b) | (tail == b) & (head == a)).flatten()
+    return torch.nonzero((tail == u) & (head == v) | (tail == v) & (head == u)).flatten()
 
 
 def _changed(G: BackendGraph, ends: Tensor, insertion: bool) -> Graph:
@@ -112,8 +99,6 @@ def _changed(G: BackendGraph, ends: Tensor, insertion: bool) -> Graph:
     if insertion:
         arcs = torch.cat([arcs, ends[:, None]], 1)
     else:
-        u, v = (G.nodes[i] for i in ends.tolist())
-        keep = torch.ones(arcs.shape[1], dtype=torch.bool, device="cpu")
-        keep[_columns(G, u, v)[0]] = False
-        arcs = arcs[:, keep]
+        removed = int(_columns(G, *ends.tolist())[0])
+        arcs = torch.cat([arcs[:, :removed], arcs[:, removed + 1 :]], 1)
     return Graph.from_edge_index(arcs, len(G), directed=False).to(device())

@@ -9,37 +9,44 @@ import networkx as nx
 import torch
 
 import torchcent
-from torchcent.check._run import quiet
+from torchcent import Graph
+from torchcent.nx._declare import backend
 from torchcent.nx._graph import BackendGraph
 
 _ROWS = 512
 
 
-def transitive_closure(G: BackendGraph, reflexive: bool | None = False) -> nx.Graph:
+def _reflexive(reflexive: object) -> str | None:
+    if reflexive is None or isinstance(reflexive, bool):
+        return None
+    return f"reflexive must be True, False or None, got {reflexive!r}"
+
+
+@backend(measure="transitive_closure", docs="Returns a NetworkX graph.", rules=[_reflexive])
+def transitive_closure(G: BackendGraph, graph: Graph, reflexive: bool | None) -> nx.Graph:
     result = G.to_networkx()
-    closure = torchcent.transitive_closure(G.search(), reflexive=reflexive, run=quiet())
+    closure = torchcent.transitive_closure(graph, reflexive=reflexive)
     for part in torch.arange(len(G), device="cpu").split(_ROWS):
-        for vertex, row in zip(part.tolist(), closure._rows(part).cpu(), strict=True):
-            node = G.nodes[vertex]
+        for node, row in zip(G.names(part), closure._rows(part).cpu(), strict=True):
             known = result[node]
-            reached = map(G.nodes.__getitem__, torch.nonzero(row).flatten().tolist())
-            new = [other for other in reached if other not in known]
+            new = [other for other in G.names(torch.nonzero(row).flatten()) if other not in known]
             result.add_edges_from(zip(repeat(node), new, strict=False))
     return result
 
 
-def descendants(G: BackendGraph, source: Hashable) -> set[Hashable]:
-    return _reached(G, G.search(), source)
+@backend(measure="reachable", single=True)
+def descendants(G: BackendGraph, graph: Graph, source: Hashable) -> set[Hashable]:
+    return _reached(G, graph, source)
 
 
+@backend(measure="reachable", single=True)
 def ancestors(G: BackendGraph, source: Hashable) -> set[Hashable]:
-    return _reached(G, G.search().reversed() if G.is_directed() else G.search(), source)
+    return _reached(G, G.search(backwards=True), source)
 
 
-def _reached(G: BackendGraph, graph: torchcent.Graph, source: Hashable) -> set[Hashable]:
+def _reached(G: BackendGraph, graph: Graph, source: Hashable) -> set[Hashable]:
     if source not in G:
         what = "digraph" if G.is_directed() else "graph"
         raise nx.NetworkXError(f"The node {source} is not in the {what}.")
-    there = torchcent.reachable(graph, G.arrays.number[source])
-    found = {G.nodes[i] for i in torch.nonzero(there).flatten().tolist()}
-    return found - {source}
+    reached = torchcent.reachable(graph, G.arrays.number[source])
+    return {*G.names(torch.nonzero(reached).flatten())} - {source}

@@ -7,8 +7,7 @@ searches a copy of the graph with neighbours in the order of NetworkX's copy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from typing import Any
+from collections.abc import Hashable, Iterator
 
 import networkx as nx
 import numpy as np
@@ -16,7 +15,8 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import _components
-from torchcent.nx._config import running
+from torchcent.nx._config import threads
+from torchcent.nx._declare import backend
 from torchcent.nx._graph import BackendGraph
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._watch import progress_bar, watched
@@ -25,9 +25,20 @@ from torchcent.runtime._watch import progress_bar, watched
 _INLINE_WORK = 1e8
 
 
-def girvan_newman(
-    G: BackendGraph, most_valuable_edge: Callable[[Any], Any] | None = None
-) -> Iterator[tuple[set[Hashable], ...]]:
+_PARALLEL = "parallel edges: NetworkX removes them one by one"
+_ROUNDED = "weights: the edges to remove depend on the rounding of NetworkX's sums"
+_DIRECTED = "the graph is directed, and NetworkX has no components of it"
+_SAME_EDGES = "Removes the same edges as NetworkX, without converting the graph at each step."
+
+
+@backend(
+    measure="communities_by_betweenness", docs=_SAME_EDGES, compiled=True, enters=True, small=50,
+    rules=[
+        lambda G: G.is_multigraph() and _PARALLEL,
+        lambda G: G.is_directed() and G.number_of_edges() == 0 and _DIRECTED,
+    ],
+)  # fmt: skip
+def girvan_newman(G: BackendGraph) -> Iterator[tuple[set[Hashable], ...]]:
     if G.number_of_edges() == 0:
         yield tuple({node} for node in G)
         return
@@ -37,9 +48,15 @@ def girvan_newman(
         yield tuple(division.communities())
 
 
-def edge_betweenness_partition(
-    G: BackendGraph, number_of_sets: int, *, weight: None = None
-) -> list[set[Hashable]]:
+@backend(
+    measure="communities_by_betweenness", docs=_SAME_EDGES, compiled=True, small=50,
+    rules=[
+        lambda G: G.is_multigraph() and _PARALLEL,
+        lambda weight: weight is not None and _ROUNDED,
+        lambda G: G.is_directed() and _DIRECTED,
+    ],
+)  # fmt: skip
+def edge_betweenness_partition(G: BackendGraph, number_of_sets: int) -> list[set[Hashable]]:
     if number_of_sets <= 0:
         raise nx.NetworkXError("number_of_sets must be >0")
     if number_of_sets == 1:
@@ -58,7 +75,7 @@ class _Division:
     """The undirected graph without loops, from which edges are removed, and its components."""
 
     def __init__(self, G: BackendGraph) -> None:
-        self._nodes, n = G.nodes, len(G)
+        self._names, n = G.names, len(G)
         tail, neighbour = _copied(G.arrays.tail, G.arrays.head, n)
         rowptr = np.concatenate([[0], np.bincount(tail, minlength=n).cumsum()])
         # Edges are numbered as NetworkX lists them: with the end that comes first in the nodes.
@@ -68,53 +85,40 @@ class _Division:
         known = ends[:, 0] * n + ends[:, 1]
         order = np.argsort(known)
         edge = order[np.searchsorted(known, pair, sorter=order)]
-        self._begin, self._end = (torch.from_numpy(x.copy()) for x in (rowptr[:-1], rowptr[1:]))
-        self._col, self._edge, self._ends = (
-            torch.from_numpy(x.astype(np.int32)) for x in (neighbour, edge, ends)
-        )
-        self._score = torch.zeros(len(ends), dtype=torch.float64, device="cpu")
-        self._scale = 1 / (n * (n - 1)) if n > 1 else 1.0
+        bounds = [torch.from_numpy(x.copy()) for x in (rowptr[:-1], rowptr[1:])]
+        edges = [torch.from_numpy(x.astype(np.int32)) for x in (neighbour, edge, ends)]
+        self._scores = torch.zeros(len(ends), dtype=torch.float64, device="cpu")
+        scale = 1 / (n * (n - 1)) if n > 1 else 1.0
+        self._arguments = (*bounds, *edges, self._scores, scale)
+        self._work = n * len(ends) ** 2
         self._fresh = True
-        label = _components.components(torch.from_numpy(rowptr), self._col, True)
+        label = _components.components(torch.from_numpy(rowptr), edges[0], True)
         size = torch.bincount(label).tolist()
         self.parts: list[Tensor] = list(torch.argsort(label, stable=True).split(size))
 
     @property
     def edges_left(self) -> bool:
-        return bool((self._score >= 0).any())
+        return bool((self._scores >= 0).any())
 
     def communities(self) -> list[set[Hashable]]:
-        return [{self._nodes[i] for i in part.tolist()} for part in self.parts]
+        return [{*self._names(part)} for part in self.parts]
 
     def divide(self) -> None:
         """Removes edges until one of the parts falls in two."""
         control = _codes.control()
-        found: list[Tensor] = []
+        part: list[Tensor] = []
 
         def work() -> None:
-            found.append(
-                _ops.ops.divide(
-                    self._begin,
-                    self._end,
-                    self._col,
-                    self._edge,
-                    self._ends,
-                    self._score,
-                    self._scale,
-                    self._fresh,
-                    control,
-                    torch.get_num_threads(),
-                )  # fmt: skip
-            )
+            part.append(_ops.ops.divide(*self._arguments, self._fresh, control, number))
 
-        with running():
-            if self._begin.numel() * self._score.numel() ** 2 < _INLINE_WORK:
+        with threads() as number:
+            if self._work < _INLINE_WORK:
                 work()
             else:
                 watched(work, control, progress_bar(0, "divide", False, True))
         self._fresh = False
-        one = found[0]
-        at = next(i for i, part in enumerate(self.parts) if bool((part == one[0]).any()))
+        (one,) = part
+        at = next(i for i, old in enumerate(self.parts) if bool((old == one[0]).any()))
         old = self.parts.pop(at)
         self.parts += [one, old[~torch.isin(old, one)]]
         self.parts.sort(key=lambda part: int(part[0]))

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import cache
+from typing import Any, TypeAlias
 
 import networkx as nx
 import torch
 
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
-from torchcent.check._run import Run, quiet
+from torchcent.check._run import Engine, Run, quiet, surrounding
 from torchcent.engines import _driver
 from torchcent.graph import Graph
+
+#: the engines of a family, by hops and by weights
+Engines: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+PATHS: Engines = (check.ENGINES, check_weights.ENGINES)
+DISTANCES: Engines = (check.DISTANCE_ENGINES, check_weights.ENGINES)
+ROWS: Engines = (check.ROW_ENGINES, check_weights.ROW_ENGINES)
 
 
 def config() -> Any:
@@ -24,31 +31,17 @@ def device() -> torch.device:
     return torch.device(config().device)
 
 
-_EXACT = Run(dtype=torch.float64)
+@cache
+def _exact(engine: Engine | None) -> Run:
+    run = Run(dtype=torch.float64)
+    return run if engine is None else run | Run(engine=engine)
 
 
-def run_for_paths(graph: Graph) -> Run:
-    """How paths of this graph are counted."""
-    return _with_engine(check_weights.ENGINES if graph.is_weighted else check.ENGINES) | _EXACT
-
-
-def run_for_distances(graph: Graph, scores: bool = True) -> Run:
-    """How distances of this graph are computed; the result may be vertices instead of scores."""
-    known = check_weights.ENGINES if graph.is_weighted else check.DISTANCE_ENGINES
-    return _with_engine(known) | _EXACT if scores else _with_engine(known)
-
-
-def run_for_rows(graph: Graph) -> Run:
-    """How rows of distances of this graph are computed."""
-    return _with_engine(check_weights.ROW_ENGINES if graph.is_weighted else check.ROW_ENGINES)
-
-
-def _with_engine(known: tuple[str, ...]) -> Run:
-    """With the configured engine, if it is one of those that suit the graph."""
-    run, asked = quiet(), str(config().engine)
-    if asked != "auto":
-        run |= Run(engine=asked)
-    return run if run.engine.name in known else run | Run(engine="auto")
+def _suitable(graph: Graph, engines: Engines) -> Engine:
+    """The configured engine, or else that of the surrounding Run, if the family has it."""
+    name = str(config().engine)
+    engine = surrounding().engine if name == "auto" else Engine(name)
+    return engine if engine.name in engines[graph.is_weighted] else Engine()
 
 
 @contextmanager
@@ -61,14 +54,23 @@ def refusals() -> Iterator[None]:
 
 
 @contextmanager
-def running() -> Iterator[None]:
-    """Context of every search: sets the threads, and counts in float64, as NetworkX does."""
-    threads, before = config().threads, torch.get_num_threads()
-    if threads is not None:
-        torch.set_num_threads(threads)
+def threads() -> Iterator[int]:
+    """The configured number of threads."""
+    number, before = config().threads, torch.get_num_threads()
+    if number is None:
+        yield before
+        return
+    torch.set_num_threads(number)
     try:
-        with refusals(), _driver.counts_in_float64():
-            yield
+        yield number
     finally:
-        if threads is not None:
-            torch.set_num_threads(before)
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def running(graph: Graph | None = None, engines: Engines | None = None) -> Iterator[None]:
+    """Context of every measure: float64 as in NetworkX, the configured threads and engine."""
+    engine = None if graph is None or engines is None else _suitable(graph, engines)
+    run = quiet() | _exact(engine)
+    with threads(), refusals(), _driver.counts_in_float64(), run:
+        yield

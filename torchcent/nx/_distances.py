@@ -11,102 +11,68 @@ import torch
 from torch import Tensor
 
 import torchcent
-from torchcent.nx._config import run_for_distances, running
+from torchcent import Graph
+from torchcent.nx._config import DISTANCES, running
+from torchcent.nx._declare import backend
 from torchcent.nx._graph import BackendGraph
 
 _NO_PATH = "Found infinite path length because the {} connected"
 _NO_BOUNDS = "Cannot compute metric because graph is not connected."
+_METHODS = (None, "unweighted", "dijkstra", "bellman-ford")
 
 
-def eccentricity(G: BackendGraph, v: Any = None, sp: None = None, weight: Hashable = None) -> Any:
-    asked = list(dict.fromkeys(G.nbunch_iter(v)))
-    if not asked:
+@backend(measure="eccentricity", engines=DISTANCES, least=1)
+def eccentricity(G: BackendGraph, graph: Graph, v: Any, weight: Hashable) -> Any:
+    nodes = list(dict.fromkeys(G.nbunch_iter(v)))
+    if not nodes:
         return {}
-    graph = G.search(weight)
-    vertices = (
-        None if v is None else torch.tensor([G.arrays.number[node] for node in asked], device="cpu")
-    )
-    with running():
-        found = torchcent.eccentricity(graph, vertices=vertices, run=run_for_distances(graph))
-    if torch.isinf(found).any():
+    distances = torchcent.eccentricity(graph, vertices=None if v is None else G.vertices(nodes))
+    if torch.isinf(distances).any():
         raise nx.NetworkXError(_disconnected(G))
-    values = numbers(found, G, weight)
-    return values[0] if v in G else dict(zip(asked, values, strict=True))
+    values = numbers(distances, G, weight)
+    return values[0] if v in G else dict(zip(nodes, values, strict=True))
 
 
-def diameter(
-    G: BackendGraph, e: None = None, usebounds: bool = False, weight: Hashable = None
-) -> float:
-    return _extreme(torchcent.diameter, G, usebounds, weight)
+def _of_connected(measure: Callable[..., Tensor]) -> Callable[..., Any]:
+    def extreme(G: BackendGraph, graph: Graph, usebounds: bool, weight: Hashable) -> Any:
+        if not is_connected(graph):
+            raise nx.NetworkXError(_disconnected(G, usebounds))
+        result = measure(graph)  # a distance, or vertices
+        return G.names(result) if result.ndim else numbers(result[None], G, weight)[0]
+
+    return extreme
 
 
-def radius(
-    G: BackendGraph, e: None = None, usebounds: bool = False, weight: Hashable = None
-) -> float:
-    return _extreme(torchcent.radius, G, usebounds, weight)
+for _measure in (torchcent.diameter, torchcent.radius, torchcent.center, torchcent.periphery):
+    _name = _measure.__name__
+    backend(_name, measure=_name, engines=DISTANCES, least=1)(_of_connected(_measure))
 
 
-def center(
-    G: BackendGraph, e: None = None, usebounds: bool = False, weight: Hashable = None
-) -> list[Hashable]:
-    return _outermost(torchcent.center, G, usebounds, weight)
-
-
-def periphery(
-    G: BackendGraph, e: None = None, usebounds: bool = False, weight: Hashable = None
-) -> list[Hashable]:
-    return _outermost(torchcent.periphery, G, usebounds, weight)
-
-
-def average_shortest_path_length(
-    G: BackendGraph, weight: Hashable = None, method: str | None = None
-) -> float:
+@backend(
+    measure="average_shortest_path_length", least=1,
+    rules=[lambda method: method not in _METHODS and f"method={method!r}: NetworkX's own"],
+)  # fmt: skip
+def average_shortest_path_length(G: BackendGraph, weight: Hashable, method: str | None) -> float:
     if len(G) == 1:
         return 0
     graph = G.search(None if method == "unweighted" else weight)
-    with running():
-        mean = torchcent.average_shortest_path_length(graph, run=run_for_distances(graph)).item()
+    with running(graph, DISTANCES):
+        mean = torchcent.average_shortest_path_length(graph).item()
     if math.isinf(mean):
         how = "strongly connected" if G.is_directed() else "connected"
         raise nx.NetworkXError(f"Graph is not {how}.")
     return mean
 
 
-def numbers(distance: Tensor, G: BackendGraph, weight: Hashable) -> list[Any]:
+def numbers(distances: Tensor, G: BackendGraph, weight: Hashable) -> list[Any]:
     """Python ints where NetworkX returns ints: hops, sums of ints, and the distance to itself."""
     whole = weight is None or G.weight(weight).dtype == torch.int64
-    return distance.long().tolist() if whole else [x or 0 for x in distance.double().tolist()]
+    return distances.long().tolist() if whole else [x or 0 for x in distances.double().tolist()]
 
 
-def _extreme(
-    measure: Callable[..., Tensor], G: BackendGraph, usebounds: bool, weight: Hashable
-) -> float:
-    found = _of_connected(measure, G, usebounds, weight)
-    result: float = numbers(found[None], G, weight)[0]
-    return result
-
-
-def _outermost(
-    measure: Callable[..., Tensor], G: BackendGraph, usebounds: bool, weight: Hashable
-) -> list[Hashable]:
-    return [G.nodes[i] for i in _of_connected(measure, G, usebounds, weight, False).tolist()]
-
-
-def _of_connected(
-    measure: Callable[..., Tensor], G: BackendGraph, usebounds: bool, weight: Hashable,
-    scores: bool = True,
-) -> Tensor:  # fmt: skip
-    graph = G.search(weight)
-    if not is_connected(graph):
-        raise nx.NetworkXError(_disconnected(G, usebounds))
-    with running():
-        return measure(graph, run=run_for_distances(graph, scores))
-
-
-def is_connected(graph: torchcent.Graph) -> bool:
+def is_connected(graph: Graph) -> bool:
     """Whether vertex 0 and every other vertex reach each other."""
-    there = torchcent.reachable(graph, 0)
-    return bool(there.all()) and (
+    return bool(torchcent.reachable(graph, 0).all()) and (
         graph.is_symmetric or bool(torchcent.reachable(graph.reversed(), 0).all())
     )
 

@@ -1,8 +1,9 @@
-"""BackendGraph, and the conversion from and to NetworkX."""
+"""BackendGraph, the conversion from and to NetworkX, and NetworkX's cache."""
 
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from itertools import repeat
@@ -18,31 +19,16 @@ from torchcent.graph import Graph, _networkx, _views
 from torchcent.graph._building import build
 from torchcent.nx._config import device, refusals
 
-_KINDS = {
-    (False, False): nx.Graph,
-    (False, True): nx.DiGraph,
-    (True, False): nx.MultiGraph,
-    (True, True): nx.MultiDiGraph,
-}
+_HOST = torch.device("cpu")
+_ITS_WARNING = r"(?s)Note: conversions to backend graphs are saved to cache.*'torchcent' backend"
+_warned = False
 
 
-class _Edges:
-    """An iterable that may be called, as ``edges`` of a NetworkX graph."""
+class _Edges(list[tuple[Hashable, ...]]):
+    """A list that may be called, as ``edges`` of a NetworkX graph."""
 
-    def __init__(
-        self, nodes: list[Hashable], arrays: _networkx.Arrays, keys: list[Hashable] | None
-    ) -> None:
-        self._nodes, self._ends, self._keys = nodes, (arrays.tail, arrays.head), keys
-
-    def __call__(self) -> Iterator[tuple[Hashable, ...]]:
-        columns: list[Iterable[Hashable]] = [
-            map(self._nodes.__getitem__, vertex.tolist()) for vertex in self._ends
-        ]
-        if self._keys is not None:
-            columns.append(self._keys)
-        return zip(*columns, strict=True)
-
-    __iter__ = __call__
+    def __call__(self) -> _Edges:
+        return self
 
 
 class BackendGraph:
@@ -86,8 +72,27 @@ class BackendGraph:
         return self.arrays.number
 
     def nbunch_iter(self, nbunch: Any = None) -> Iterator[Hashable]:
-        found: Iterator[Hashable] = nx.Graph.nbunch_iter(self, nbunch)
-        return found
+        nodes: Iterator[Hashable] = nx.Graph.nbunch_iter(self, nbunch)
+        return nodes
+
+    def names(self, vertices: Tensor) -> list[Hashable]:
+        """The nodes that these vertices are."""
+        return list(map(self.nodes.__getitem__, vertices.tolist()))
+
+    def vertex(self, node: Hashable, absent: str = "Source {} is not in G") -> Tensor:
+        """The vertex as a tensor [1]; NodeNotFound with this text if there is none."""
+        if node not in self:
+            raise nx.NodeNotFound(absent.format(node))
+        return self.vertices([node])
+
+    def vertices(self, nodes: Iterable[Hashable]) -> Tensor:
+        """int64 on the host, the vertices of these nodes; KeyError for others."""
+        number = [self.arrays.number[node] for node in nodes]
+        return torch.tensor(number, dtype=torch.int64, device="cpu")
+
+    def by_node(self, values: Tensor) -> dict[Hashable, Any]:
+        """The value of each node."""
+        return dict(zip(self.nodes, values.tolist(), strict=True))
 
     def __iter__(self) -> Iterator[Hashable]:
         return iter(self.nodes)
@@ -120,7 +125,8 @@ class BackendGraph:
     @property
     def edges(self) -> _Edges:
         """(u, v), or (u, v, key) in a multigraph, in the order of NetworkX."""
-        return _Edges(self.nodes, self.arrays, self._keys)
+        columns = [self.names(torch.from_numpy(x)) for x in (self.arrays.tail, self.arrays.head)]
+        return _Edges(zip(*columns, *([] if self._keys is None else [self._keys]), strict=True))
 
     def holds(self, weight: Hashable) -> bool:
         """Whether this edge attribute is stored, and its values are lengths."""
@@ -169,7 +175,7 @@ class BackendGraph:
         """float64, the length of each entry of `adjacency`, or `backwards` of `predecessors`."""
         if (weight, backwards) not in self._lengths:
             rowptr, col = (x.numpy() for x in (self.predecessors if backwards else self.adjacency))
-            graph, n = self._on_host(weight), len(self)
+            graph, n = self.search(weight, where=_HOST), len(self)
             assert graph.weight is not None
             tail, head = np.repeat(np.arange(n), np.diff(rowptr)), col.astype(np.int64)
             proper = tail != head
@@ -177,61 +183,59 @@ class BackendGraph:
                 tail, head = head, tail
             row = np.repeat(np.arange(n), np.diff(graph.rowptr.numpy()))
             place = np.searchsorted(row * n + graph.col.numpy(), (tail * n + head)[proper])
-            made = np.full(col.size, np.inf)
-            made[proper] = graph.weight.numpy()[place]
-            self._lengths[weight, backwards] = torch.from_numpy(made)
+            lengths = np.full(col.size, np.inf)
+            lengths[proper] = graph.weight.numpy()[place]
+            self._lengths[weight, backwards] = torch.from_numpy(lengths)
         return self._lengths[weight, backwards]
 
-    def search(self, weight: Hashable = None, backwards: bool = False) -> Graph:
-        """The graph to search, on the configured device; `backwards` along reversed arcs."""
-        where, backwards = device(), backwards and self.is_directed()
-        if (weight, where, backwards) not in self._searched:
-            made = self.search(weight).reversed() if backwards else self._on_host(weight).to(where)
-            self._searched[weight, where, backwards] = made
-        return self._searched[weight, where, backwards]
+    def search(
+        self, weight: Hashable = None, *, backwards: bool = False, strengths: bool = False,
+        where: torch.device | None = None,
+    ) -> Graph:  # fmt: skip
+        """The graph on the configured device; `backwards` with its arcs reversed.
 
-    def network(self, weight: Hashable = None) -> Graph:
-        """The same for measures to which weights are strengths: one of 0 is no edge."""
-        if weight is None or not self.has_zeros(weight):
-            return self.search(weight)
-        where = device()
-        if ("strengths", weight, where) not in self._searched:
-            made = build(
-                Graph, self.arrays.edge_index(), num_nodes=len(self), directed=self.is_directed(),
-                edge_weight=self.weight(weight), batch=None, ptr=None, memory=None,
-                weights="strengths",
-            )  # fmt: skip
-            self._searched["strengths", weight, where] = made.to(where)
-        return self._searched["strengths", weight, where]
+        With `strengths`, an edge of weight 0 is none.
+        """
+        where = device() if where is None else where
+        backwards = backwards and self.is_directed()
+        strengths = strengths and weight is not None and self.has_zeros(weight)
+        key = weight, backwards, strengths, where
+        if key not in self._searched:
+            if backwards:
+                graph = self.search(weight, where=where).reversed()
+            elif where != _HOST:
+                graph = self.search(weight, strengths=strengths, where=_HOST).to(where)
+            else:
+                graph = self._built(weight, strengths)
+            self._searched[key] = graph
+        return self._searched[key]
 
-    def _on_host(self, weight: Hashable) -> Graph:
-        if (weight, None) not in self._searched:
-            index = self.arrays.edge_index()
-            length = None if weight is None else self.weight(weight)
-            with refusals():
-                made = Graph.from_edge_index(index, len(self), self.is_directed(), length)
-            self._searched[weight, None] = made.with_ties("float")  # NetworkX adds float64 numbers
-        return self._searched[weight, None]
+    def _built(self, weight: Hashable, strengths: bool) -> Graph:
+        index, values = self.arrays.edge_index(), None if weight is None else self.weight(weight)
+        n, directed = len(self), self.is_directed()
+        with refusals():
+            if strengths:
+                return build(
+                    Graph, index, n, directed, values, batch=None, ptr=None, memory=None,
+                    weights="strengths",
+                )  # fmt: skip
+            # NetworkX adds float64 numbers
+            return Graph.from_edge_index(index, n, directed, values, ties="float")
 
     def to_networkx(self) -> nx.Graph:
         """Returns a new NetworkX graph with the stored attributes."""
-        made = _KINDS[self.is_multigraph(), self.is_directed()]()
-        made.graph.update(self.graph)
-        made.add_nodes_from(self.nodes if self._states is None else self._states.items())
-        if self._data is not None:
-            edges = zip(self.edges(), self._data, strict=True)
-            made.add_edges_from((*edge, attributes) for edge, attributes in edges)
-            return made
-        if not self._weights:
-            made.add_edges_from(self.edges())
-            return made
-        columns = [
-            zip(repeat(name), length.tolist(), strict=False)
-            for name, length in self._weights.items()
-        ]
-        data = zip(self.edges(), zip(*columns, strict=True), strict=True)
-        made.add_edges_from((*edge, dict(attributes)) for edge, attributes in data)
-        return made
+        kind = f"{'Multi' * self.is_multigraph()}{'Di' * self.is_directed()}Graph"
+        graph: nx.Graph = getattr(nx, kind)()
+        graph.graph.update(self.graph)
+        graph.add_nodes_from(self.nodes if self._states is None else self._states.items())
+        data = self._data
+        if data is None:
+            columns = [length.tolist() for length in self._weights.values()]
+            rows = zip(*columns, strict=True) if columns else repeat((), self.number_of_edges())
+            data = [dict(zip(self._weights, row, strict=True)) for row in rows]
+        edges = zip(self.edges(), data, strict=True)
+        graph.add_edges_from((*edge, attributes) for edge, attributes in edges)
+        return graph
 
 
 def _rows(degree: np.ndarray, neighbour: np.ndarray) -> tuple[Tensor, Tensor]:
@@ -258,7 +262,7 @@ def as_networkx_reads(graph: nx.Graph, *weights: Hashable) -> Any:
 
 
 def edge_lengths(
-    graph: nx.Graph, made: _networkx.Arrays, name: Hashable, *, zeros: bool = False
+    graph: nx.Graph, arrays: _networkx.Arrays, name: Hashable, *, zeros: bool = False
 ) -> Tensor:
     """An attribute of every edge as int64 or float64; with `zeros` it may be 0.
 
@@ -266,13 +270,13 @@ def edge_lengths(
         NotImplementedError: the values are not lengths that torchcent supports; the message says
             why.
     """
-    return _lengths(_networkx.lengths(graph, made, name), name, zeros)
+    return _lengths(_networkx.lengths(graph, arrays, name), name, zeros)
 
 
-def _lengths(found: list[Any], name: Hashable, zeros: bool) -> Tensor:
+def _lengths(attributes: list[Any], name: Hashable, zeros: bool) -> Tensor:
     what = f"the edges' attribute {name!r}"
     try:
-        values = np.array(found) if found else np.zeros(0)
+        values = np.array(attributes) if attributes else np.zeros(0)
     except ValueError:  # sequences of different lengths
         values = np.zeros(0, object)
     if values.ndim != 1 or values.dtype.kind not in "biuf":
@@ -293,10 +297,8 @@ def convert_from_nx(
     node_attrs: dict[Hashable, Any] | None = None,
     preserve_edge_attrs: bool = False,
     preserve_node_attrs: bool = False,
-    preserve_graph_attrs: bool = False,
     preserve_all_attrs: bool = False,
-    name: str | None = None,
-    graph_name: str | None = None,
+    **_: object,  # name, graph_name, preserve_graph_attrs
 ) -> BackendGraph:
     """Converts a NetworkX graph; the dispatcher calls it and caches the result.
 
@@ -318,6 +320,12 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
     return result.to_networkx() if isinstance(result, BackendGraph) else result
 
 
+def has_loops(graph: Any) -> bool:
+    if isinstance(graph, BackendGraph):
+        return bool((graph.arrays.tail == graph.arrays.head).any())
+    return any(edge[0] == edge[1] for edge in graph.edges())
+
+
 def connected(graph: Any) -> bool:
     """Whether all nodes reach each other, in a graph of either kind."""
     number = {node: i for i, node in enumerate(graph)}
@@ -327,3 +335,24 @@ def connected(graph: Any) -> bool:
         matrix, directed=graph.is_directed(), connection="strong"
     )
     return bool(parts == 1)
+
+
+def cache_entry(graph: Any, weight: Hashable) -> BackendGraph | None:
+    """The graph in NetworkX's cache that has this attribute."""
+    cache = getattr(graph, "__networkx_cache__", None) or {}
+    graphs = list(cache.get("backends", {}).get("torchcent", {}).values())
+    return next((x for x in graphs if isinstance(x, BackendGraph) and x.holds(weight)), None)
+
+
+def warn_once(graph: Any, weight: Hashable) -> None:
+    """Called before each call of a function.
+
+    NetworkX warns that it uses a cached graph, with a text that names the function, so that Python
+    shows it again for every function. After the first of these, they are filtered out.
+    """
+    global _warned
+    if "cache" in nx.config.warnings_to_ignore or cache_entry(graph, weight) is None:
+        return
+    if _warned:
+        warnings.filterwarnings("ignore", _ITS_WARNING, UserWarning)
+    _warned = True

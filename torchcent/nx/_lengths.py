@@ -7,7 +7,7 @@ reaches the nodes (hops), or in which its heap has received them (weights).
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import networkx as nx
@@ -15,115 +15,117 @@ import torch
 from torch import Tensor
 
 from torchcent import Graph, shortest_path_lengths
-from torchcent.nx._config import run_for_rows, running
+from torchcent.nx._config import ROWS, running, threads
+from torchcent.nx._declare import backend
 from torchcent.nx._distances import numbers
 from torchcent.nx._graph import BackendGraph
 from torchcent.runtime import _codes, _ops
 
+_NO_NODE = "Node {} not found in graph"
 _FARTHEST = 1e308  # an upper bound on path lengths; an int can have any number of digits
 _ROWS, _ENTRIES, _WORK = 512, 2**24, 10**8  # sources, vertices and scanned arcs per call
 
 
+@backend(measure="shortest_path_lengths", single=True, compiled=True, enters=True)
 def single_source_shortest_path_length(
-    G: BackendGraph, source: Hashable, cutoff: float | None = None
+    G: BackendGraph, source: Hashable, cutoff: float | None
 ) -> dict[Hashable, int]:
-    if source not in G:
-        raise nx.NodeNotFound(f"Source {source} is not in G")
-    return next(_hops(G, _vertex(G, source), _levels(cutoff)))
+    return next(_hops(G, G.vertex(source), _within(cutoff, math.ceil)))
 
 
+@backend(measure="shortest_path_lengths", single=True, compiled=True, enters=True)
 def single_target_shortest_path_length(
-    G: BackendGraph, target: Hashable, cutoff: float | None = None
+    G: BackendGraph, target: Hashable, cutoff: float | None
 ) -> dict[Hashable, int]:
-    if target not in G:
-        raise nx.NodeNotFound(f"Target {target} is not in G")
-    return next(_hops(G, _vertex(G, target), _levels(cutoff), backwards=True))
+    vertex = G.vertex(target, "Target {} is not in G")
+    return next(_hops(G, vertex, _within(cutoff, math.ceil), backwards=True))
 
 
+@backend(measure="shortest_path_lengths", compiled=True, enters=True)
 def all_pairs_shortest_path_length(
-    G: BackendGraph, cutoff: float | None = None
+    G: BackendGraph, cutoff: float | None
 ) -> Iterator[tuple[Hashable, dict[Hashable, int]]]:
-    return zip(G.nodes, _hops(G, torch.arange(len(G), device="cpu"), _levels(cutoff)), strict=False)
+    return zip(
+        G.nodes,
+        _hops(G, torch.arange(len(G), device="cpu"), _within(cutoff, math.ceil)),
+        strict=False,
+    )
 
 
+@backend(measure="shortest_path_lengths", single=True, compiled=True, enters=True)
 def single_source_dijkstra_path_length(
-    G: BackendGraph, source: Hashable, cutoff: float | None = None, weight: Hashable = "weight"
-) -> dict[Hashable, float]:
+    G: BackendGraph, source: Hashable, cutoff: float | None, weight: Hashable
+) -> dict[Hashable, Any]:
     return _dijkstra(G, source, cutoff, weight)
 
 
+@backend(measure="shortest_path_lengths", compiled=True, enters=True)
 def all_pairs_dijkstra_path_length(
-    G: BackendGraph, cutoff: float | None = None, weight: Hashable = "weight"
+    G: BackendGraph, cutoff: float | None, weight: Hashable
 ) -> Iterator[tuple[Hashable, dict[Hashable, Any]]]:
     if weight is None:
         every = torch.arange(len(G), device="cpu")
-        return zip(G.nodes, _hops(G, every, _hops_within(cutoff)), strict=False)
-    return _all_pairs(G, weight, cutoff)
+        return zip(G.nodes, _hops(G, every, _within(cutoff, math.floor)), strict=False)
+    blocks = row_blocks(G, weight)
+    rows = (row for _, block in blocks for row in _settled(G, block, weight, cutoff))
+    return zip(G.nodes, rows, strict=False)
 
 
+@backend(measure="shortest_path_lengths", single=True, enters=True)
 def dijkstra_path_length(
-    G: BackendGraph, source: Hashable, target: Hashable, weight: Hashable = "weight"
+    G: BackendGraph, source: Hashable, target: Hashable, weight: Hashable
 ) -> float:
-    if source not in G:
-        raise nx.NodeNotFound(f"Node {source} not found in graph")
+    start = G.vertex(source, _NO_NODE)
     if source == target:
         return 0
-    found = _between(G, source, target, weight) if target in G else None
-    if found is None:
+    row = distance_rows(G.search(weight), start)[0]
+    if target not in G or not (distance := row[G.vertex(target)]).isfinite():
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    return found
+    length: float = numbers(distance, G, weight)[0]
+    return length
 
 
+_ORDER = "method='bellman-ford': its order of the nodes is that of another algorithm"
+_BOTH_ENDS = "NetworkX searches from both ends, which usually reaches fewer nodes"
+
+
+def _has_both_ends(source: Hashable, target: Hashable, weight: Hashable) -> bool | str:
+    return weight is None and source is not None and target is not None and _BOTH_ENDS
+
+
+@backend(
+    measure="shortest_path_lengths", compiled=True, enters=True, slower=[_has_both_ends],
+    rules=[lambda weight, method: weight is not None and method == "bellman-ford" and _ORDER],
+)  # fmt: skip
 def shortest_path_length(
-    G: BackendGraph, source: Hashable = None, target: Hashable = None, weight: Hashable = None,
-    method: str = "dijkstra",
-) -> Any:  # fmt: skip
+    G: BackendGraph, source: Hashable, target: Hashable, weight: Hashable, method: str
+) -> Any:
     if method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
     if source is None and target is None:
         if weight is None:
-            return all_pairs_shortest_path_length(G)
-        return all_pairs_dijkstra_path_length(G, weight=weight)
+            return all_pairs_shortest_path_length(G, None)
+        return all_pairs_dijkstra_path_length(G, None, weight)
     if source is not None and target is not None:
         if weight is not None:
             return dijkstra_path_length(G, source, target, weight)
-        return _hops_between(G, source, target)
+        ends = G.vertex(source), G.vertex(target, "Target {} is not in G")
+        hops = distance_rows(G.search(), ends[0])[0, ends[1]]
+        if not hops.isfinite():
+            raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+        return int(hops)
     start, backwards = (target, True) if source is None else (source, False)
     if weight is not None:
         return _dijkstra(G, start, None, weight, backwards)
-    if start not in G:
-        raise nx.NodeNotFound(f"Source {start} is not in G")
-    return next(_hops(G, _vertex(G, start), math.inf, backwards))
+    return next(_hops(G, G.vertex(start), math.inf, backwards))
 
 
-def _hops_between(G: BackendGraph, source: Hashable, target: Hashable) -> int:
-    for what, node in (("Source", source), ("Target", target)):
-        if node not in G:
-            raise nx.NodeNotFound(f"{what} {node} is not in G")
-    found = _between(G, source, target, None)
-    if found is None:
-        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
-    return int(found)
+def _within(cutoff: float | None, rounded: Callable[[float], int]) -> float:
+    """The number of hops up to a cutoff; the source itself is always included.
 
-
-def _between(G: BackendGraph, source: Hashable, target: Hashable, weight: Hashable) -> float | None:
-    row = distance_rows(G.search(weight), _vertex(G, source))[0]
-    found = row[G.arrays.number[target], None]
-    return numbers(found, G, weight)[0] if bool(found.isfinite()) else None
-
-
-def _vertex(G: BackendGraph, node: Hashable) -> Tensor:
-    return torch.tensor([G.arrays.number[node]], device="cpu")
-
-
-def _levels(cutoff: float | None) -> float:
-    """The last level of NetworkX's queue, which continues while cutoff > level."""
-    return math.inf if cutoff is None or cutoff > _FARTHEST else math.ceil(max(cutoff, 0))
-
-
-def _hops_within(cutoff: float | None) -> float:
-    """The largest number of hops that is <= cutoff; the source itself is always included."""
-    return math.inf if cutoff is None or cutoff > _FARTHEST else math.floor(max(cutoff, 0))
+    NetworkX's queue continues while cutoff > level, so that the last level is rounded up.
+    """
+    return math.inf if cutoff is None or cutoff > _FARTHEST else rounded(max(cutoff, 0))
 
 
 def _hops(
@@ -137,32 +139,22 @@ def _hops(
     for part in sources.split(at_once):
         order = torch.full((part.numel(), n), -1, dtype=torch.int32, device="cpu")
         depth = torch.empty_like(order)
-        with running():
-            control = _codes.control()
-            threads = torch.get_num_threads()
-            _ops.ops.search_order(*graph, part, levels, order, depth, control, threads)
-        reached = (order >= 0).sum(1).tolist()
-        for vertex, hops, count in zip(order, depth, reached, strict=True):
-            names = map(G.nodes.__getitem__, vertex[:count].tolist())
-            yield dict(zip(names, hops[:count].tolist(), strict=True))
+        with threads() as number:
+            _ops.ops.search_order(*graph, part, levels, order, depth, _codes.control(), number)
+        counts = (order >= 0).sum(1).tolist()
+        for vertices, hops, count in zip(order, depth, counts, strict=True):
+            yield dict(zip(G.names(vertices[:count]), hops[:count].tolist(), strict=True))
 
 
 def _dijkstra(
     G: BackendGraph, source: Hashable, cutoff: float | None, weight: Hashable,
     backwards: bool = False,
 ) -> dict[Hashable, Any]:  # fmt: skip
-    if source not in G:
-        raise nx.NodeNotFound(f"Node {source} not found in graph")
+    start = G.vertex(source, _NO_NODE)
     if weight is None:
-        return next(_hops(G, _vertex(G, source), _hops_within(cutoff), backwards))
-    rows = distance_rows(G.search(weight, backwards), _vertex(G, source))
+        return next(_hops(G, start, _within(cutoff, math.floor), backwards))
+    rows = distance_rows(G.search(weight, backwards=backwards), start)
     return next(_settled(G, rows, weight, cutoff, backwards))
-
-
-def _all_pairs(G: BackendGraph, weight: Hashable, cutoff: float | None) -> Iterator[Any]:
-    for sources, rows in row_blocks(G, weight):
-        lengths = _settled(G, rows, weight, cutoff)
-        yield from zip(map(G.nodes.__getitem__, sources.tolist()), lengths, strict=True)
 
 
 def row_blocks(G: BackendGraph, weight: Hashable) -> Iterator[tuple[Tensor, Tensor]]:
@@ -170,11 +162,10 @@ def row_blocks(G: BackendGraph, weight: Hashable) -> Iterator[tuple[Tensor, Tens
     graph = G.search(weight)
     if len(G) == 0:
         return
-    with running():
-        blocks = shortest_path_lengths(graph, blocks=True, run=run_for_rows(graph))
-    assert isinstance(blocks, Iterator)
+    with running(graph, ROWS):
+        blocks: Any = shortest_path_lengths(graph, blocks=True)
     while True:
-        with running():
+        with running(graph, ROWS):
             block = next(blocks, None)
         if block is None:
             return
@@ -183,9 +174,8 @@ def row_blocks(G: BackendGraph, weight: Hashable) -> Iterator[tuple[Tensor, Tens
 
 def distance_rows(graph: Graph, sources: Tensor) -> Tensor:
     """float64 [k, n] on the host, inf where there is no path."""
-    with running():
-        rows = shortest_path_lengths(graph, sources=sources, run=run_for_rows(graph))
-    assert isinstance(rows, Tensor)
+    with running(graph, ROWS):
+        rows: Any = shortest_path_lengths(graph, sources=sources)
     return _far(rows)
 
 
@@ -200,15 +190,13 @@ def _settled(
     """Distances by row; nodes in the order in which NetworkX's heap releases them."""
     graph = G.predecessors if backwards else G.adjacency
     order = torch.empty(rows.shape, dtype=torch.int32, device="cpu")
-    with running():
-        _ops.ops.length_order(
-            *graph, G.lengths(weight, backwards), rows, order, _codes.control(),
-            torch.get_num_threads(),
-        )  # fmt: skip
+    lengths = G.lengths(weight, backwards)
+    with threads() as number:
+        _ops.ops.length_order(*graph, lengths, rows, order, _codes.control(), number)
     for vertices, row in zip(order, rows, strict=True):
         vertex = vertices[vertices >= 0].long()
         distance = row[vertex]
         if cutoff is not None:  # the source itself is always included
             distance = distance[distance <= float(min(max(cutoff, 0), _FARTHEST))]
-        names = map(G.nodes.__getitem__, vertex[: distance.numel()].tolist())
-        yield dict(zip(names, numbers(distance, G, weight), strict=True))
+        nodes = G.names(vertex[: distance.numel()])
+        yield dict(zip(nodes, numbers(distance, G, weight), strict=True))

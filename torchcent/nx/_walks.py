@@ -5,116 +5,129 @@ Scores are converged further than NetworkX's, which stop at n times `tol`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+import math
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
 
 import torchcent
-from torchcent.check._run import Run
-from torchcent.nx._config import running
-from torchcent.nx._graph import BackendGraph
+from torchcent import Graph
+from torchcent.nx._declare import backend
+from torchcent.nx._graph import BackendGraph, has_loops
 
+_CONVERGED = "Converged to 1e-10, or to a smaller tol; without nstart=."
 _CLOSE = 1e-10  # of all iterations, unless a smaller `tol` is given
 _MOST = 10_000  # iterations, so that what converges in NetworkX converges to _CLOSE, too
 
 
+def _of_nodes(G: Any, values: Any, argument: str) -> str | None:
+    if values is None:
+        return None
+    if not isinstance(values, Mapping) or any(v not in G for v in values):
+        return f"{argument} must be a dictionary of nodes"
+    return _masses(values.values(), argument)
+
+
+def _masses(values: Iterable[Any], argument: str) -> str | None:
+    try:
+        numbers = [float(x) for x in values]
+    except (TypeError, ValueError):
+        return f"{argument} holds what is no number"
+    if not all(0 <= x < math.inf for x in numbers) or not sum(numbers) > 0:
+        return f"{argument} must be finite and >= 0, and not all 0"
+    return None
+
+
+def _beta(G: Any, beta: Any) -> str | None:
+    if not isinstance(beta, Mapping):
+        return _masses([beta], "beta")
+    return _of_nodes(G, beta, "beta") or ("beta lacks nodes" if len(beta) < len(G) else None)
+
+
+def _no_edges(G: Any) -> bool | str:
+    return G.number_of_edges() == 0 and "the graph has no edges"
+
+
+@backend(
+    measure="pagerank", docs=_CONVERGED, strengths=True,
+    rules=[
+        lambda G, personalization: _of_nodes(G, personalization, "personalization"),
+        lambda G, dangling: _of_nodes(G, dangling, "dangling"),
+    ],
+)  # fmt: skip
 def pagerank(
-    G: BackendGraph,
-    alpha: float = 0.85,
-    personalization: Mapping[Hashable, float] | None = None,
-    max_iter: int = 100,
-    tol: float = 1e-06,
-    nstart: None = None,
-    weight: Hashable = "weight",
-    dangling: Mapping[Hashable, float] | None = None,
-) -> dict[Hashable, float]:
-    if len(G) == 0:
-        return {}
-    return _scores(
-        G, weight, torchcent.pagerank, alpha=alpha, tol=min(tol, _CLOSE),
-        personalization=_vector(G, personalization), dangling=_vector(G, dangling),
-    )  # fmt: skip
+    G: BackendGraph, graph: Graph, alpha: float, personalization: Any, tol: float, dangling: Any
+) -> Tensor:
+    start, end = _vector(G, personalization), _vector(G, dangling)
+    tol = min(tol, _CLOSE)
+    return torchcent.pagerank(graph, alpha=alpha, tol=tol, personalization=start, dangling=end)
 
 
+@backend(measure="katz", docs=_CONVERGED, strengths=True, multigraph=False, rules=[_beta])
 def katz_centrality(
-    G: BackendGraph,
-    alpha: float = 0.1,
-    beta: Any = 1.0,
-    max_iter: int = 1000,
-    tol: float = 1e-06,
-    nstart: None = None,
-    normalized: bool = True,
-    weight: Hashable = None,
-) -> dict[Hashable, float]:
-    if len(G) == 0:
-        return {}
-    start = _vector(G, beta) if isinstance(beta, Mapping) else float(beta)
-    return _scores(
-        G, weight, torchcent.katz, alpha=alpha, beta=start, tol=min(tol, _CLOSE), max_iter=_MOST,
-        normalized=bool(normalized),
-    )  # fmt: skip
+    G: BackendGraph, graph: Graph, alpha: float, beta: Any, tol: float, normalized: bool
+) -> Tensor:
+    options: Any = {"alpha": alpha, "tol": min(tol, _CLOSE), "max_iter": _MOST}
+    start: Any = _vector(G, beta) if isinstance(beta, Mapping) else float(beta)
+    return torchcent.katz(graph, beta=start, normalized=bool(normalized), **options)
 
 
-def eigenvector_centrality(
-    G: BackendGraph,
-    max_iter: int = 100,
-    tol: float = 1e-06,
-    nstart: None = None,
-    weight: Hashable = None,
-) -> dict[Hashable, float]:
-    return _scores(G, weight, torchcent.eigenvector, tol=min(tol, _CLOSE))
+@backend(
+    measure="eigenvector", docs=_CONVERGED, strengths=True, multigraph=False, rules=[_no_edges]
+)
+def eigenvector_centrality(graph: Graph, tol: float) -> Tensor:
+    return torchcent.eigenvector(graph, tol=min(tol, _CLOSE))
 
 
-def hits(
-    G: BackendGraph,
-    max_iter: int = 100,
-    tol: float = 1e-08,
-    nstart: None = None,
-    normalized: bool = True,
-    *,
-    method: str = "power_iteration",
-) -> tuple[dict[Hashable, float], dict[Hashable, float]]:
-    # NetworkX reads the attribute "weight", too.
-    with running():
-        graph = G.network("weight")
-        if not graph.num_slots and graph._adjacency is graph:
-            raise NotImplementedError("all edges have a weight of 0")
-        found = torchcent.hits(graph, tol=min(tol, _CLOSE), run=Run(dtype=torch.float64))
-    hubs, authorities = (dict(zip(G.nodes, x.tolist(), strict=True)) for x in found)
-    return hubs, authorities
+@backend(
+    measure="hits", docs=_CONVERGED, strengths=True,
+    rules=[
+        lambda normalized: normalized is not True and "normalized must be True",
+        # from NetworkX 3.7
+        lambda method: method != "power_iteration" and f"method={method!r}: NetworkX's own",
+        _no_edges,
+    ],
+)  # fmt: skip
+def hits(G: BackendGraph, tol: float) -> tuple[dict[Hashable, float], ...]:
+    graph = G.search("weight", strengths=True)  # NetworkX reads this attribute, too
+    if not graph.num_slots and graph._adjacency is graph:
+        raise NotImplementedError("all edges have a weight of 0")
+    return tuple(map(G.by_node, torchcent.hits(graph, tol=min(tol, _CLOSE))))
 
 
-def subgraph_centrality(G: BackendGraph, *, normalized: bool = False) -> dict[Hashable, float]:
-    return _scores(G, None, torchcent.subgraph_centrality)
+def _has_zeros(G: Any) -> bool | str:
+    if isinstance(G, BackendGraph) or all(weight != 0 for *_, weight in G.edges(data="weight")):
+        return False
+    return "some edges have a weight of 0, and NetworkX leaves them out"
 
 
-def core_number(G: BackendGraph) -> dict[Hashable, int]:
-    with running():
-        found = torchcent.core_number(G.search())
-    return dict(zip(G.nodes, found.tolist(), strict=True))
+@backend(
+    measure="subgraph_centrality", directed=False, multigraph=False,
+    rules=[lambda normalized: normalized is not False and "normalized must be False", _has_zeros],
+)  # fmt: skip
+def subgraph_centrality(graph: Graph) -> Tensor:
+    return torchcent.subgraph_centrality(graph)
 
 
-def triangles(G: BackendGraph, nodes: None = None) -> dict[Hashable, int]:
-    with running():
-        found = torchcent.triangles(G.search())
-    return dict(zip(G.nodes, found.tolist(), strict=True))
+@backend(
+    measure="core_number", multigraph=False,
+    rules=[lambda G: has_loops(G) and "the graph has self-loops, which NetworkX refuses"],
+)  # fmt: skip
+def core_number(graph: Graph) -> Tensor:
+    return torchcent.core_number(graph)
 
 
-def clustering(
-    G: BackendGraph, nodes: None = None, weight: Hashable = None
-) -> dict[Hashable, float]:
-    found = _scores(G, weight, torchcent.clustering_coefficient)
-    return {node: score or 0 for node, score in found.items()}  # NetworkX has an int there
+@backend(measure="triangles", docs="Without nodes=.", directed=False, multigraph=False)
+def triangles(graph: Graph) -> Tensor:
+    return torchcent.triangles(graph)
 
 
-def _scores(
-    G: BackendGraph, weight: Hashable, measure: Callable[..., Tensor], **options: Any
-) -> dict[Hashable, float]:
-    with running():
-        score = measure(G.network(weight), run=Run(dtype=torch.float64), **options)
-    return dict(zip(G.nodes, score.tolist(), strict=True))
+@backend(measure="clustering_coefficient", docs="Without nodes=.", multigraph=False)
+def clustering(G: BackendGraph, graph: Graph) -> dict[Hashable, float]:
+    scores = G.by_node(torchcent.clustering_coefficient(graph))
+    return {node: score or 0 for node, score in scores.items()}  # NetworkX has an int there
 
 
 def _vector(G: BackendGraph, values: Mapping[Hashable, float] | None) -> Tensor | None:
