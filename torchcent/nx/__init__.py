@@ -11,7 +11,6 @@ need("networkx", "networkx", "torchcent.nx")
 
 from torchcent.nx import (  # noqa: E402, F401
     _betweenness,
-    _closeness,
     _closure,
     _communities,
     _distances,

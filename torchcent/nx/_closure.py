@@ -1,9 +1,10 @@
-"""Reachability: the transitive closure as a NetworkX graph, and the nodes before and after one."""
+"""Reachability: the transitive closure, the nodes before and after one, and connectivity."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from itertools import repeat
+from typing import Any
 
 import networkx as nx
 import torch
@@ -50,3 +51,18 @@ def _reached(G: BackendGraph, graph: Graph, source: Hashable) -> set[Hashable]:
         raise nx.NetworkXError(f"The node {source} is not in the {what}.")
     reached = torchcent.reachable(graph, G.arrays.number[source])
     return {*G.names(torch.nonzero(reached).flatten())} - {source}
+
+
+def is_connected(graph: Graph) -> bool:
+    """Whether vertex 0 and every other vertex reach each other."""
+    return bool(torchcent.reachable(graph, 0).all()) and (
+        graph.is_symmetric or bool(torchcent.reachable(graph.reversed(), 0).all())
+    )
+
+
+def nodes_connected(G: Any) -> bool:
+    """The same of the nodes of a graph of either kind."""
+    if isinstance(G, BackendGraph):
+        return is_connected(G.search())
+    theirs = nx.is_strongly_connected if G.is_directed() else nx.is_connected
+    return bool(theirs(G, backend="networkx"))

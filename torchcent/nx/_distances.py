@@ -1,9 +1,9 @@
-"""Eccentricity, derived measures, and the mean distance, with NetworkX's arguments."""
+"""Closeness, eccentricity, what derives from them, and the mean distance, as in NetworkX."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import networkx as nx
@@ -12,13 +12,69 @@ from torch import Tensor
 
 import torchcent
 from torchcent import Graph
-from torchcent.nx._config import DISTANCES, running
+from torchcent.nx._closure import is_connected
+from torchcent.nx._config import DISTANCES, device, running
 from torchcent.nx._declare import backend
 from torchcent.nx._graph import BackendGraph
+from torchcent.nx._lengths import distance_rows
+from torchcent.nx._sums import sums_of
 
 _NO_PATH = "Found infinite path length because the {} connected"
 _NO_BOUNDS = "Cannot compute metric because graph is not connected."
 _METHODS = (None, "unweighted", "dijkstra", "bellman-ford")
+
+
+@backend(measure="closeness", engines=DISTANCES)
+def closeness_centrality(
+    G: BackendGraph, graph: Graph, u: Hashable, weight: Hashable, wf_improved: bool
+) -> Tensor | float:
+    if u is None:
+        return _closeness(graph, None, wf_improved)
+    text = "Source {} is not in G" if weight is None else "Node {} not found in graph"
+    return _closeness(graph, G.vertex(u, text), wf_improved).item()
+
+
+@backend(
+    measure="closeness",
+    docs="Only with backend='torchcent', since NetworkX modifies the graph; this does not.",
+    rules=[lambda prev_cc: prev_cc is None and "without prev_cc NetworkX leaves the graph changed"],
+)
+def incremental_closeness_centrality(
+    G: BackendGraph, edge: tuple[Hashable, Hashable], prev_cc: Mapping[Hashable, float],
+    insertion: bool, wf_improved: bool,
+) -> dict[Hashable, float]:  # fmt: skip
+    if set(prev_cc.keys()) != set(G.nodes):
+        raise nx.NetworkXError("prev_cc and G do not have the same nodes")
+    ends = _ends_of(G, edge, insertion)
+    changed = _changed(G, ends, insertion)
+    hops = distance_rows(G.search() if insertion else changed, ends.unique())
+    one, other = hops[0], hops[-1]
+    # Closer to both ends by more than a hop, or not connected with them: inf - inf is nan.
+    affected = torch.nonzero(~((one - other).abs() <= 1)).flatten()
+    scores = {node: prev_cc[node] for node in G.nodes}
+    if affected.numel():
+        with running(changed, DISTANCES):
+            values = _closeness(changed, affected, wf_improved).tolist()
+        scores.update(zip(G.names(affected), values, strict=True))
+    return scores
+
+
+@backend(measure="harmonic", engines=DISTANCES)
+def harmonic_centrality(
+    G: BackendGraph, graph: Graph, nbunch: Any, sources: Any
+) -> dict[Hashable, float]:
+    nodes = set(G.nbunch_iter(nbunch))
+    start = set(G.nbunch_iter(sources))
+    if not nodes or not start:
+        return dict.fromkeys(nodes, 0)
+    vertices = G.vertices(nodes)
+    if len(start) < len(G):  # a sum over these alone, which torchcent.harmonic has not
+        scores = sums_of(graph, G.vertices(start)).harmonic[vertices]
+    elif len(nodes) < len(G):
+        scores = torchcent.harmonic(graph, vertices=vertices)
+    else:
+        scores = torchcent.harmonic(graph).cpu()[vertices]
+    return {node: score or 0 for node, score in zip(nodes, scores.tolist(), strict=True)}
 
 
 @backend(measure="eccentricity", engines=DISTANCES, least=1)
@@ -29,7 +85,7 @@ def eccentricity(G: BackendGraph, graph: Graph, v: Any, weight: Hashable) -> Any
     distances = torchcent.eccentricity(graph, vertices=None if v is None else G.vertices(nodes))
     if torch.isinf(distances).any():
         raise nx.NetworkXError(_disconnected(G))
-    values = numbers(distances, G, weight)
+    values = G.numbers(distances, weight)
     return values[0] if v in G else dict(zip(nodes, values, strict=True))
 
 
@@ -38,7 +94,7 @@ def _of_connected(measure: Callable[..., Tensor]) -> Callable[..., Any]:
         if not is_connected(graph):
             raise nx.NetworkXError(_disconnected(G, usebounds))
         result = measure(graph)  # a distance, or vertices
-        return G.names(result) if result.ndim else numbers(result[None], G, weight)[0]
+        return G.names(result) if result.ndim else G.numbers(result[None], weight)[0]
 
     return extreme
 
@@ -64,20 +120,39 @@ def average_shortest_path_length(G: BackendGraph, weight: Hashable, method: str 
     return mean
 
 
-def numbers(distances: Tensor, G: BackendGraph, weight: Hashable) -> list[Any]:
-    """Python ints where NetworkX returns ints: hops, sums of ints, and the distance to itself."""
-    whole = weight is None or G.weight(weight).dtype == torch.int64
-    return distances.long().tolist() if whole else [x or 0 for x in distances.double().tolist()]
-
-
-def is_connected(graph: Graph) -> bool:
-    """Whether vertex 0 and every other vertex reach each other."""
-    return bool(torchcent.reachable(graph, 0).all()) and (
-        graph.is_symmetric or bool(torchcent.reachable(graph.reversed(), 0).all())
-    )
-
-
 def _disconnected(G: BackendGraph, usebounds: bool = False) -> str:
     if G.is_directed():
         return _NO_PATH.format("digraph is not strongly")
     return _NO_BOUNDS if usebounds is True else _NO_PATH.format("graph is not")
+
+
+def _closeness(graph: Graph, vertices: Tensor | None, wf_improved: bool) -> Tensor:
+    return torchcent.closeness(graph, wf_improved=bool(wf_improved), vertices=vertices)
+
+
+def _ends_of(G: BackendGraph, edge: tuple[Hashable, Hashable], insertion: bool) -> Tensor:
+    """The vertices of an edge, which must exist if it is to be deleted."""
+    u, v = edge
+    if insertion:
+        return torch.cat([G.vertex(node) for node in (u, v)])
+    if u not in G or v not in G or not _columns(G, *G.vertices(edge).tolist()).numel():
+        stop = "." if G.is_multigraph() else ""
+        raise nx.NetworkXError(f"The edge {u}-{v} is not in the graph{stop}")
+    return G.vertices(edge)
+
+
+def _columns(G: BackendGraph, u: int, v: int) -> Tensor:
+    """The edges between two vertices."""
+    tail, head = G.arrays.edge_index()
+    return torch.nonzero((tail == u) & (head == v) | (tail == v) & (head == u)).flatten()
+
+
+def _changed(G: BackendGraph, ends: Tensor, insertion: bool) -> Graph:
+    """The graph with the edge, or without one of those that are parallel to it."""
+    arcs = G.arrays.edge_index()
+    if insertion:
+        arcs = torch.cat([arcs, ends[:, None]], 1)
+    else:
+        removed = int(_columns(G, *ends.tolist())[0])
+        arcs = torch.cat([arcs[:, :removed], arcs[:, removed + 1 :]], 1)
+    return Graph.from_edge_index(arcs, len(G), directed=False).to(device())

@@ -13,9 +13,10 @@ from torch import Tensor
 import torchcent
 from torchcent import Graph
 from torchcent.approx import _current_flow
+from torchcent.nx._closure import nodes_connected
 from torchcent.nx._config import device
 from torchcent.nx._declare import backend
-from torchcent.nx._graph import BackendGraph, connected, has_loops
+from torchcent.nx._graph import BackendGraph, has_loops
 from torchcent.nx._rules import Rule
 
 _PAIRS = "Connected graphs without self-loops; the pairs of a seed are NetworkX's."
@@ -69,7 +70,7 @@ _RULES: tuple[Rule, ...] = (
     lambda G, sources: _not_ends(G, sources, "sources"),
     lambda G, targets: _not_ends(G, targets, "targets"),
     _too_many_pairs,
-    lambda G: None if connected(G) else "the graph is not connected",
+    lambda G: None if nodes_connected(G) else "the graph is not connected",
 )
 
 

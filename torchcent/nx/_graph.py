@@ -11,7 +11,6 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-import scipy.sparse.csgraph
 import torch
 from torch import Tensor
 
@@ -52,7 +51,8 @@ class BackendGraph:
         self._before = _networkx.predecessors(read, self.arrays) if graph.is_directed() else None
         self._type = type(graph).__name__
         self._weights = {
-            name: edge_lengths(read, self.arrays, name, zeros=True) for name in weights
+            name: edge_lengths(_networkx.lengths(read, self.arrays, name), name, zeros=True)
+            for name in weights
         }
         self._lacking = {name for name in weights if _networkx.lacks(read, self.arrays, name)}
         self._zeros: dict[Hashable, bool] = {}
@@ -87,12 +87,18 @@ class BackendGraph:
 
     def vertices(self, nodes: Iterable[Hashable]) -> Tensor:
         """int64 on the host, the vertices of these nodes; KeyError for others."""
-        number = [self.arrays.number[node] for node in nodes]
-        return torch.tensor(number, dtype=torch.int64, device="cpu")
+        number = self.arrays.number
+        return torch.tensor([number[node] for node in nodes], dtype=torch.int64, device="cpu")
 
     def by_node(self, values: Tensor) -> dict[Hashable, Any]:
         """The value of each node."""
         return dict(zip(self.nodes, values.tolist(), strict=True))
+
+    def numbers(self, distances: Tensor, weight: Hashable) -> list[Any]:
+        """Python ints where NetworkX has ints: hops, sums of ints, and the distance to itself."""
+        if weight is None or self.weight(weight).dtype == torch.int64:
+            return distances.long().tolist()
+        return [x or 0 for x in distances.double().tolist()]
 
     def __iter__(self) -> Iterator[Hashable]:
         return iter(self.nodes)
@@ -140,7 +146,7 @@ class BackendGraph:
             if self._unread is not None and (reason := _views.irregular(self._unread, name)):
                 raise NotImplementedError(reason)
             values = [data.get(name, 1) for data in self._data]
-            self._weights[name] = _lengths(values, name, True)
+            self._weights[name] = edge_lengths(values, name, zeros=True)
         return self._weights[name]
 
     def lacks(self, name: Hashable) -> bool:
@@ -192,10 +198,7 @@ class BackendGraph:
         self, weight: Hashable = None, *, backwards: bool = False, strengths: bool = False,
         where: torch.device | None = None,
     ) -> Graph:  # fmt: skip
-        """The graph on the configured device; `backwards` with its arcs reversed.
-
-        With `strengths`, an edge of weight 0 is none.
-        """
+        """The graph on the configured device; with `strengths` an edge of weight 0 is none."""
         where = device() if where is None else where
         backwards = backwards and self.is_directed()
         strengths = strengths and weight is not None and self.has_zeros(weight)
@@ -215,10 +218,8 @@ class BackendGraph:
         n, directed = len(self), self.is_directed()
         with refusals():
             if strengths:
-                return build(
-                    Graph, index, n, directed, values, batch=None, ptr=None, memory=None,
-                    weights="strengths",
-                )  # fmt: skip
+                options: Any = dict.fromkeys(("batch", "ptr", "memory"))
+                return build(Graph, index, n, directed, values, weights="strengths", **options)
             # NetworkX adds float64 numbers
             return Graph.from_edge_index(index, n, directed, values, ties="float")
 
@@ -244,11 +245,7 @@ def _rows(degree: np.ndarray, neighbour: np.ndarray) -> tuple[Tensor, Tensor]:
 
 
 def as_networkx_reads(graph: nx.Graph, *weights: Hashable) -> Any:
-    """The graph, or a snapshot of a view, in which NetworkX's algorithms find the same.
-
-    Raises:
-        NotImplementedError: they may find other things, depending on where they begin.
-    """
+    """The graph, or a snapshot of a view; NotImplementedError if NetworkX may read another one."""
     if (reason := _views.foreign(graph)) is not None:
         raise NotImplementedError(f"{reason}; NetworkX runs it")
     try:
@@ -261,19 +258,8 @@ def as_networkx_reads(graph: nx.Graph, *weights: Hashable) -> Any:
     return read
 
 
-def edge_lengths(
-    graph: nx.Graph, arrays: _networkx.Arrays, name: Hashable, *, zeros: bool = False
-) -> Tensor:
-    """An attribute of every edge as int64 or float64; with `zeros` it may be 0.
-
-    Raises:
-        NotImplementedError: the values are not lengths that torchcent supports; the message says
-            why.
-    """
-    return _lengths(_networkx.lengths(graph, arrays, name), name, zeros)
-
-
-def _lengths(attributes: list[Any], name: Hashable, zeros: bool) -> Tensor:
+def edge_lengths(attributes: list[Any], name: Hashable, zeros: bool) -> Tensor:
+    """int64 or float64, with `zeros` >= 0; NotImplementedError for what torchcent does not take."""
     what = f"the edges' attribute {name!r}"
     try:
         values = np.array(attributes) if attributes else np.zeros(0)
@@ -302,9 +288,8 @@ def convert_from_nx(
 ) -> BackendGraph:
     """Converts a NetworkX graph; the dispatcher calls it and caches the result.
 
-    Raises:
-        NotImplementedError: torchcent does not support the weights. NetworkX then runs its own
-            implementation, unless the backend was requested explicitly.
+    Raises NotImplementedError for weights that torchcent does not take. NetworkX then runs its own
+    implementation, unless the backend was requested explicitly.
     """
     if any(default != 1 for default in (edge_attrs or {}).values()):
         raise NotImplementedError("edges without the attribute must count as 1")
@@ -324,17 +309,6 @@ def has_loops(graph: Any) -> bool:
     if isinstance(graph, BackendGraph):
         return bool((graph.arrays.tail == graph.arrays.head).any())
     return any(edge[0] == edge[1] for edge in graph.edges())
-
-
-def connected(graph: Any) -> bool:
-    """Whether all nodes reach each other, in a graph of either kind."""
-    number = {node: i for i, node in enumerate(graph)}
-    ends = np.array([[number[x] for x in edge[:2]] for edge in graph.edges()]).reshape(-1, 2)
-    matrix = scipy.sparse.coo_array((np.ones(len(ends)), tuple(ends.T)), (len(number),) * 2)
-    parts, _ = scipy.sparse.csgraph.connected_components(
-        matrix, directed=graph.is_directed(), connection="strong"
-    )
-    return bool(parts == 1)
 
 
 def cache_entry(graph: Any, weight: Hashable) -> BackendGraph | None:

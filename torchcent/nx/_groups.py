@@ -9,8 +9,9 @@ import networkx
 
 import torchcent
 from torchcent import Graph
+from torchcent.nx._closure import nodes_connected
 from torchcent.nx._declare import backend
-from torchcent.nx._graph import BackendGraph, connected
+from torchcent.nx._graph import BackendGraph
 
 _BEFORE_3_7 = tuple(map(int, networkx.__version__.split(".")[:2])) < (3, 7)
 
@@ -32,14 +33,14 @@ def _no_groups(G: Any, groups: Any, argument: str) -> str | None:
 
 
 def _departs(G: Any, C: Any, normalized: bool) -> str | None:
-    largest = max(map(len, _groups(G, C)))
+    largest = len(C) if any(node in G for node in C) else max(map(len, C))
     if largest > 2:
         return (
             "NetworkX divides counts of paths that avoid the first members of a group by counts of "
             "all paths, and departs from its formula for groups of three or more; "
             "torchcent.group_betweenness follows the formula"
         )
-    if _BEFORE_3_7 and G.is_directed() and not connected(G):
+    if _BEFORE_3_7 and G.is_directed() and not nodes_connected(G):
         return (
             "the graph is not strongly connected, and NetworkX subtracts the wrong number of paths "
             "that end in the group, or fails; torchcent.group_betweenness follows the formula"
@@ -55,7 +56,8 @@ def _departs(G: Any, C: Any, normalized: bool) -> str | None:
 def group_betweenness_centrality(
     G: BackendGraph, graph: Graph, C: Collection[Any], normalized: bool, endpoints: bool
 ) -> float | list[float]:
-    groups = [G.vertices(group).tolist() for group in _groups(G, C)]
+    single = any(node in G for node in C)
+    groups = [G.vertices(group).tolist() for group in ([C] if single else C)]
     if not graph.scale.exact:
         raise NotImplementedError("sums of the weights are rounded, and NetworkX compares them")
     scores = torchcent.group_betweenness(
@@ -66,11 +68,7 @@ def group_betweenness_centrality(
         outside = scores.new_tensor([n - len(group) for group in groups])
         scores = scores * (n * (n - 1) / (outside * (outside - 1)))
     values: list[float] = scores.tolist()
-    return values[0] if any(node in G for node in C) else values
-
-
-def _groups(G: Any, C: Collection[Any]) -> Collection[Any]:
-    return [C] if any(node in G for node in C) else C
+    return values[0] if single else values
 
 
 @backend(measure="group_closeness", single=True, rules=[lambda G, S: _no_groups(G, S, "S")])

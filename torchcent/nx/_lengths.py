@@ -17,7 +17,6 @@ from torch import Tensor
 from torchcent import Graph, shortest_path_lengths
 from torchcent.nx._config import ROWS, running, threads
 from torchcent.nx._declare import backend
-from torchcent.nx._distances import numbers
 from torchcent.nx._graph import BackendGraph
 from torchcent.runtime import _codes, _ops
 
@@ -45,18 +44,20 @@ def single_target_shortest_path_length(
 def all_pairs_shortest_path_length(
     G: BackendGraph, cutoff: float | None
 ) -> Iterator[tuple[Hashable, dict[Hashable, int]]]:
-    return zip(
-        G.nodes,
-        _hops(G, torch.arange(len(G), device="cpu"), _within(cutoff, math.ceil)),
-        strict=False,
-    )
+    every = torch.arange(len(G), device="cpu")
+    return zip(G.nodes, _hops(G, every, _within(cutoff, math.ceil)), strict=False)
 
 
 @backend(measure="shortest_path_lengths", single=True, compiled=True, enters=True)
 def single_source_dijkstra_path_length(
-    G: BackendGraph, source: Hashable, cutoff: float | None, weight: Hashable
-) -> dict[Hashable, Any]:
-    return _dijkstra(G, source, cutoff, weight)
+    G: BackendGraph, source: Hashable, cutoff: float | None, weight: Hashable,
+    backwards: bool = False,
+) -> dict[Hashable, Any]:  # fmt: skip
+    start = G.vertex(source, _NO_NODE)
+    if weight is None:
+        return next(_hops(G, start, _within(cutoff, math.floor), backwards))
+    rows = distance_rows(G.search(weight, backwards=backwards), start)
+    return next(_settled(G, rows, weight, cutoff, backwards))
 
 
 @backend(measure="shortest_path_lengths", compiled=True, enters=True)
@@ -81,7 +82,7 @@ def dijkstra_path_length(
     row = distance_rows(G.search(weight), start)[0]
     if target not in G or not (distance := row[G.vertex(target)]).isfinite():
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    length: float = numbers(distance, G, weight)[0]
+    length: float = G.numbers(distance, weight)[0]
     return length
 
 
@@ -116,7 +117,7 @@ def shortest_path_length(
         return int(hops)
     start, backwards = (target, True) if source is None else (source, False)
     if weight is not None:
-        return _dijkstra(G, start, None, weight, backwards)
+        return single_source_dijkstra_path_length(G, start, None, weight, backwards)
     return next(_hops(G, G.vertex(start), math.inf, backwards))
 
 
@@ -144,17 +145,6 @@ def _hops(
         counts = (order >= 0).sum(1).tolist()
         for vertices, hops, count in zip(order, depth, counts, strict=True):
             yield dict(zip(G.names(vertices[:count]), hops[:count].tolist(), strict=True))
-
-
-def _dijkstra(
-    G: BackendGraph, source: Hashable, cutoff: float | None, weight: Hashable,
-    backwards: bool = False,
-) -> dict[Hashable, Any]:  # fmt: skip
-    start = G.vertex(source, _NO_NODE)
-    if weight is None:
-        return next(_hops(G, start, _within(cutoff, math.floor), backwards))
-    rows = distance_rows(G.search(weight, backwards=backwards), start)
-    return next(_settled(G, rows, weight, cutoff, backwards))
 
 
 def row_blocks(G: BackendGraph, weight: Hashable) -> Iterator[tuple[Tensor, Tensor]]:
@@ -199,4 +189,4 @@ def _settled(
         if cutoff is not None:  # the source itself is always included
             distance = distance[distance <= float(min(max(cutoff, 0), _FARTHEST))]
         nodes = G.names(vertex[: distance.numel()])
-        yield dict(zip(nodes, numbers(distance, G, weight), strict=True))
+        yield dict(zip(nodes, G.numbers(distance, weight), strict=True))

@@ -56,7 +56,8 @@ def lengths(G: Any, weight: Hashable, strengths: bool) -> str | None:
         if graph is None:
             read = as_networkx_reads(G, *([] if weight is None else [weight]))
             if weight is not None:
-                edge_lengths(read, _networkx.arrays(read), weight, zeros=strengths)
+                values = _networkx.lengths(read, _networkx.arrays(read), weight)
+                edge_lengths(values, weight, strengths)
         elif weight is not None and not strengths and graph.has_zeros(weight):
             return f"the edges' attribute {weight!r} must be finite and > 0, and one is 0"
         elif weight is not None:

@@ -16,9 +16,9 @@ from torchcent import Graph
 from torchcent.check._run import surrounding
 from torchcent.distances import _distance_sums
 from torchcent.distances._run import Sums
+from torchcent.nx._closure import is_connected
 from torchcent.nx._config import DISTANCES, device, running
 from torchcent.nx._declare import backend
-from torchcent.nx._distances import is_connected, numbers
 from torchcent.nx._graph import BackendGraph
 from torchcent.nx._lengths import distance_rows, row_blocks
 
@@ -55,7 +55,7 @@ def local_efficiency(G: BackendGraph) -> float:
 def wiener_index(G: BackendGraph, graph: Graph, weight: Hashable) -> float:
     if not is_connected(graph):
         return math.inf
-    total: float = sum(numbers(sums_of(graph).farness, G, weight))
+    total: float = sum(G.numbers(sums_of(graph).farness, weight))
     return total if G.is_directed() else total / 2
 
 
@@ -175,7 +175,7 @@ def _pair_sum(G: BackendGraph, weight: Hashable, term: Callable[[Tensor, Tensor]
     for sources, rows in row_blocks(G, weight):
         for part in torch.arange(len(rows), device="cpu").split(max(1, 2**22 // len(G))):
             value = term(rows[part], sources.cpu()[part]).sum(1)
-            total += sum(numbers(value, G, weight))
+            total += sum(G.numbers(value, weight))
     result: float = total / 2
     return result
 
@@ -193,20 +193,18 @@ def _efficiencies(rowptr: np.ndarray, col: np.ndarray, begin: int, end: int) -> 
     owner = np.repeat(np.arange(end - begin), size)
     # Members of all neighbourhoods, by neighbourhood and vertex.
     member = np.sort(owner * n + col[rowptr[begin] : rowptr[end]])
+    if member.size == 0:
+        return 0.0
     vertex = member % n
     # Candidates for their arcs: to the neighbours of each member that are members as well.
     count = rowptr[vertex + 1] - rowptr[vertex]
     tail = np.repeat(np.arange(member.size), count)
     slot = np.arange(tail.size) + np.repeat(rowptr[vertex] - (count.cumsum() - count), count)
     other = owner[tail] * n + col[slot]
-    head = np.searchsorted(member, other)
-    there = np.zeros(tail.size, bool)
-    inside = head < member.size
-    there[inside] = member[head[inside]] == other[inside]
+    head = np.searchsorted(member, other).clip(max=member.size - 1)
+    there = member[head] == other
     arcs = torch.from_numpy(np.stack([tail[there], head[there]])).to(device())
     ptr = torch.from_numpy(np.concatenate([[0], size.cumsum()])).to(device())
-    if member.size == 0:
-        return 0.0
     graph = Graph.from_edge_index(arcs, member.size, ptr=ptr)
     pairs = size * (size - 1.0)
     harmonic = sums_of(graph).harmonic.numpy()
