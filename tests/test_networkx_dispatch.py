@@ -11,7 +11,7 @@ import _torchcent_networkx
 import torchcent
 from torchcent import nx as backend
 
-BARYCENTER = "barycenter" if "barycenter" in _torchcent_networkx.functions() else "centroid"
+BARYCENTER = _torchcent_networkx.present_name("barycenter")
 REFUSED = {
     "finite and > 0, and one is 0": ("betweenness_centrality", {"weight": "zero"}),
     "finite and > 0, and one is -1": ("closeness_centrality", {"distance": "negative"}),

@@ -23,8 +23,6 @@ from torchcent.runtime._watch import progress_bar, watched
 
 # Vertices x edges^2, which bounds the work, below which a thread that Ctrl-C can stop costs more.
 _INLINE_WORK = 1e8
-
-
 _PARALLEL = "parallel edges: NetworkX removes them one by one"
 _ROUNDED = "weights: the edges to remove depend on the rounding of NetworkX's sums"
 _DIRECTED = "the graph is directed, and NetworkX has no components of it"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any, TypeAlias
 
 import networkx as nx
@@ -21,6 +20,7 @@ Engines: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 PATHS: Engines = (check.ENGINES, check_weights.ENGINES)
 DISTANCES: Engines = (check.DISTANCE_ENGINES, check_weights.ENGINES)
 ROWS: Engines = (check.ROW_ENGINES, check_weights.ROW_ENGINES)
+_EXACT = Run(dtype=torch.float64)
 
 
 def config() -> Any:
@@ -29,12 +29,6 @@ def config() -> Any:
 
 def device() -> torch.device:
     return torch.device(config().device)
-
-
-@cache
-def _exact(engine: Engine | None) -> Run:
-    run = Run(dtype=torch.float64)
-    return run if engine is None else run | Run(engine=engine)
 
 
 def _suitable(graph: Graph, engines: Engines) -> Engine:
@@ -70,7 +64,8 @@ def threads() -> Iterator[int]:
 @contextmanager
 def running(graph: Graph | None = None, engines: Engines | None = None) -> Iterator[None]:
     """Context of every measure: float64 as in NetworkX, the configured threads and engine."""
-    engine = None if graph is None or engines is None else _suitable(graph, engines)
-    run = quiet() | _exact(engine)
+    run = quiet() | _EXACT
+    if graph is not None and engines is not None:
+        run = run | Run(engine=_suitable(graph, engines))
     with threads(), refusals(), _driver.counts_in_float64(), run:
         yield

@@ -40,13 +40,15 @@ def closeness_centrality(
     rules=[lambda prev_cc: prev_cc is None and "without prev_cc NetworkX leaves the graph changed"],
 )
 def incremental_closeness_centrality(
-    G: BackendGraph, edge: tuple[Hashable, Hashable], prev_cc: Mapping[Hashable, float],
-    insertion: bool, wf_improved: bool,
-) -> dict[Hashable, float]:  # fmt: skip
+    G: BackendGraph,
+    edge: Any,
+    prev_cc: Mapping[Hashable, float],
+    insertion: bool,
+    wf_improved: bool,
+) -> dict[Hashable, float]:
     if set(prev_cc.keys()) != set(G.nodes):
         raise nx.NetworkXError("prev_cc and G do not have the same nodes")
-    ends = _ends_of(G, edge, insertion)
-    changed = _changed(G, ends, insertion)
+    ends, changed = _changed(G, edge, insertion)
     hops = distance_rows(G.search() if insertion else changed, ends.unique())
     one, other = hops[0], hops[-1]
     # Closer to both ends by more than a hop, or not connected with them: inf - inf is nan.
@@ -60,11 +62,8 @@ def incremental_closeness_centrality(
 
 
 @backend(measure="harmonic", engines=DISTANCES)
-def harmonic_centrality(
-    G: BackendGraph, graph: Graph, nbunch: Any, sources: Any
-) -> dict[Hashable, float]:
-    nodes = set(G.nbunch_iter(nbunch))
-    start = set(G.nbunch_iter(sources))
+def harmonic_centrality(G: BackendGraph, graph: Graph, nbunch: Any, sources: Any) -> Any:
+    nodes, start = set(G.nbunch_iter(nbunch)), set(G.nbunch_iter(sources))
     if not nodes or not start:
         return dict.fromkeys(nodes, 0)
     vertices = G.vertices(nodes)
@@ -130,29 +129,18 @@ def _closeness(graph: Graph, vertices: Tensor | None, wf_improved: bool) -> Tens
     return torchcent.closeness(graph, wf_improved=bool(wf_improved), vertices=vertices)
 
 
-def _ends_of(G: BackendGraph, edge: tuple[Hashable, Hashable], insertion: bool) -> Tensor:
-    """The vertices of an edge, which must exist if it is to be deleted."""
-    u, v = edge
+def _changed(G: BackendGraph, edge: Any, insertion: bool) -> tuple[Tensor, Graph]:
+    """The ends of an edge, and the graph with it or without one of those parallel to it."""
+    arcs, (u, v) = G.arrays.edge_index(), edge
     if insertion:
-        return torch.cat([G.vertex(node) for node in (u, v)])
-    if u not in G or v not in G or not _columns(G, *G.vertices(edge).tolist()).numel():
-        stop = "." if G.is_multigraph() else ""
-        raise nx.NetworkXError(f"The edge {u}-{v} is not in the graph{stop}")
-    return G.vertices(edge)
-
-
-def _columns(G: BackendGraph, u: int, v: int) -> Tensor:
-    """The edges between two vertices."""
-    tail, head = G.arrays.edge_index()
-    return torch.nonzero((tail == u) & (head == v) | (tail == v) & (head == u)).flatten()
-
-
-def _changed(G: BackendGraph, ends: Tensor, insertion: bool) -> Graph:
-    """The graph with the edge, or without one of those that are parallel to it."""
-    arcs = G.arrays.edge_index()
-    if insertion:
+        ends = torch.cat([G.vertex(u), G.vertex(v)])
         arcs = torch.cat([arcs, ends[:, None]], 1)
     else:
-        removed = int(_columns(G, *ends.tolist())[0])
-        arcs = torch.cat([arcs[:, :removed], arcs[:, removed + 1 :]], 1)
-    return Graph.from_edge_index(arcs, len(G), directed=False).to(device())
+        known = u in G and v in G
+        ends = G.vertices(edge) if known else torch.full((2,), -1, device="cpu")
+        parallel = (arcs.sort(0).values == ends.sort().values[:, None]).all(0).nonzero()
+        if not len(parallel):
+            stop = "." if G.is_multigraph() else ""
+            raise nx.NetworkXError(f"The edge {u}-{v} is not in the graph{stop}")
+        arcs = torch.cat([arcs[:, : parallel[0]], arcs[:, parallel[0] + 1 :]], 1)
+    return ends, Graph.from_edge_index(arcs, len(G), directed=False).to(device())

@@ -6,7 +6,6 @@ import contextlib
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
-from itertools import repeat
 from typing import Any
 
 import networkx as nx
@@ -23,11 +22,16 @@ _ITS_WARNING = r"(?s)Note: conversions to backend graphs are saved to cache.*'to
 _warned = False
 
 
-class _Edges(list[tuple[Hashable, ...]]):
-    """A list that may be called, as ``edges`` of a NetworkX graph."""
+class _Edges:
+    """An iterable that may be called, as ``edges`` of a NetworkX graph."""
 
-    def __call__(self) -> _Edges:
-        return self
+    def __init__(self, *columns: list[Hashable]) -> None:
+        self._columns = columns
+
+    def __call__(self) -> Iterator[tuple[Hashable, ...]]:
+        return zip(*self._columns, strict=True)
+
+    __iter__ = __call__
 
 
 class BackendGraph:
@@ -132,7 +136,7 @@ class BackendGraph:
     def edges(self) -> _Edges:
         """(u, v), or (u, v, key) in a multigraph, in the order of NetworkX."""
         columns = [self.names(torch.from_numpy(x)) for x in (self.arrays.tail, self.arrays.head)]
-        return _Edges(zip(*columns, *([] if self._keys is None else [self._keys]), strict=True))
+        return _Edges(*columns) if self._keys is None else _Edges(*columns, self._keys)
 
     def holds(self, weight: Hashable) -> bool:
         """Whether this edge attribute is stored, and its values are lengths."""
@@ -229,11 +233,11 @@ class BackendGraph:
         graph: nx.Graph = getattr(nx, kind)()
         graph.graph.update(self.graph)
         graph.add_nodes_from(self.nodes if self._states is None else self._states.items())
-        data = self._data
-        if data is None:
-            columns = [length.tolist() for length in self._weights.values()]
-            rows = zip(*columns, strict=True) if columns else repeat((), self.number_of_edges())
-            data = [dict(zip(self._weights, row, strict=True)) for row in rows]
+        if self._data is None and not self._weights:
+            graph.add_edges_from(self.edges())
+            return graph
+        rows = zip(*(values.tolist() for values in self._weights.values()), strict=True)
+        data = self._data or (dict(zip(self._weights, row, strict=True)) for row in rows)
         edges = zip(self.edges(), data, strict=True)
         graph.add_edges_from((*edge, attributes) for edge, attributes in edges)
         return graph

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import networkx as nx
 import torch
@@ -20,39 +20,37 @@ from torchcent.nx._declare import backend
 from torchcent.nx._graph import BackendGraph
 from torchcent.runtime import _codes, _ops
 
-_NO_NODE = "Node {} not found in graph"
+Lengths: TypeAlias = dict[Hashable, Any]
+OfAll: TypeAlias = Iterator[tuple[Hashable, Lengths]]
+_LENGTHS: dict[str, Any] = {"measure": "shortest_path_lengths", "enters": True}
+_NO_NODE, _NO_TARGET = "Node {} not found in graph", "Target {} is not in G"
+_ORDER = "method='bellman-ford': its order of the nodes is that of another algorithm"
+_BOTH_ENDS = "NetworkX searches from both ends, which usually reaches fewer nodes"
 _FARTHEST = 1e308  # an upper bound on path lengths; an int can have any number of digits
 _ROWS, _ENTRIES, _WORK = 512, 2**24, 10**8  # sources, vertices and scanned arcs per call
 
 
-@backend(measure="shortest_path_lengths", single=True, compiled=True, enters=True)
-def single_source_shortest_path_length(
-    G: BackendGraph, source: Hashable, cutoff: float | None
-) -> dict[Hashable, int]:
+@backend(**_LENGTHS, single=True, compiled=True)
+def single_source_shortest_path_length(G: BackendGraph, source: Any, cutoff: Any) -> Lengths:
     return next(_hops(G, G.vertex(source), _within(cutoff, math.ceil)))
 
 
-@backend(measure="shortest_path_lengths", single=True, compiled=True, enters=True)
-def single_target_shortest_path_length(
-    G: BackendGraph, target: Hashable, cutoff: float | None
-) -> dict[Hashable, int]:
-    vertex = G.vertex(target, "Target {} is not in G")
+@backend(**_LENGTHS, single=True, compiled=True)
+def single_target_shortest_path_length(G: BackendGraph, target: Any, cutoff: Any) -> Lengths:
+    vertex = G.vertex(target, _NO_TARGET)
     return next(_hops(G, vertex, _within(cutoff, math.ceil), backwards=True))
 
 
-@backend(measure="shortest_path_lengths", compiled=True, enters=True)
-def all_pairs_shortest_path_length(
-    G: BackendGraph, cutoff: float | None
-) -> Iterator[tuple[Hashable, dict[Hashable, int]]]:
+@backend(**_LENGTHS, compiled=True)
+def all_pairs_shortest_path_length(G: BackendGraph, cutoff: Any) -> OfAll:
     every = torch.arange(len(G), device="cpu")
     return zip(G.nodes, _hops(G, every, _within(cutoff, math.ceil)), strict=False)
 
 
-@backend(measure="shortest_path_lengths", single=True, compiled=True, enters=True)
+@backend(**_LENGTHS, single=True, compiled=True)
 def single_source_dijkstra_path_length(
-    G: BackendGraph, source: Hashable, cutoff: float | None, weight: Hashable,
-    backwards: bool = False,
-) -> dict[Hashable, Any]:  # fmt: skip
+    G: BackendGraph, source: Any, cutoff: Any, weight: Hashable, backwards: bool = False
+) -> Lengths:
     start = G.vertex(source, _NO_NODE)
     if weight is None:
         return next(_hops(G, start, _within(cutoff, math.floor), backwards))
@@ -60,10 +58,8 @@ def single_source_dijkstra_path_length(
     return next(_settled(G, rows, weight, cutoff, backwards))
 
 
-@backend(measure="shortest_path_lengths", compiled=True, enters=True)
-def all_pairs_dijkstra_path_length(
-    G: BackendGraph, cutoff: float | None, weight: Hashable
-) -> Iterator[tuple[Hashable, dict[Hashable, Any]]]:
+@backend(**_LENGTHS, compiled=True)
+def all_pairs_dijkstra_path_length(G: BackendGraph, cutoff: Any, weight: Hashable) -> OfAll:
     if weight is None:
         every = torch.arange(len(G), device="cpu")
         return zip(G.nodes, _hops(G, every, _within(cutoff, math.floor)), strict=False)
@@ -72,34 +68,24 @@ def all_pairs_dijkstra_path_length(
     return zip(G.nodes, rows, strict=False)
 
 
-@backend(measure="shortest_path_lengths", single=True, enters=True)
-def dijkstra_path_length(
-    G: BackendGraph, source: Hashable, target: Hashable, weight: Hashable
-) -> float:
+@backend(**_LENGTHS, single=True)
+def dijkstra_path_length(G: BackendGraph, source: Any, target: Any, weight: Hashable) -> Any:
     start = G.vertex(source, _NO_NODE)
     if source == target:
         return 0
     row = distance_rows(G.search(weight), start)[0]
     if target not in G or not (distance := row[G.vertex(target)]).isfinite():
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    length: float = G.numbers(distance, weight)[0]
-    return length
-
-
-_ORDER = "method='bellman-ford': its order of the nodes is that of another algorithm"
-_BOTH_ENDS = "NetworkX searches from both ends, which usually reaches fewer nodes"
-
-
-def _has_both_ends(source: Hashable, target: Hashable, weight: Hashable) -> bool | str:
-    return weight is None and source is not None and target is not None and _BOTH_ENDS
+    return G.numbers(distance, weight)[0]
 
 
 @backend(
-    measure="shortest_path_lengths", compiled=True, enters=True, slower=[_has_both_ends],
+    **_LENGTHS, compiled=True,
     rules=[lambda weight, method: weight is not None and method == "bellman-ford" and _ORDER],
+    slower=[lambda source, target, weight: weight is None and _both(source, target) and _BOTH_ENDS],
 )  # fmt: skip
 def shortest_path_length(
-    G: BackendGraph, source: Hashable, target: Hashable, weight: Hashable, method: str
+    G: BackendGraph, source: Any, target: Any, weight: Hashable, method: str
 ) -> Any:
     if method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
@@ -107,18 +93,22 @@ def shortest_path_length(
         if weight is None:
             return all_pairs_shortest_path_length(G, None)
         return all_pairs_dijkstra_path_length(G, None, weight)
-    if source is not None and target is not None:
+    if _both(source, target):
         if weight is not None:
             return dijkstra_path_length(G, source, target, weight)
-        ends = G.vertex(source), G.vertex(target, "Target {} is not in G")
-        hops = distance_rows(G.search(), ends[0])[0, ends[1]]
+        start, end = G.vertex(source), G.vertex(target, _NO_TARGET)
+        hops = distance_rows(G.search(), start)[0, end]
         if not hops.isfinite():
             raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
         return int(hops)
-    start, backwards = (target, True) if source is None else (source, False)
+    node, backwards = (target, True) if source is None else (source, False)
     if weight is not None:
-        return single_source_dijkstra_path_length(G, start, None, weight, backwards)
-    return next(_hops(G, G.vertex(start), math.inf, backwards))
+        return single_source_dijkstra_path_length(G, node, None, weight, backwards)
+    return next(_hops(G, G.vertex(node), math.inf, backwards))
+
+
+def _both(source: Any, target: Any) -> bool:
+    return source is not None and target is not None
 
 
 def _within(cutoff: float | None, rounded: Callable[[float], int]) -> float:
@@ -131,7 +121,7 @@ def _within(cutoff: float | None, rounded: Callable[[float], int]) -> float:
 
 def _hops(
     G: BackendGraph, sources: Tensor, limit: float, backwards: bool = False
-) -> Iterator[dict[Hashable, int]]:
+) -> Iterator[Lengths]:
     """Hops from each source; nodes in the order in which NetworkX's queue reaches them."""
     n = len(G)
     graph = G.predecessors if backwards else G.adjacency
@@ -176,7 +166,7 @@ def _far(rows: Tensor) -> Tensor:
 
 def _settled(
     G: BackendGraph, rows: Tensor, weight: Hashable, cutoff: float | None, backwards: bool = False
-) -> Iterator[dict[Hashable, Any]]:
+) -> Iterator[Lengths]:
     """Distances by row; nodes in the order in which NetworkX's heap releases them."""
     graph = G.predecessors if backwards else G.adjacency
     order = torch.empty(rows.shape, dtype=torch.int32, device="cpu")
