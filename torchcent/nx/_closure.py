@@ -29,8 +29,10 @@ def transitive_closure(G: BackendGraph, graph: Graph, reflexive: bool | None) ->
     closure = torchcent.transitive_closure(graph, reflexive=reflexive)
     for part in torch.arange(len(G), device="cpu").split(_ROWS):
         for node, row in zip(G.names(part), closure._rows(part).cpu(), strict=True):
-            known = result[node]
-            new = [other for other in G.names(torch.nonzero(row).flatten()) if other not in known]
+            adjacent = result[node]
+            new = [
+                other for other in G.names(torch.nonzero(row).flatten()) if other not in adjacent
+            ]
             result.add_edges_from(zip(repeat(node), new, strict=False))
     return result
 

@@ -80,9 +80,9 @@ class _Division:
         first = tail < neighbour
         ends = np.stack([tail[first], neighbour[first]], 1)
         pair = np.minimum(tail, neighbour) * n + np.maximum(tail, neighbour)
-        known = ends[:, 0] * n + ends[:, 1]
-        order = np.argsort(known)
-        edge = order[np.searchsorted(known, pair, sorter=order)]
+        number = ends[:, 0] * n + ends[:, 1]
+        order = np.argsort(number)
+        edge = order[np.searchsorted(number, pair, sorter=order)]
         bounds = [torch.from_numpy(x.copy()) for x in (rowptr[:-1], rowptr[1:])]
         edges = [torch.from_numpy(x.astype(np.int32)) for x in (neighbour, edge, ends)]
         self._scores = torch.zeros(len(ends), dtype=torch.float64, device="cpu")

@@ -76,9 +76,9 @@ class Declaration:
     def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         """All arguments by name, as NetworkX binds them, and the weight of any function."""
         signature, names, defaults = self._signature
-        named = {**dict(zip(names, args, strict=False)), **kwargs}
-        arguments = {**defaults, **named}
-        if len(named) < len(args) + len(kwargs) or arguments.keys() != signature.parameters.keys():
+        own = {**dict(zip(names, args, strict=False)), **kwargs}
+        arguments = {**defaults, **own}
+        if len(own) < len(args) + len(kwargs) or arguments.keys() != signature.parameters.keys():
             signature.bind(*args, **kwargs)  # raises TypeError
         arguments.setdefault("weight", arguments.get("distance"))
         return arguments

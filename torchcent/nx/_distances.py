@@ -136,8 +136,8 @@ def _changed(G: BackendGraph, edge: Any, insertion: bool) -> tuple[Tensor, Graph
         ends = torch.cat([G.vertex(u), G.vertex(v)])
         arcs = torch.cat([arcs, ends[:, None]], 1)
     else:
-        known = u in G and v in G
-        ends = G.vertices(edge) if known else torch.full((2,), -1, device="cpu")
+        there = u in G and v in G
+        ends = G.vertices(edge) if there else torch.full((2,), -1, device="cpu")
         parallel = (arcs.sort(0).values == ends.sort().values[:, None]).all(0).nonzero()
         if not len(parallel):
             stop = "." if G.is_multigraph() else ""

@@ -111,8 +111,8 @@ class BackendGraph:
         return len(self.nodes)
 
     def __str__(self) -> str:
-        named = f" named {self.graph['name']!r}" if self.graph.get("name") else ""
-        return f"{self._type}{named} with {len(self)} nodes and {self.number_of_edges()} edges"
+        name = f" named {self.graph['name']!r}" if self.graph.get("name") else ""
+        return f"{self._type}{name} with {len(self)} nodes and {self.number_of_edges()} edges"
 
     def __contains__(self, node: object) -> bool:
         try:
