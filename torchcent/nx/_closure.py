@@ -7,6 +7,8 @@ from itertools import repeat
 from typing import Any
 
 import networkx as nx
+import numpy as np
+import scipy.sparse.csgraph
 import torch
 
 import torchcent
@@ -63,8 +65,13 @@ def is_connected(graph: Graph) -> bool:
 
 
 def nodes_connected(G: Any) -> bool:
-    """The same of the nodes of a graph of either kind."""
+    """The same of the nodes of a graph of either kind, without a call that NetworkX dispatches."""
     if isinstance(G, BackendGraph):
         return is_connected(G.search())
-    theirs = nx.is_strongly_connected if G.is_directed() else nx.is_connected
-    return bool(theirs(G, backend="networkx"))
+    number = {node: i for i, node in enumerate(G)}
+    ends = np.array([[number[x] for x in edge[:2]] for edge in G.edges()]).reshape(-1, 2)
+    matrix = scipy.sparse.coo_array((np.ones(len(ends)), tuple(ends.T)), (len(number),) * 2)
+    parts, _ = scipy.sparse.csgraph.connected_components(
+        matrix, directed=G.is_directed(), connection="strong"
+    )
+    return bool(parts == 1)
