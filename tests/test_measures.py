@@ -10,6 +10,7 @@ import torch
 from surface import call
 
 import torchcent
+import torchcent.nx
 from torchcent import functional
 from torchcent.engines import _kernels, _measures, _tensor, _tiny
 from torchcent.engines._kernels import KERNELS
@@ -29,6 +30,26 @@ OF = {
     "functional": (("vertices", "edges", "groups"), "the shape depends on what is computed"),
     "command": (("vertices", "edges", "groups"), "torchcent diameter, apsp, and no table of n^2"),
     "columns": (("vertices",), "a column has a number for every vertex"),
+    "networkx": ((), ""),
+}
+#: what the NetworkX backend does not have, and why
+NOT_IN_NETWORKX = {
+    **dict.fromkeys(
+        ("stress", "betweenness_variant", "distance_profile", "betweenness_approx",
+         "edge_betweenness_approx", "distance_distribution", "effective_diameter",
+         "random_walk_encoding", "node_features"),
+        "NetworkX has no such function",
+    ),
+    "degree": "NetworkX looks degrees up, which takes less time than a conversion",
+    "group_degree": "likewise",
+    "communicability": "NetworkX returns dictionaries of dictionaries, which take all the time",
+}  # fmt: skip
+
+
+OF_NETWORKX = {
+    measure
+    for function in torchcent.nx.FUNCTIONS.values()
+    for measure in ([function.measure] if isinstance(function.measure, str) else function.measure)
 }
 
 
@@ -36,6 +57,8 @@ def has(surface: str, name: str) -> bool:
     each = MEASURES[name]
     if surface == "functional":
         return name in functional.__all__
+    if surface == "networkx":
+        return name in OF_NETWORKX
     if surface == "command":
         return _measures.has_command(each)
     return bool(each.columns)
@@ -47,6 +70,8 @@ def test_every_surface_has_every_measure(name: str, surface: str) -> None:
     """Or the declaration says why not; and no reason is given for what is there."""
     each, (kinds, why) = MEASURES[name], OF[surface]
     reason = each.without.get(surface) or ("" if each.of in kinds else why)
+    if surface == "networkx":
+        reason = NOT_IN_NETWORKX.get(name, "")
     assert has(surface, name) is (not reason), reason
 
 
