@@ -49,7 +49,7 @@ with atheris.instrument_imports(
     include=["torchcent.io", "torchcent.check._sparse", "torchcent.graph._file"]
 ):
     import torchcent
-    from torchcent.io import _mcl, _packed, _text, read_clusters
+    from torchcent.io import _files, _mcl, _text, read_clusters
     from torchcent.io._tokens import IrregularText
 
 HERE = Path(__file__).parent
@@ -135,21 +135,17 @@ def check_edges(kind: str, path: str) -> None:
     if kind not in ("edges", "abc"):
         return
     # one reader after the other leaves everything to the next; the last one goes line by line
-    module, fast = (
-        (_text, ("_streamed", "_read_numbers", "_read_arrow"))
-        if kind == "edges"
-        else (_mcl, ("_regular",))
-    )
+    module, fast = (_text, ("_streamed", "_compiled")) if kind == "edges" else (_mcl, ("_regular",))
     kept = [getattr(module, name) for name in fast]
-    chunk = _packed.CHUNK
+    chunk = _files.CHUNK
     try:
-        _packed.CHUNK = 16
+        _files.CHUNK = 16
         check_same(edges, read())
         for name in fast:
             setattr(module, name, irregular)
             check_same(edges, read())
     finally:
-        _packed.CHUNK = chunk
+        _files.CHUNK = chunk
         for name, function in zip(fast, kept, strict=True):
             setattr(module, name, function)
 

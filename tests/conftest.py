@@ -20,7 +20,7 @@ from counts import (  # noqa: F401  (hooks of pytest)
     pytest_testnodedown,
 )
 from engines import ENGINES, WEIGHTED
-from files import irregular
+from files import FAST, irregular
 from graphs import DEVICE
 from parts import (  # noqa: F401  (hooks of pytest)
     pytest_addoption,
@@ -109,12 +109,9 @@ def load() -> Graphs:
     return Graphs()
 
 
-@pytest.fixture(params=["all readers", "without pyarrow", "line by line"])
+@pytest.fixture(params=["all readers", "in memory", "line by line"])
 def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which readers of text there are: files are read alike with any of them."""
-    if request.param == "all readers":
-        pytest.importorskip("pyarrow")
-        return
-    fast = ["_read_arrow"] if request.param == "without pyarrow" else ["_streamed", "_read_numbers"]
-    for name in {"_read_arrow", *fast}:
+    fast = {"all readers": (), "in memory": ("_streamed",), "line by line": FAST}[request.param]
+    for name in fast:
         monkeypatch.setattr(f"torchcent.io._text.{name}", irregular)

@@ -23,6 +23,8 @@ def pack_zst(data):
 
 PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": pack_zst}
 
+#: the readers of edge lists before the one that goes line by line
+FAST = ("_streamed", "_compiled")
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 

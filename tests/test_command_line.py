@@ -20,7 +20,7 @@ from _torchcent_command._tree import tree
 from torchcent import cli
 from torchcent.cli import _groups
 from torchcent.io import _scores as scores_io
-from torchcent.io import _similarity, _write
+from torchcent.io import _transform, _write
 
 ROOT = Path(__file__).resolve().parents[1]
 PARSER = parser()
@@ -92,7 +92,7 @@ def test_names_are_those_of_the_package():
     assert set(_common.FORMATS) == set(torchcent.io.FORMATS.values())
     assert {torchcent.io.FORMATS[f".{name}"] for name in _common.WRITTEN} == set(_write._WRITERS)
     assert {f".{name}" for name in _common.TABLES} | {".txt"} == set(scores_io._SUFFIXES)
-    assert _common.SIMILARITIES == _similarity.SIMILARITIES
+    assert _common.SIMILARITIES == _transform.SIMILARITIES
 
 
 def test_models_are_those_of_generate():

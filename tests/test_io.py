@@ -5,22 +5,11 @@ import sys
 import numpy as np
 import pytest
 import torch
-from files import FINITE, rows, save
+from files import FAST, FINITE, irregular, rows, save
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from torchcent.io import read
-
-
-@pytest.fixture(params=["pyarrow", "without pyarrow"])
-def arrow(request, monkeypatch):
-    """Every text must read the same with and without the fast reader."""
-    if request.param == "pyarrow":
-        pytest.importorskip("pyarrow")
-    else:
-        monkeypatch.setitem(sys.modules, "pyarrow", None)
-    return request.param
-
 
 # ---- edge lists
 
@@ -71,7 +60,7 @@ def arrow(request, monkeypatch):
         ("source,target\n", [], None),
     ],
 )
-def test_edge_list(tmp_path, arrow, text, expected, labels):
+def test_edge_list(tmp_path, reader, text, expected, labels):
     edges = read(save(tmp_path, "graph.txt", text))
     assert rows(edges) == expected
     assert edges.edge_index.dtype == torch.int64
@@ -108,7 +97,7 @@ def _text_files(draw):
 
 
 @given(file=_text_files())
-def test_edge_list_of_any_kind(tmp_path, arrow, file):
+def test_edge_list_of_any_kind(tmp_path, reader, file):
     text, expected = file
     edges = read(save(tmp_path, "graph.txt", text))
     assert rows(edges) == expected
@@ -121,8 +110,7 @@ def test_edge_list_of_any_kind(tmp_path, arrow, file):
 @example(text="0 -\n1 2")
 @given(text=st.text('01 2a,;\t\n#%.-e"', max_size=40))
 def test_fast_readers_decide_nothing(tmp_path, text):
-    """Whatever the text, the four readers agree on the rows or on the refusal."""
-    pytest.importorskip("pyarrow")
+    """Whatever the text, the readers agree on the rows or on the refusal."""
     path = save(tmp_path, "graph.txt", text)
 
     def outcome():
@@ -134,18 +122,12 @@ def test_fast_readers_decide_nothing(tmp_path, text):
 
     found = outcome()
     with pytest.MonkeyPatch.context() as patch:
-        for fast in ("_streamed", "_read_numbers", "_read_arrow"):
-            patch.setattr(f"torchcent.io._text.{fast}", _irregular)
+        for fast in FAST:
+            patch.setattr(f"torchcent.io._text.{fast}", irregular)
             assert outcome() == found
 
 
-def _irregular(*_):
-    from torchcent.io._tokens import IrregularText
-
-    raise IrregularText
-
-
-def test_many_rows_over_chunk_borders(tmp_path, arrow, tuning):
+def test_many_rows_over_chunk_borders(tmp_path, reader, tuning):
     tuning(text_chunk=100)
     table = np.random.default_rng(0).integers(0, 10**6, (500, 2))
     text = "".join(f"{u}\t{v}\n" for u, v in table)
@@ -187,7 +169,7 @@ def test_num_nodes(tmp_path):
         read(save(tmp_path, "g.graph", "2 1\n2\n1\n"), num_nodes=9)
 
 
-def test_huge_ids_take_no_memory(tmp_path, arrow):
+def test_huge_ids_take_no_memory(tmp_path, reader):
     """2^60 bytes would not be there: a table by id fails at once."""
     edges = read(save(tmp_path, "g.txt", f"{2**60} 5\n5 {2**61}\n"))
     assert edges.labels.tolist() == [5, 2**60, 2**61]
@@ -201,7 +183,7 @@ def test_counts_in_the_first_row(tmp_path):
     assert rows(read(path, skip=1)) == [(0, 1), (1, 2), (2, 3)]
 
 
-def test_text_labels(tmp_path, arrow):
+def test_text_labels(tmp_path, reader):
     path = save(tmp_path, "g.txt", "a 1\n7 7\n")
     with pytest.raises(ValueError, match=r"g.txt:1: mixed labels: 'a' .* 1 .*text_labels=True"):
         read(path)
@@ -238,7 +220,7 @@ def test_text_labels(tmp_path, arrow):
         (" \n\t\n", r"g.txt: empty file"),
     ],
 )
-def test_damaged_edge_list(tmp_path, arrow, text, message):
+def test_damaged_edge_list(tmp_path, reader, text, message):
     with pytest.raises(ValueError, match=message):
         read(save(tmp_path, "g.txt", text))
 

@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 import torch
-from files import PACK, rows, save
+from files import PACK, irregular, rows, save
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,8 +36,9 @@ begin
 
 @pytest.fixture(autouse=True, params=["by line", "columns"])
 def reader(request, monkeypatch):
-    """Both readers of label input: small files are read line by line."""
-    monkeypatch.setattr(_mcl, "_SMALL", 0 if request.param == "columns" else 1 << 16)
+    """Both readers of label input."""
+    if request.param == "by line":
+        monkeypatch.setattr(_mcl, "_regular", irregular)
 
 
 @pytest.mark.parametrize("suffix", [".abc", ".abc.gz", ".abc.xz"])

@@ -11,7 +11,7 @@ import torch
 from commands import run
 
 from torchcent.io import EdgeList, read, write
-from torchcent.io._formats import HOLDS, table
+from torchcent.io._formats import HOLDS
 
 #: a suffix of every format that is written, and what of it differs
 SUFFIXES = [
@@ -194,6 +194,31 @@ def test_convert_says_where_it_counts_from(capsys, tmp_path):
     ]:
         err = run(capsys, "convert", tmp_path / one, tmp_path / other)[2]
         assert err.endswith(said)
+
+
+def table():
+    """The lines of the table in docs/files.md."""
+    heads = ("labels", "weights", "direction", "isolated vertices", "loops", "repeated edges")
+    lines = ["| | " + " | ".join((*heads, "positions")) + " |", "|---" * 8 + "|"]
+    directions = {
+        "stated": "yes", "symmetric": "directed unless symmetric",
+        "undirected": "undirected only", "asked": "no (`directed=`)",
+    }  # fmt: skip
+    labels = {"names": "any", "ids": "integers >= 0"}
+    yes_or_no = {True: "yes", False: "no"}
+    for form in HOLDS.values():
+        cells = [
+            "`" + "` `".join(form.suffix.split()) + "`" + ("" if form.written else " (read only)"),
+            labels.get(form.labels, f"counted from {form.first}"),
+            yes_or_no[form.weights],
+            directions[form.directions],
+            yes_or_no[form.isolated],
+            yes_or_no[form.loops],
+            "yes" if form.repeated == "all" else f"the {form.repeated} weight",
+            yes_or_no[form.positions],
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def test_the_page_has_the_table():

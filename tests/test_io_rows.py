@@ -5,26 +5,21 @@ import threading
 import numpy as np
 import pytest
 import torch
-from files import PACK, rows, save
+from files import FAST, PACK, irregular, rows, save
 from surface import call
 
 import torchcent
 from torchcent.cli import main
-from torchcent.io import _edge_list, _stream, _text, read
-from torchcent.io._tokens import IrregularText
+from torchcent.io import _edge_list, _files, _rows, _text, read
 from torchcent.runtime import _ops
 
 compiled = pytest.mark.skipif(not _ops.available, reason="compiled code only")
 
 
-def irregular(*_):
-    raise IrregularText
-
-
 def line_by_line(path):
     """What the reader gives that defines the format."""
     with pytest.MonkeyPatch.context() as patch:
-        for fast in ("_streamed", "_read_numbers", "_read_arrow"):
+        for fast in FAST:
             patch.setattr(_text, fast, irregular)
         return read(path)
 
@@ -68,6 +63,47 @@ TEXTS = [
 def test_rows_are_those_of_the_lines(tmp_path, text):
     path = save(tmp_path, "g.txt", text)
     assert_same(by_pieces(path), line_by_line(path))
+
+
+NAMES = [
+    "a b\nb c7\n",
+    "  \u00e9t\u00e9   b c\t d\n",
+    "New York\tRio\t1.5\n  Rio\t New York \t2\n",
+    'source,target,note,weight\n"a, b",c,"x, y",1\nc," d ","",2e3\n',
+    '"a b"\t"c"\t"1.5"\nc\td "e"\t2\n',
+    "x;y;1\ny;007;2\n",
+    "# c\na b\n\n  % c\nb c\n# vertex d\n",
+    "007 8\n8 9\n",
+    "1.0 2\n2 3\n",
+    '"1","2"\n"2","3"\n',
+]
+
+
+@compiled
+@pytest.mark.filterwarnings("ignore:.*(ids such as|columns 'a')")
+@pytest.mark.parametrize("chunk", [3, 9, 1 << 20])
+@pytest.mark.parametrize("text", NAMES)
+def test_names_are_those_of_the_lines(tmp_path, tuning, monkeypatch, text, chunk):
+    path = save(tmp_path, "g.txt", text)
+    expected = line_by_line(path)
+    tuning(text_chunk=chunk)
+    monkeypatch.setattr(_rows, "_PIECE", chunk)
+    assert_same(by_pieces(path) if chunk > 9 else read(path), expected)
+
+
+@compiled
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_share_names(tmp_path, monkeypatch, threads):
+    ends = np.random.default_rng(0).integers(0, 3000, (20_000, 2)).tolist()
+    path = save(tmp_path, "g.txt", "".join(f"gene{u} gene{v}\n" for u, v in ends))
+    monkeypatch.setattr(_rows, "_PIECE", 1 << 17)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(threads)
+        edges = by_pieces(path)
+    finally:
+        torch.set_num_threads(before)
+    assert rows(edges) == [(f"gene{u}", f"gene{v}") for u, v in ends]
 
 
 BORDERS = "5 7\n7 8\n# c\n" + "".join(
@@ -171,7 +207,7 @@ def test_no_thread_outlives_the_file(tmp_path, tuning):
     with pytest.raises(ValueError, match="mixed labels"):
         read(path)
     assert set(threading.enumerate()) <= before
-    assert next(_stream.pieces_of(b""), None) is None
+    assert next(_files.pieces_of(b""), None) is None
 
 
 def test_zst_is_not_written(tmp_path):

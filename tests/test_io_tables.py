@@ -5,7 +5,7 @@ import json
 
 import networkx as nx
 import pytest
-from files import irregular, rows, save, silent, told
+from files import FAST, irregular, rows, save, silent, told
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -274,7 +274,6 @@ _texts = st.lists(
 )
 def test_readers_agree(tmp_path, table, separator, head, options):
     """Whatever the rows, the readers give the same edges and remarks, or the same error."""
-    pytest.importorskip("pyarrow")
     text = head.replace(" ", separator) + "\n".join(map(separator.join, table)) + "\n"
     path = save(tmp_path, "g.txt", text)
 
@@ -287,7 +286,7 @@ def test_readers_agree(tmp_path, table, separator, head, options):
 
     wanted = outcome()
     with pytest.MonkeyPatch.context() as patch:
-        for fast in ("_streamed", "_read_numbers", "_read_arrow"):
+        for fast in FAST:
             patch.setattr(f"torchcent.io._text.{fast}", irregular)
             assert outcome() == wanted
 

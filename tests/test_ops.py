@@ -133,6 +133,10 @@ def samples() -> dict[str, list[tuple]]:
             (torch.tensor(list(text), dtype=torch.uint8), *layout, 2)
             for text in (b"# c\n1 2 0.5\n3 4 1e3\n", b"1 2\nx y\n", b"")
             for layout in ((0, 3, 0, 1, 2), (ord(" "), 2, 1, 0, -1))
+        ]
+        + [
+            (torch.tensor(list(text), dtype=torch.uint8), ord(","), 3, 0, 1, 2, 2, True, True)
+            for text in (b'"a b",c,1\n\nc,"c",2e3\n', b"")
         ],
         "read_vectors": [
             (torch.tensor(list(text), dtype=torch.uint8), 2)

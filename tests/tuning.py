@@ -56,7 +56,7 @@ PLACES = {
     "units_first": "scale._units.FIRST",
     "units_sources_on_cuda": "scale._units.LEAST_SOURCES",
     # Text that is taken at a time.
-    "text_chunk": "io._packed.CHUNK",
+    "text_chunk": "io._files.CHUNK",
     # Markov clustering: when dense matrices pay, products at a time, graphs of a batch at a time.
     "mcl_small": "clustering._plan.SMALL",
     "mcl_dense_gain": "clustering._plan.GEMM_GAIN",

@@ -9,12 +9,13 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("codes(Tensor like) -> Tensor");
   // Reading of files. read_rows: the ids [2, rows] and weights of lines of text, begin and end of each comment, and
   // where the first line begins that it leaves to others, if there is one; a separator of 0 is any run of blanks and
-  // tabs. read_vectors: columns and rows [2, entries] and values of mcl's vectors; irregular has an element if it
-  // leaves them to others. distinct_ids: those of three arrays, in increasing order. id_places: [2, size], where the
-  // ids stand among labels.
+  // tabs. With names, ids are places in a list of distinct names, which are lines. read_vectors: columns and rows [2,
+  // entries] and values of mcl's vectors; irregular has an element if it leaves them to others. distinct_ids: those of
+  // three arrays, in increasing order. id_places: [2, size], where the ids stand among labels.
   m.def(
-      "read_rows(Tensor text, int separator, int width, int source, int target, int weight, int threads=1) -> "
-      "(Tensor ids, Tensor weight, Tensor comments, Tensor irregular)");
+      "read_rows(Tensor text, int separator, int width, int source, int target, int weight, int threads=1, "
+      "bool names=False, bool quotes=False) -> "
+      "(Tensor ids, Tensor weight, Tensor comments, Tensor irregular, Tensor lines)");
   m.def("read_vectors(Tensor text, int threads=1) -> (Tensor ids, Tensor value, Tensor irregular)");
   m.def("distinct_ids(Tensor source, Tensor target, Tensor also, int threads=1) -> Tensor");
   m.def("id_places(Tensor labels, Tensor source, Tensor target, int threads=1) -> Tensor");

@@ -70,7 +70,7 @@ def convert(args: argparse.Namespace) -> None:
 
 
 def _matrix(path: str, data: bytes) -> Matrix:
-    return read_matrix(path, data, Budget.of(path))
+    return read_matrix(data, Budget.of(path))
 
 
 def _by_number(label: str) -> tuple[bool, int, str]:

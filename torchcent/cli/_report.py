@@ -12,7 +12,7 @@ from torch import Tensor
 import torchcent
 from torchcent.engines import _hops
 from torchcent.io import EdgeList
-from torchcent.io._directions import both_directions
+from torchcent.io._edge_list import both_directions
 from torchcent.runtime import _ops
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from torchcent.cli._report import (
     score_table,
     vertex_columns,
 )
-from torchcent.io import EdgeList, _geo, write_scores
+from torchcent.io import EdgeList, write_scores
 from torchcent.io._files import split_suffix
-from torchcent.io._scores import check_scores_path
+from torchcent.io._scores import GEO_SUFFIXES, check_scores_path
 from torchcent.plots._network import plot_network
 from torchcent.plots._scores import check_plot_path, plot_scores
 
@@ -302,7 +302,7 @@ def _check_positions(
     """Checks, before the computation, the outputs that need positions."""
     lacks = f"{args.graph} has no coordinates; --coordinates FILE gives them"
     if out is not None:
-        if edges.positions is None and split_suffix(out)[0] in _geo.SUFFIXES:
+        if edges.positions is None and split_suffix(out)[0] in GEO_SUFFIXES:
             raise ValueError(f"{out}: {lacks}")
         check_scores_path(out, edges.crs)
     if args.plot is not None and by_edge and edges.positions is None:

@@ -3,41 +3,40 @@
 from __future__ import annotations
 
 import os
-from typing import IO
+from dataclasses import dataclass
+from typing import IO, Any
 
 from torchcent.check import _files as check_files
 from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
 from torchcent.check._run import DEFAULT, Run, resolved
-from torchcent.io._arrays import read_npy, read_npz
+from torchcent.io._arrays import read_npy, read_npz, read_pt
 from torchcent.io._budget import Budget
 from torchcent.io._comments import MARKS
 from torchcent.io._edge_list import EdgeList
-from torchcent.io._files import FORMATS, format_of, load_bytes, replacing
-from torchcent.io._layout import Choice
+from torchcent.io._files import (
+    FORMATS,
+    format_of,
+    format_of_data,
+    load_bytes,
+    load_stream,
+    replacing,
+)
+from torchcent.io._layout import ENDS, Choice
 from torchcent.io._matrix import read_gr, read_metis, read_mtx
 from torchcent.io._mcl import read_abc, read_clusters, write_clusters
 from torchcent.io._native import read_mci
 from torchcent.io._networkx import from_networkx, read_networkx
 from torchcent.io._parquet import read_parquet
 from torchcent.io._positions import with_positions
-from torchcent.io._pt import read_pt
 from torchcent.io._scores import write_scores
-from torchcent.io._stream_input import format_of_data, load_stream
 from torchcent.io._text import Asked, read_edges
 from torchcent.io._write import write
 
 __all__ = [
-    "FORMATS",
-    "EdgeList",
-    "from_networkx",
-    "read",
-    "read_clusters",
-    "replacing",
-    "write",
-    "write_clusters",
-    "write_scores",
-]
+    "FORMATS", "EdgeList", "from_networkx", "read", "read_clusters", "replacing", "write",
+    "write_clusters", "write_scores",
+]  # fmt: skip
 
 
 def read(
@@ -163,143 +162,116 @@ def read(
     """
     name = check_files.path(path)
     run = resolved(run, (), "read")
-    return _read(
-        name, format_of(name, format), data=None, directed=directed, num_nodes=num_nodes,
-        skip=skip, text_labels=text_labels, header=header, comments=comments, columns=columns,
-        weight_column=weight_column, coordinates=coordinates, crs=crs, labels=labels,
-        memory=run.memory,
+    options = _Options(
+        directed, num_nodes=num_nodes, skip=skip, text_labels=text_labels, header=header,
+        comments=comments, columns=columns, weight_column=weight_column, coordinates=coordinates,
+        crs=crs, labels=labels,
     )  # fmt: skip
+    return _read(Budget.of(name, run.memory), format_of(name, format), options)
 
 
 def read_stream(
-    file: IO[bytes],
-    name: str,
-    *,
-    directed: bool | None = None,
-    format: str | None = None,
-    num_nodes: int | None = None,
-    skip: int = 0,
-    text_labels: bool | None = None,
-    header: bool | None = None,
-    comments: str | None = MARKS,
-    columns: tuple[int | str | None, int | str | None] = (None, None),
-    weight_column: int | str | None = None,
-    coordinates: str | os.PathLike[str] | None = None,
-    crs: str | None = None,
-    labels: str | None = None,
-    run: Run = DEFAULT,
+    file: IO[bytes], name: str, *, format: str | None = None, run: Run = DEFAULT, **options: Any
 ) -> EdgeList:
     """Reads a graph from a stream such as standard input, whose `name` stands in messages.
 
-    The arguments are those of :func:`read`. Without `format` the data tell it: text of unknown form
+    The options are those of :func:`read`. Without `format` the data tell it: text of unknown form
     is an edge list. METIS has no mark of its own and must be named. The whole stream is in memory.
     """
     run = resolved(run, (), "read_stream")
     kind = None if format is None else format_of(name, format)
-    data = load_stream(file, Budget.of(name, run.memory))
-    return _read(
-        name, kind or format_of_data(data), data=data, directed=directed, num_nodes=num_nodes,
-        skip=skip, text_labels=text_labels, header=header, comments=comments, columns=columns,
-        weight_column=weight_column, coordinates=coordinates, crs=crs, labels=labels,
-        memory=run.memory,
-    )  # fmt: skip
+    limits = Budget.of(name, run.memory)
+    data = load_stream(file, limits)
+    return _read(limits, kind or format_of_data(data), _Options(**options), data)
 
 
-def _read(
-    name: str,
-    kind: str,
-    data: bytes | None,
-    directed: bool | None,
-    num_nodes: int | None,
-    skip: int,
-    text_labels: bool | None,
-    header: bool | None,
-    comments: str | None,
-    columns: tuple[int | str | None, int | str | None],
-    weight_column: int | str | None,
-    coordinates: str | os.PathLike[str] | None,
-    crs: str | None,
-    labels: str | None,
-    memory: int | None,
-) -> EdgeList:
-    """Checks the arguments and reads the file, or the data if they are given."""
-    directed = check_values.flag_or_none(directed, "directed")
+@dataclass
+class _Options:
+    """The options of :func:`read`, unchecked."""
+
+    directed: Any = None
+    num_nodes: Any = None
+    skip: Any = 0
+    text_labels: Any = None
+    header: Any = None
+    comments: Any = MARKS
+    columns: Any = (None, None)
+    weight_column: Any = None
+    coordinates: Any = None
+    crs: str | None = None
+    labels: str | None = None
+
+
+def _read(limits: Budget, kind: str, options: _Options, data: bytes | None = None) -> EdgeList:
+    """Checks the options and reads the file, or the data if they are given."""
+    name = limits.path
+    directed = check_values.flag_or_none(options.directed, "directed")
+    num_nodes = options.num_nodes
     if num_nodes is not None:
         num_nodes = check_files.count(num_nodes, "num_nodes")
-    skip = check_files.count(skip, "skip")
-    text_labels = check_values.flag_or_none(text_labels, "text_labels")
-    header = check_values.flag_or_none(header, "header")
-    marks = check_files.marks(comments, "comments", MARKS)
-    source, target = check_files.ends(columns)
-    choice = Choice(
-        check_files.column(source, "columns[0] (--source-column)"),
-        check_files.column(target, "columns[1] (--target-column)"),
-        check_files.column(weight_column, "weight_column"),
-    )
-    place = None if coordinates is None else check_files.path(coordinates, "coordinates")
-    check_positions.crs(crs)
-    check_files.text(labels, "labels")
-    if labels is not None and kind not in ("graphml", "gml"):
+    skip = check_files.count(options.skip, "skip")
+    text_labels = check_values.flag_or_none(options.text_labels, "text_labels")
+    header = check_values.flag_or_none(options.header, "header")
+    marks = check_files.marks(options.comments, "comments", MARKS)
+    chosen = (*check_files.ends(options.columns), options.weight_column)
+    choice = Choice._make(map(check_files.column, chosen, (*ENDS, "weight_column")))
+    place = options.coordinates
+    if place is not None:
+        place = check_files.path(place, "coordinates")
+    check_positions.crs(options.crs)
+    labels = check_files.text(options.labels, "labels")
+    of_networkx = kind in ("graphml", "gml")
+    if labels is not None and not of_networkx:
         raise ValueError(
             f"{name}: labels={check_values.shortened(labels)} is for GraphML and GML, not for "
             f"{kind}"
         )
     attribute = None
-    if kind in ("graphml", "gml") and isinstance(choice.weight, str):
-        attribute, choice.weight = choice.weight, None
+    if of_networkx and isinstance(choice.weight, str):
+        attribute, choice = choice.weight, choice._replace(weight=None)
     of_text = {
         f"skip={skip}": skip,
         "text_labels=True": text_labels,
         f"header={header}": header is not None,
-        f"comments={comments!r}": marks != MARKS,
+        f"comments={options.comments!r}": marks != MARKS,
     }
     of_tables = {
-        f"columns={check_values.shortened(columns)}": choice.source or choice.target,
-        f"weight_column={check_values.shortened(weight_column)}": choice.weight,
+        f"columns={check_values.shortened(options.columns)}": choice.source or choice.target,
+        f"weight_column={check_values.shortened(options.weight_column)}": choice.weight,
     }
-    given = next((key for key, value in of_text.items() if value), None)
-    column = next((key for key, value in of_tables.items() if value), None)
-    if kind not in ("edges", "parquet") and column is not None:
-        raise ValueError(
-            f"{name}: {column} is for tables of edges, text or parquet, not for {kind}"
-        )
-    if kind != "edges" and given is not None:
-        raise ValueError(f"{name}: {given} is for edge lists in text, not for {kind}")
-    limits = Budget.of(name, memory)
+    for known, kinds, what in (
+        (of_tables, ("edges", "parquet"), "tables of edges, text or parquet"),
+        (of_text, ("edges",), "edge lists in text"),
+    ):
+        unfit = next((key for key, value in known.items() if value), None)
+        if kind not in kinds and unfit is not None:
+            raise ValueError(f"{name}: {unfit} is for {what}, not for {kind}")
     if num_nodes is not None:
         limits.vertices(num_nodes)
     with limits.granted():
         if kind == "edges":
-            edges = read_edges(
-                name, limits, Asked(skip, text_labels, header, marks, choice),
-                directed=directed, num_nodes=num_nodes, data=data,
-            )  # fmt: skip
-        elif kind == "parquet":
-            data = load_bytes(name, limits) if data is None else data
-            edges = read_parquet(name, data, directed, num_nodes, limits, choice)
+            asked = Asked(
+                skip, text_labels, header, marks, choice, directed=directed, num_nodes=num_nodes
+            )
+            edges = read_edges(name, limits, asked, data)
         else:
             data = load_bytes(name, limits) if data is None else data
-            edges = _read_graph(
-                name, kind, data=data, directed=directed, num_nodes=num_nodes, limits=limits,
-                weight=attribute, labels=labels,
-            )  # fmt: skip
-        return with_positions(edges, name, place, crs, limits)
+            if kind == "parquet":
+                edges = read_parquet(data, directed, num_nodes, limits, choice)
+            elif kind in _COUNTED:
+                edges = _COUNTED[kind](data, directed, num_nodes, limits)
+            elif of_networkx:
+                edges = read_networkx(data, directed, kind, limits, attribute, labels)
+            else:
+                edges = _OF_FIXED_SIZE[kind](data, directed, limits)
+            if num_nodes is not None and num_nodes != edges.num_nodes:
+                raise ValueError(
+                    f"{name}: num_nodes={num_nodes}, but the file has {edges.num_nodes}"
+                )
+        return with_positions(edges, name, place, options.crs, limits)
 
 
-def _read_graph(
-    name: str, kind: str, data: bytes, directed: bool | None, num_nodes: int | None,
-    limits: Budget, weight: str | None, labels: str | None,
-) -> EdgeList:  # fmt: skip
-    if kind in ("npy", "pt", "abc"):
-        reader = {"npy": read_npy, "pt": read_pt, "abc": read_abc}[kind]
-        return reader(name, data, directed, num_nodes, limits)
-    if kind in ("graphml", "gml"):
-        edges = read_networkx(name, data, directed, kind, limits, weight, labels)
-    else:
-        read_matrix = {
-            "mtx": read_mtx, "metis": read_metis, "gr": read_gr, "npz": read_npz, "mci": read_mci,
-        }[kind]  # fmt: skip
-        edges = read_matrix(name, data, directed, limits)
-    if num_nodes is not None and num_nodes != edges.num_nodes:
-        raise ValueError(f"{name}: num_nodes={num_nodes}, but the file has {edges.num_nodes}")
-    return edges
+_COUNTED = {"npy": read_npy, "pt": read_pt, "abc": read_abc}  # num_nodes counts vertices beyond ids
+_OF_FIXED_SIZE = {
+    "mtx": read_mtx, "metis": read_metis, "gr": read_gr, "npz": read_npz, "mci": read_mci,
+}  # fmt: skip

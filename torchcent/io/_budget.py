@@ -13,16 +13,9 @@ from torchcent.runtime._memory import budget, ran_out, readable
 #: Upper bounds on the bytes that reading needs per byte of the (decompressed) file and per line of
 #: text (checked by tests/test_io_memory.py).
 _COST = {
-    "edges": (4, 80),
-    "names": (6, 320),
-    "abc": (6, 320),
-    "mci": (60, 0),
-    "mtx": (6, 150),
-    "metis": (40, 16),
-    "gr": (6, 150),
-    "graphml": (100, 0),
-    "gml": (100, 0),
-}
+    "edges": (4, 80), "names": (6, 320), "abc": (6, 320), "mci": (60, 0), "mtx": (6, 150),
+    "metis": (40, 16), "gr": (6, 150), "graphml": (100, 0), "gml": (100, 0),
+}  # fmt: skip
 #: Additional bytes per line, and the number of lines that the numeric readers process at a time.
 _CHUNK_LINE, _CHUNK_LINES = 160, 1 << 22
 #: Bytes per row of numbers while the file is read (with weights), and per byte of a piece of text.
@@ -35,17 +28,11 @@ _LINE = 500
 
 @dataclass(frozen=True)
 class Budget:
-    """The number of bytes that reading one file may use.
+    """The number of bytes that reading one file may use."""
 
-    Attributes:
-        path: the file, for messages.
-        limit: the budget in bytes.
-        memory: the value that the caller passed, or None.
-    """
-
-    path: str
+    path: str  # for messages
     limit: int
-    memory: int | None
+    memory: int | None  # what the caller passed
 
     @staticmethod
     def of(path: str, memory: int | None = None) -> Budget:
@@ -54,11 +41,11 @@ class Budget:
     def allow(self, needed: int, what: str) -> None:
         """Raises MemoryError, with both sizes, if ``what`` needs more than the budget."""
         if needed > self.limit:
-            advice = "raise it" if self.memory is not None else "half of what is free"
+            advice = "half of what is free; pass Run(memory=...), --memory, for more"
             raise MemoryError(
                 f"{self.path}: {what}: {needed} bytes ({readable(needed)}), but memory="
-                f"{self.limit} ({readable(self.limit)}) is allowed; {advice}"
-                + ("" if self.memory is not None else "; pass Run(memory=...), --memory, for more")
+                f"{self.limit} ({readable(self.limit)}) is allowed; "
+                + ("raise it" if self.memory is not None else advice)
             )
 
     @contextlib.contextmanager

@@ -21,7 +21,7 @@ _CHUNK = 2**24  # entries held in memory at a time
 
 
 def check_closure_path(path: str | os.PathLike[str]) -> str:
-    """Returns the suffix; raises an error if a closure cannot be written to this path."""
+    """The suffix, if a closure can be written to this path."""
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     if suffix not in _SUFFIXES:
         raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(_SUFFIXES)}")
@@ -32,20 +32,7 @@ def check_closure_path(path: str | os.PathLike[str]) -> str:
 def write_closure(
     path: str | os.PathLike[str], closure: Closure, labels: np.ndarray | None = None
 ) -> None:
-    """Writes the reachability relation. The suffix of `path` selects the format.
-
-    An existing file is replaced atomically.
-
-    ``.npy`` is bool [n, n], true at [u, v] where u reaches v. ``.npz`` is a packed form with
-
-    - ``component`` int32 [n]: the (strongly connected) component of each vertex;
-    - ``bits`` uint8 [c, ceil(c / 8)]: rows of ``numpy.packbits``, one bit per pair of components,
-      set if the first reaches the second or if they are equal;
-    - ``loop`` bool [n]: whether the vertex reaches itself;
-    - ``label`` [n]: the names of the vertices, if they have names.
-
-    Vertex u reaches v != u if and only if bit [component[u], component[v]] is set.
-    """
+    """Writes the reachability relation; docs/all_pairs.md describes both formats."""
     suffix = check_closure_path(path)
     n, vertex = closure.num_nodes, torch.arange(closure.num_nodes, device=closure.device)
     with replacing(path) as file:

@@ -30,19 +30,14 @@ def without_comments(data: bytes, marks: str = MARKS, number: int = 1) -> Text:
     ``sep=;`` in the first line, by which spreadsheets separate fields, is left out, too.
     """
     mark = b"[" + re.escape(marks).encode() + b"]" if marks else b"(?!)"
-    blank = re.compile(b"[ \t]*(" + mark + b"[^\n]*)?")
+    blank = re.compile(b"[ \t]*(" + mark + b"[^\n]*)?(?:\n|\\Z)")
     above = []
     said = re.match(rb"sep=[,;\t]\n", data)
     start, number = (0, number) if said is None else (said.end(), number + 1)
-    while start < len(data):
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        line = blank.fullmatch(data, start, end)
-        if not line:
-            break
+    while start < len(data) and (line := blank.match(data, start)):
         if line[1] is not None:
             above.append(line[1])
-        start, number = end + 1, number + 1
+        start, number = line.end(), number + 1
     body = data[start:]
     below = re.findall(b"\n[ \t]*(" + mark + b"[^\n]*)", body)
     if below:

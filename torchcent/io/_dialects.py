@@ -17,21 +17,33 @@ from torchcent.check._values import shortened
 from torchcent.io._budget import Budget
 from torchcent.io._comments import Text
 from torchcent.io._files import text_lines
-from torchcent.io._layout import (
-    BLANKS,
-    Choice,
-    is_number,
-    separator_of,
-    split_line,
-)
+from torchcent.io._layout import BLANKS, Choice, is_number, separator_of, split_line
 
 _TOKEN = re.compile(
     r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([{}\[\](),:])|([^\s'"{}\[\](),:]+))"""
 )
-_PAJEK = re.compile(rb"\*(vertices|network|arcs|edges|matrix)", re.I)
-_UCINET = re.compile(rb"dl[ \t,]+(n|nr|nc|nm|format)[ \t]*=", re.I)
-_XML = re.compile(rb"<(\?xml|!doctype|html|graphml|gexf)", re.I)
-_JSON = re.compile(rb'[{\[]\s*["{\[]')
+#: How formats begin that are no edge lists, and what to do about them.
+_OTHERS = (
+    (
+        r"\*(vertices|network|arcs|edges|matrix)",
+        "a network of Pajek, which is not read; networkx.read_pajek makes a graph of it that can "
+        "be passed",
+    ),
+    (
+        r"dl[ \t,]+(n|nr|nc|nm|format)[ \t]*=",
+        "a UCINET DL file, which is not read; export the network as an edge list (CSV), GraphML or "
+        "GML",
+    ),
+    (
+        r"<(\?xml|!doctype|html|graphml|gexf)",
+        "XML, not an edge list; format='graphml' (--format graphml) reads GraphML, "
+        "networkx.read_gexf GEXF",
+    ),
+    (
+        r'[{\[]\s*["{\[]',
+        "JSON, which is not read; networkx.node_link_graph makes a graph of it that can be passed",
+    ),
+)
 _ADJACENCY = re.compile(rb"#[ ]*GMT \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}[ \t]*")
 
 
@@ -47,33 +59,19 @@ class Rewritten(NamedTuple):
 def refuse_others(path: str, text: Text, choice: Choice) -> None:
     """Raises an error for formats of graphs that are no edge lists."""
     first = text.body[:200].lstrip()
-    if _PAJEK.match(first):
-        raise ValueError(
-            f"{path}:{text.number}: a network of Pajek, which is not read; networkx.read_pajek "
-            "makes a graph of it that can be passed"
-        )
-    if _UCINET.match(first):
-        raise ValueError(
-            f"{path}:{text.number}: a UCINET DL file, which is not read; export the network as an "
-            "edge list (CSV), GraphML or GML"
-        )
-    if _XML.match(first):
-        raise ValueError(
-            f"{path}:{text.number}: XML, not an edge list; format='graphml' (--format graphml) "
-            "reads GraphML, networkx.read_gexf GEXF"
-        )
-    if _JSON.match(first) and text.body.rstrip()[-1:] in (b"}", b"]"):
-        raise ValueError(
-            f"{path}:{text.number}: JSON, which is not read; networkx.node_link_graph makes a "
-            "graph of it that can be passed"
-        )
+    for begin, advice in _OTHERS:
+        is_json = advice.startswith("JSON")
+        if re.match(begin.encode(), first, re.I) and (
+            not is_json or text.body.rstrip()[-1:] in (b"}", b"]")
+        ):
+            raise ValueError(f"{path}:{text.number}: {advice}")
     head = text.body.lstrip()[:2000].partition(b"\n")[0].lower()
     if b"shared name" in head and b"source" not in head and choice.source is None:
         raise ValueError(
             f"{path}:{text.number}: a table of edges of Cytoscape that does not have their ends in "
             "columns of their own; export the network itself, as GraphML or SIF"
         )
-    if any(_ADJACENCY.fullmatch(line) for line in text.above):
+    if any(map(_ADJACENCY.fullmatch, text.above)):
         raise ValueError(
             f"{path}: an adjacency list of networkx.write_adjlist, whose rows are a vertex and its "
             "neighbors; networkx.read_adjlist makes a graph of it that can be passed, "
@@ -82,28 +80,24 @@ def refuse_others(path: str, text: Text, choice: Choice) -> None:
 
 
 def others(
-    path: str, text: Text, choice: Choice, header: bool | None, marks: str, limits: Budget
+    text: Text, choice: Choice, header: bool | None, marks: str, limits: Budget
 ) -> Iterator[Rewritten]:
-    """Other ways to read the text, the likeliest first.
-
-    Raises:
-        ValueError: a dictionary behind an edge cannot be read, or lacks the weight that was chosen.
-    """
+    """Other ways to read the text, the likeliest first."""
     try:
         limits.lines(text.body)
-        lines = text_lines(path, text.body)
+        lines = text_lines(limits.path, text.body)
     except (ValueError, MemoryError):
         return  # the caller has the error
-    kept = _without_remarks(lines, marks)
-    if kept != lines:
-        yield Rewritten(_text(text, kept), choice, header)
-    if any("{" in line for line in kept[:100]):
-        parts = _dictionaries(path, text, kept, choice)
+    plain = _without_remarks(lines, marks)
+    if plain != lines:
+        yield Rewritten(_text(text, plain), choice, header)
+    if any("{" in line for line in plain[:100]):
+        parts = _dictionaries(limits.path, text, plain, choice)
         if parts is not None:
             yield parts
-    kept = _without_ends(kept)
-    if kept != lines:
-        yield Rewritten(_text(text, kept), choice, header)
+    plain = _without_ends(plain)
+    if plain != lines:
+        yield Rewritten(_text(text, plain), choice, header)
 
 
 def _text(text: Text, lines: list[str]) -> Text:
@@ -116,7 +110,7 @@ def _without_remarks(lines: list[str], marks: str) -> list[str]:
         return lines
     mark = re.compile(rf"[ \t][{re.escape(marks)}]")
     separator = None
-    kept = []
+    plain = []
     for line in lines:
         at = mark.search(line)
         while at is not None:
@@ -131,8 +125,8 @@ def _without_remarks(lines: list[str], marks: str) -> list[str]:
             at = mark.search(line, at.end() - 1)
         if separator is None and line.strip(BLANKS):
             separator = separator_of(line)
-        kept.append(line)
-    return kept
+        plain.append(line)
+    return plain
 
 
 def _without_ends(lines: list[str]) -> list[str]:
@@ -163,7 +157,7 @@ def _dictionaries(path: str, text: Text, lines: list[str], choice: Choice) -> Re
         if len(split_line(ends, separator)) != 2:
             return None
         shown = row[at:]
-        attributes = (_short_attributes if len(shown) < 100 else _attributes)(shown)
+        attributes = (_attributes if len(shown) < 100 else _attributes.__wrapped__)(shown)
         if attributes is None:
             raise ValueError(f"{path}:{number}: {shown[:60]!r} is not a dictionary of attributes")
         pairs.append((number, ends, attributes))
@@ -207,18 +201,11 @@ def _dictionaries(path: str, text: Text, lines: list[str], choice: Choice) -> Re
 
 
 @lru_cache(maxsize=1024)
-def _short_attributes(text: str) -> dict[str, str] | None:
-    return _attributes(text)
-
-
 def _attributes(text: str) -> dict[str, str] | None:
-    """The plain values of a dictionary that Python printed, as text; None if it is none.
-
-    Numbers of NumPy count. Other values are the empty text, as they are no numbers.
-    """
+    """The plain values of a dictionary that Python printed, as text; None if it is none."""
     tokens = []
-    at, end = 0, len(text)
-    while at < end:
+    at = 0
+    while at < len(text):
         token = _TOKEN.match(text, at)
         if token is None:
             return None
@@ -229,21 +216,14 @@ def _attributes(text: str) -> dict[str, str] | None:
     known: dict[str, str] = {}
     depth, start = 1, 1
     for place, token in enumerate(tokens[1:], 1):
-        mark = token[3]
-        if mark in ("{", "[", "("):
-            depth += 1
-        elif mark in ("}", "]", ")"):
-            depth -= 1
-        last = depth == 0
-        if last and place != len(tokens) - 1:
+        depth += {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, ")": -1}.get(token[3], 0)
+        if depth == 0 and place != len(tokens) - 1:
             return None
-        if last or (depth == 1 and mark == ","):
+        if depth == 0 or (depth == 1 and token[3] == ","):
             item = tokens[start:place]
-            if item and (len(item) < 3 or item[1][3] != ":"):
-                return None
             if item:
-                key = next((x for x in (item[0][1], item[0][2], item[0][4]) if x is not None), None)
-                if key is None:
+                key = next((x for x in item[0].group(1, 2, 4) if x is not None), None)
+                if key is None or len(item) < 3 or item[1][3] != ":":
                     return None
                 known[key] = _value([x[3] or x[4] for x in item[2:]])
             start = place + 1

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import warnings
 
 import numpy as np
 
 from torchcent.check import _columns as check_columns
-from torchcent.io import _rounding
 from torchcent.io._comments import Text
 from torchcent.io._edge_list import distinct_ids
 from torchcent.io._layout import BLANKS, INTEGER, Layout, is_number
 from torchcent.io._rows import Columns
+from torchcent.io._tokens import of_rounded
 
 #: Of a column "Type", as Gephi writes it.
 OF_DIRECTION = (
@@ -21,11 +20,6 @@ OF_DIRECTION = (
 )
 _ROW = re.compile(rb"[#%][^\s#%][^\n]*[ \t,;][^\n]*")
 _WORDS = "comments=None (--comments none)"
-
-
-def tell(path: str, remarks: tuple[str, ...]) -> None:
-    for remark in remarks:
-        warnings.warn(f"{path}: {remark}", stacklevel=5)
 
 
 def of_counts(columns: Columns) -> tuple[str, ...]:
@@ -46,9 +40,10 @@ def of_counts(columns: Columns) -> tuple[str, ...]:
 def of_rows(columns: Columns, layout: Layout, header: bool | None) -> tuple[str, ...]:
     """Whether the first row may be a header, or the rows a matrix; and what its ids are."""
     remarks: tuple[str, ...] = () if columns.remark is None else (columns.remark,)
-    remarks += _rounding.remarks(columns.rounded)
+    remarks += of_rounded(columns.rounded)
     count = len(columns.ends[0])
-    if columns.names is None and not _are_ends(layout.heads) and _is_square(columns, layout):
+    named = layout.heads is not None and check_columns.ends(layout.heads) is not None
+    if columns.names is None and not named and _is_square(columns, layout):
         remarks += (of_square(layout.width, "numpy.loadtxt(...)"),)
     if columns.names is None and layout.heads is not None:
         shared = check_columns.shared_ids(layout.heads, *columns.ends)
@@ -79,15 +74,8 @@ def of_square(size: int, table: str) -> str:
     )
 
 
-def _are_ends(heads: tuple[str, str] | None) -> bool:
-    return heads is not None and check_columns.ends(heads) is not None
-
-
 def _is_square(columns: Columns, layout: Layout) -> bool:
-    """Whether the rows may be a matrix, below the numbers of its columns or not.
-
-    Three rows of three columns are one if the diagonal is 0, or all entries are 0 or 1.
-    """
+    """Whether the rows may be a matrix; one of 3 columns has a diagonal of 0, or only 0 and 1."""
     taken = [*columns.ends, *([] if columns.weight is None else [columns.weight])]
     count, width = len(taken[0]), layout.width
     above = count == width + 1 and all(x[0] == k for k, x in enumerate(taken))
@@ -112,14 +100,13 @@ def _is_alone(columns: Columns) -> bool:
 
 
 def of_comments(columns: Columns, layout: Layout, text: Text) -> tuple[str, ...]:
-    """How many lines that were left out as comments could be rows.
-
-    Above the first row, one line may be a header without weights.
-    """
+    """How many lines that were left out as comments could be rows; one above may be a header."""
     if columns.names is None and layout.source == 0:
         return ()  # no number begins with a mark
-    below = [line for line in text.below if _could_be_row(line, columns, layout)]
-    above = [line for line in text.above if _could_be_row(line, columns, layout)]
+    above, below = (
+        [line for line in lines if _could_be_row(line, columns, layout)]
+        for lines in (text.above, text.below)
+    )
     if len(above) < 2 and layout.weight is None:
         above = []
     return _left_out(above + below, "though they could be rows")

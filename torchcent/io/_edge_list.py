@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from torchcent.check._values import shortened
 from torchcent.graph import Graph
 from torchcent.io._budget import Budget
 from torchcent.runtime import _ops
+
+_HASHED = 1 << 20  # arcs that are hashed at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,13 +84,14 @@ class EdgeList:
             wrong = low if low < 0 else high
             raise ValueError(f"edge_index holds {wrong}; num_nodes={self.num_nodes} allows less")
         weight = self.edge_weight
-        if weight is not None and not isinstance(weight, Tensor):
-            raise TypeError(f"edge_weight must be a tensor or None, got {type(weight).__name__}")
         if weight is not None:
+            if not isinstance(weight, Tensor):
+                kind = type(weight).__name__
+                raise TypeError(f"edge_weight must be a tensor or None, got {kind}")
             check_values.dense(weight, "edge_weight")
-        if weight is not None and weight.shape != (index.size(1),):
-            shape = list(weight.shape)
-            raise ValueError(f"edge_weight must have shape [{index.size(1)}], got {shape}")
+            if weight.shape != (index.size(1),):
+                shape = list(weight.shape)
+                raise ValueError(f"edge_weight must have shape [{index.size(1)}], got {shape}")
         check_positions.crs(self.crs)
         check_positions.of_vertices(self.positions, self.num_nodes)
 
@@ -159,20 +163,10 @@ def number_vertices(
     also: np.ndarray | None = None,
     one_based: bool = False,
 ) -> tuple[Tensor, np.ndarray | None, int]:
-    """Maps integer ids to vertex numbers: ``(numbers [2, E], labels or None, n)``.
+    """Maps ids to vertex numbers: ``(numbers [2, E], labels or None, n)``.
 
-    The ids are the vertex numbers if they are exactly 0..n-1, or if they lie in this range for the
-    n given by the caller (``num_nodes``) or the file (``declared``). Ids in 1..n are shifted by
-    one. All other ids are renumbered in increasing order. Memory is bounded by the number of edges,
-    no matter how large the ids are.
-
-    Args:
-        limits: the budget of the file.
-        ends: sources and targets, int64 ``[E]`` each.
-        num_nodes: number of vertices that the caller requires.
-        declared: number of vertices that the file declares.
-        also: ids of vertices without edges.
-        one_based: whether the format counts from 1 (used only if n is known).
+    Ids in 0..n-1 are the numbers, if n is given, declared or their count; 1..n are shifted.
+    All others are numbered in increasing order, in memory bounded by the number of edges.
     """
     more = np.empty(0, np.int64) if also is None else also
     known = [x for x in (*ends, more) if x.size]
@@ -216,17 +210,16 @@ def distinct_ids(*ids: np.ndarray) -> np.ndarray:
     if not _ops.available:
         return np.unique(np.concatenate(ids))
     arrays = [_tensor(x) for x in ids] + [_tensor(np.empty(0, np.int64))] * (3 - len(ids))
-    found: np.ndarray = _ops.ops.distinct_ids(*arrays, torch.get_num_threads()).numpy()
-    return found
+    distinct: np.ndarray = _ops.ops.distinct_ids(*arrays, torch.get_num_threads()).numpy()
+    return distinct
 
 
 def _places(labels: np.ndarray, ends: Sequence[np.ndarray] | np.ndarray) -> Tensor:
     """Where the ids, ``[2, E]``, stand among the labels."""
     if not _ops.available:
         return torch.from_numpy(np.searchsorted(labels, np.stack(tuple(ends))))
-    arrays = map(_tensor, (labels, *ends))
-    found: Tensor = _ops.ops.id_places(*arrays, torch.get_num_threads())
-    return found
+    places: Tensor = _ops.ops.id_places(*map(_tensor, (labels, *ends)), torch.get_num_threads())
+    return places
 
 
 def _tensor(ids: np.ndarray) -> Tensor:
@@ -238,19 +231,9 @@ def _joined(ends: Sequence[np.ndarray] | np.ndarray) -> Tensor:
 
 
 def number_names(
-    where: str,
-    codes: Sequence[np.ndarray] | np.ndarray,
-    names: list[str],
-    num_nodes: int | None = None,
+    where: str, codes: Sequence[np.ndarray] | np.ndarray, names: list[str], num_nodes: int | None
 ) -> tuple[Tensor, np.ndarray, int]:
-    """Maps names to vertex numbers in alphabetical order: ``(numbers [2, E], labels, n)``.
-
-    Args:
-        where: the file, for messages.
-        codes: sources and targets, int64 ``[E]`` each, positions in ``names``.
-        names: distinct names, in any order.
-        num_nodes: number of vertices that the caller requires.
-    """
+    """Maps places of distinct names to vertex numbers in alphabetical order, as above."""
     if num_nodes is not None and num_nodes != len(names):
         raise ValueError(
             f"{where}: num_nodes={num_nodes}, but the file names {len(names)} vertices"
@@ -258,6 +241,52 @@ def number_names(
     order = sorted(range(len(names)), key=names.__getitem__)
     number = np.empty(len(names), np.int64)
     number[order] = np.arange(len(names))
-    labels = np.empty(len(names), object)
-    labels[:] = [names[k] for k in order]
+    labels = np.array([names[k] for k in order] or [], object)
     return _joined([number[x] for x in codes]), labels, len(names)
+
+
+def arcs(
+    edges: EdgeList, loops: bool = True, largest: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Row, column and weight of every arc once, sorted; both directions if undirected.
+
+    Of repeated arcs it is the smallest weight, or the `largest`.
+    """
+    row, col = edges.edge_index.numpy()
+    weight = None if edges.edge_weight is None else edges.edge_weight.double().numpy()
+    if not edges.directed:
+        row, col = np.concatenate([row, col]), np.concatenate([col, row])
+        weight = None if weight is None else np.concatenate([weight, weight])
+    keys = (col, row) if weight is None else (-weight if largest else weight, col, row)
+    order = np.lexsort(keys)
+    row, col = row[order], col[order]
+    first = np.ones(len(row), bool)
+    first[1:] = (row[1:] != row[:-1]) | (col[1:] != col[:-1])
+    if not loops:
+        first &= row != col
+    return row[first], col[first], None if weight is None else weight[order][first]
+
+
+def both_directions(row: np.ndarray, col: np.ndarray, weight: np.ndarray | None = None) -> bool:
+    """Whether every arc has its reverse, of equal weight and as often.
+
+    Sums of hashes with a random key that differ are certain, equal ones wrong with odds of 2^-64.
+    """
+    key = np.uint64(secrets.randbits(64))
+    forth = back = 0
+    for start in range(0, len(row), _HASHED):
+        u, v = (x[start : start + _HASHED].astype(np.uint64) for x in (row, col))
+        length = np.full(1, key)
+        if weight is not None:  # 0.0 and -0.0 are equal
+            length = _mixed((weight[start : start + _HASHED] + 0.0).view(np.uint64) ^ key)
+        forth += int(_mixed(_mixed(u ^ length) + v).sum(dtype=np.uint64))
+        back += int(_mixed(_mixed(v ^ length) + u).sum(dtype=np.uint64))
+    return forth % 2**64 == back % 2**64
+
+
+def _mixed(x: np.ndarray) -> np.ndarray:
+    """A bijection of 64 bits in which each bit depends on all (SplitMix64)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: np.ndarray = x ^ (x >> np.uint64(31))
+    return mixed

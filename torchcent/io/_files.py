@@ -1,41 +1,163 @@
-"""File suffixes, whole files and their text, and writing that replaces a file atomically."""
+"""Files, whole and in pieces, streams, compression, suffixes, text; replacing files atomically."""
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import contextlib
+import gzip
 import io
+import lzma
 import os
-from collections.abc import Iterator
-from typing import IO
+import re
+import zipfile
+import zlib
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, Any, TypeVar
 
 from torchcent.check import _files as check_files
 from torchcent.check._values import shortened
 from torchcent.io._budget import Budget
-from torchcent.io._packed import CHUNK, COMPRESSIONS, DAMAGED, chunks, compressing
+from torchcent.io._tokens import IrregularText
 from torchcent.runtime import _replacing
+from torchcent.runtime._optional import need
+
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+CHUNK = 1 << 20
+#: What decompressors raise: of truncated input bz2 ValueError, lzma LZMAError and gzip EOFError.
+DAMAGED = (EOFError, ValueError, OSError, zlib.error, lzma.LZMAError)
+
+
+def chunks(raw: IO[bytes], compression: str, limits: Budget) -> Iterator[bytes]:
+    """The decompressed contents of a file, up to CHUNK bytes at a time."""
+    if compression == ".xz":
+        yield from _unpack_xz(raw, limits)
+        return
+    file: Any = raw
+    if compression == ".gz":
+        file = gzip.GzipFile(fileobj=raw)
+    elif compression == ".bz2":
+        file = bz2.BZ2File(raw)
+    elif compression == ".zst":  # pyarrow's own read() keeps its buffer after an error
+        pyarrow = need("pyarrow", "io", "reading .zst")
+        file = io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
+    while chunk := file.read(CHUNK):
+        yield chunk
+
+
+def _unpack_xz(raw: IO[bytes], limits: Budget) -> Iterator[bytes]:
+    """Like LZMAFile, but also limits the dictionary size that a file claims (up to 4 GiB)."""
+    packed = raw.read(CHUNK)
+    while packed:
+        unpack = lzma.LZMADecompressor(memlimit=limits.limit)
+        while not unpack.eof:
+            if unpack.needs_input and not packed and not (packed := raw.read(CHUNK)):
+                raise EOFError("it ends before the end-of-stream marker")
+            try:
+                yield unpack.decompress(packed, CHUNK)
+            except lzma.LZMAError as error:
+                if "limit" not in str(error):
+                    raise
+                raise MemoryError(
+                    f"{limits.path}: the dictionary of this .xz file does not fit into "
+                    f"memory={limits.limit}"
+                ) from None
+            packed = b""
+        rest = unpack.unused_data
+        while not (packed := rest.lstrip(b"\0")) and (rest := raw.read(CHUNK)):  # padding
+            pass
+        if len(packed) < 6:
+            packed += raw.read(CHUNK)
+        if not packed.startswith(b"\xfd7zXZ"):  # ignore trailing data, as LZMAFile does
+            return
+
+
+@contextlib.contextmanager
+def compressing(raw: IO[bytes], compression: str) -> Iterator[IO[bytes]]:
+    """A file that compresses what is written to it into ``raw``."""
+    if not compression:
+        yield raw
+        return
+    packed: Any
+    if compression == ".gz":  # no time stamp and no file name: equal contents give equal files
+        with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed:
+            yield packed
+    elif compression == ".bz2":
+        with bz2.BZ2File(raw, "wb") as packed:
+            yield packed
+    else:
+        with lzma.LZMAFile(raw, "wb", preset=3) as packed:
+            yield packed
+
+
+#: A piece of text that ends at a line end, and the share of the file up to there.
+Piece = tuple[bytearray, float]
+_Item = TypeVar("_Item")
+_LONGEST = 4  # pieces of a line
+
+
+def pieces_of_file(path: str, limits: Budget) -> Generator[Piece, None, None]:
+    """The pieces of a regular file; IrregularText where only the whole tells what is wrong."""
+    if not os.path.isfile(path):
+        raise IrregularText
+    try:
+        yield from _ahead(_pieces(path, limits))
+    except DAMAGED:
+        raise IrregularText from None
+
+
+def pieces_of(text: bytes) -> Iterator[Piece]:
+    """The pieces of a text in memory."""
+    view, start = memoryview(text), 0
+    while start < len(text):
+        end = text.find(b"\n", start + CHUNK) + 1 or len(text)
+        yield bytearray(view[start:end]), end / len(text)
+        start = end
+
+
+def _pieces(path: str, limits: Budget) -> Iterator[Piece]:
+    with open(path, "rb") as raw:
+        size = os.fstat(raw.fileno()).st_size
+        parts = filter(None, chunks(raw, split_suffix(path)[1], limits))
+        chunk, rest = next(parts, b""), b""
+        while chunk:
+            share = min(raw.tell() / size, 1.0)
+            following = next(parts, b"")
+            end = chunk.rfind(b"\n") + 1 if following else len(chunk)
+            if end:
+                yield bytearray().join((rest, memoryview(chunk)[:end])), share
+                rest = b""
+            rest += chunk[end:]
+            if len(rest) > _LONGEST * CHUNK:
+                raise IrregularText
+            chunk = following
+
+
+def _ahead(items: Iterator[_Item]) -> Iterator[_Item]:
+    """The same items. From the third on, a thread makes one while the one before is in use."""
+    few = [item for _, item in zip(range(2), items, strict=False)]
+    yield from few
+    if len(few) < 2:
+        return
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            coming = pool.submit(next, items, None)
+        except RuntimeError:  # the system grants no thread
+            yield from items
+            return
+        while (item := coming.result()) is not None:
+            coming = pool.submit(next, items, None)
+            yield item
+
 
 #: Maps suffixes to formats. ``format=`` accepts a format name or any of its suffixes.
 FORMATS = {
-    ".txt": "edges",
-    ".tsv": "edges",
-    ".csv": "edges",
-    ".edges": "edges",
-    ".el": "edges",
-    ".edgelist": "edges",
-    ".konect": "edges",
-    ".abc": "abc",
-    ".mci": "mci",
-    ".mtx": "mtx",
-    ".graph": "metis",
-    ".gr": "gr",
-    ".graphml": "graphml",
-    ".gml": "gml",
-    ".npz": "npz",
-    ".npy": "npy",
-    ".pt": "pt",
-    ".parquet": "parquet",
-}
+    ".txt": "edges", ".tsv": "edges", ".csv": "edges", ".edges": "edges", ".el": "edges",
+    ".edgelist": "edges", ".konect": "edges", ".abc": "abc", ".mci": "mci", ".mtx": "mtx",
+    ".graph": "metis", ".gr": "gr", ".graphml": "graphml", ".gml": "gml", ".npz": "npz",
+    ".npy": "npy", ".pt": "pt", ".parquet": "parquet",
+}  # fmt: skip
 
 _PASSED = "makes a graph of it that can be passed to every function"
 #: What to do about suffixes of other programs.
@@ -55,7 +177,7 @@ _OTHERS = {
 
 
 def split_suffix(path: str | os.PathLike[str]) -> tuple[str, str]:
-    """Returns the suffix of the format and that of the compression, in lower case."""
+    """The suffix of the format and that of the compression, in lower case."""
     stem, last = os.path.splitext(os.path.basename(os.fspath(path)))
     last = last.lower()
     if last in COMPRESSIONS:
@@ -64,11 +186,7 @@ def split_suffix(path: str | os.PathLike[str]) -> tuple[str, str]:
 
 
 def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
-    """Returns the format of ``path``: ``format`` if given, otherwise determined by the suffix.
-
-    Raises:
-        ValueError: the suffix or format is unknown; the message lists the known ones.
-    """
+    """The format of a path: that which is named, otherwise that of its suffix."""
     path = check_files.path(path)
     if check_files.text(format, "format") is not None:
         assert format is not None
@@ -93,13 +211,7 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
 
 
 def load_bytes(path: str | os.PathLike[str], limits: Budget | None = None) -> bytes:
-    """Returns the contents of the file, decompressed according to its suffix.
-
-    Raises:
-        FileNotFoundError: the file does not exist.
-        MemoryError: the file, or its decompressed contents, exceed ``limits``.
-        ValueError: a directory, an empty file, or a damaged or truncated compressed file.
-    """
+    """The contents of the file, decompressed according to its suffix."""
     path = check_files.path(path)
     limits = limits or Budget.of(path)
     compression = split_suffix(path)[1]
@@ -120,8 +232,8 @@ def load_bytes(path: str | os.PathLike[str], limits: Budget | None = None) -> by
     return data
 
 
-def joined(parts: Iterator[bytes], limits: Budget) -> bytes:
-    """Joins all chunks; the decompressed size is checked against the limit as it grows."""
+def joined(parts: Iterable[bytes], limits: Budget) -> bytes:
+    """All chunks; the decompressed size is checked against the limit as it grows."""
     whole = io.BytesIO()
     for chunk in parts:
         limits.allow(whole.tell() + len(chunk), "what the file holds, not all of it counted")
@@ -129,12 +241,47 @@ def joined(parts: Iterator[bytes], limits: Budget) -> bytes:
     return whole.getvalue()
 
 
-def text_bytes(path: str | os.PathLike[str], data: bytes) -> bytes:
-    """Returns ``data`` as text with newline line ends and without a byte-order mark.
+_PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+#: formats by what they begin with; other text is an edge list
+_BEGINS = {
+    "npy": rb"\x93NUMPY",
+    "parquet": rb"PAR1",
+    "mtx": rb"%%MatrixMarket",
+    "mci": rb"(#[^\n]*\n|\s)*\(mcl",
+    "graphml": rb"\s*(<\?xml|<graphml)",
+    "gml": rb"(\s*#[^\n]*\n|\s*(Creator|Version|comment)\s[^\n]*\n)*\s*graph\s*\[",
+    "gr": rb"(c[^\n]*\n|\s)*p sp\s",
+}
 
-    Raises:
-        ValueError: the data are not text.
-    """
+
+def load_stream(file: IO[bytes], limits: Budget) -> bytes:
+    """All that a stream such as standard input holds, decompressed."""
+    data = joined(iter(lambda: file.read(CHUNK), b""), limits)
+    compression = next((name for magic, name in _PACKED.items() if data.startswith(magic)), "")
+    try:
+        if compression:
+            data = joined(chunks(io.BytesIO(data), compression, limits), limits)
+    except DAMAGED as error:
+        raise ValueError(f"{limits.path}: truncated or damaged {compression} ({error})") from None
+    if not data:
+        raise ValueError(f"{limits.path}: it is empty")
+    return data
+
+
+def format_of_data(data: bytes) -> str:
+    """The format of a graph file, found in its contents."""
+    if data.startswith(b"PK\x03\x04"):
+        try:
+            names = zipfile.ZipFile(io.BytesIO(data)).namelist()
+        except zipfile.BadZipFile:  # the reader says so
+            names = []
+        return "pt" if any(name.endswith("/data.pkl") for name in names) else "npz"
+    text = data.removeprefix(b"\xef\xbb\xbf")
+    return next((name for name, begin in _BEGINS.items() if re.match(begin, text)), "edges")
+
+
+def text_bytes(path: str | os.PathLike[str], data: bytes) -> bytes:
+    """The data with newlines as line ends and without a byte-order mark, if they are text."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ValueError(
             f"{path}: text in UTF-16; accepted: UTF-8, which iconv -f UTF-16 -t UTF-8 makes of it"
@@ -150,7 +297,7 @@ def text_bytes(path: str | os.PathLike[str], data: bytes) -> bytes:
 
 
 def text_lines(path: str | os.PathLike[str], data: bytes) -> list[str]:
-    """Returns the lines of ``data``; invalid UTF-8 raises ValueError that names the line."""
+    """The lines of a text in UTF-8; the error about any other names the line."""
     try:
         return data.decode().split("\n")
     except UnicodeDecodeError as error:
@@ -161,7 +308,7 @@ def text_lines(path: str | os.PathLike[str], data: bytes) -> list[str]:
         ) from None
 
 
-def is_text(data: bytes) -> bool:
+def is_text(data: bytes | bytearray) -> bool:
     """Whether the data are valid UTF-8. Only non-ASCII parts are decoded, one at a time."""
     if data.isascii():
         return True
@@ -195,10 +342,7 @@ def check_target(path: str | os.PathLike[str]) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Opens a binary file that replaces ``path`` if the block ends without an error.
-
-    See ``runtime._replacing``. ``.gz``, ``.bz2`` and ``.xz`` compress regular files.
-    """
+    """Opens a file that replaces ``path`` if the block ends without an error; suffixes compress."""
     path = check_files.path(path)
     check_target(path)
     suffix = split_suffix(path)[1]

@@ -1,8 +1,4 @@
-"""What each format of graph files can hold, and what of a graph it would lose.
-
-:data:`HOLDS` is the only declaration of this: :func:`torchcent.write` warns by it, and
-``torchcent convert`` and the table of docs/files.md are made of it.
-"""
+"""What each format of graph files holds, and what of a graph it would lose."""
 
 from __future__ import annotations
 
@@ -18,52 +14,39 @@ from torchcent.io._layout import INTEGER
 
 
 class Holds(NamedTuple):
-    """What a format holds.
+    """What a format holds."""
 
-    Attributes:
-        suffix: of its files, for messages and tables.
-        labels: "names"; "ids", integers >= 0; or "counted", 0 to n - 1 or 1 to n.
-        weights: whether edges may have weights.
-        directions: "stated" whether the graph is directed; "symmetric": found in the entries;
-            "undirected" only; or "asked" of the reader.
-        isolated: whether vertices without edges are there.
-        loops: whether loops are there.
-        repeated: which weight repeated edges keep, or "all": each has its own row.
-        positions: whether positions of the vertices are there.
-        first: the number of vertex 0 where vertices are counted.
-        written: whether :func:`torchcent.write` writes it.
-    """
-
-    suffix: str
-    labels: str
-    weights: bool
-    directions: str
-    isolated: bool
-    loops: bool
-    repeated: str
-    positions: bool
-    first: int | None = None
-    written: bool = True
+    suffix: str  # of its files, for messages and tables
+    labels: str = "names"  # or "ids", integers >= 0; or "counted", 0 to n - 1 or 1 to n
+    weights: bool = True
+    directions: str = "stated"  # or "symmetric" as entries are, "undirected", "asked" of readers
+    isolated: bool = True  # vertices without edges
+    loops: bool = True
+    repeated: str = "all"  # or which weight repeated edges keep
+    positions: bool = False
+    first: int | None = None  # the number of vertex 0 where vertices are counted
+    written: bool = True  # by torchcent.write
 
 
+_MATRIX = Holds("", labels="counted", directions="symmetric", repeated="smallest", first=1)
 #: by the name of the format; "csv" is "edges" between commas, without comments
 HOLDS = {
-    "edges": Holds(".txt .tsv .edges .el", "names", True, "stated", True, True, "all", False),
-    "csv": Holds(".csv", "names", True, "asked", False, True, "all", False),
-    "abc": Holds(".abc", "names", True, "asked", False, True, "all", False),
-    "mci": Holds(".mci", "ids", True, "symmetric", True, True, "largest", False),
-    "mtx": Holds(".mtx", "counted", True, "stated", True, True, "smallest", False, 1),
-    "metis": Holds(".graph", "counted", True, "undirected", True, False, "smallest", False, 1),
-    "gr": Holds(".gr", "counted", True, "symmetric", True, True, "smallest", False, 1),
-    "npz": Holds(".npz", "counted", True, "symmetric", True, True, "smallest", False, 0),
-    "npy": Holds(".npy", "counted", False, "asked", False, True, "all", False, 0),
-    "pt": Holds(".pt", "names", True, "stated", True, True, "all", True),
-    "parquet": Holds(".parquet", "names", True, "stated", True, True, "all", False),
-    "graphml": Holds(
-        ".graphml", "names", True, "stated", True, True, "all", True, None, False
+    "edges": Holds(".txt .tsv .edges .el"),
+    "csv": Holds(".csv", directions="asked", isolated=False),
+    "abc": Holds(".abc", directions="asked", isolated=False),
+    "mci": Holds(".mci", labels="ids", directions="symmetric", repeated="largest"),
+    "mtx": _MATRIX._replace(suffix=".mtx", directions="stated"),
+    "metis": _MATRIX._replace(suffix=".graph", directions="undirected", loops=False),
+    "gr": _MATRIX._replace(suffix=".gr"),
+    "npz": _MATRIX._replace(suffix=".npz", first=0),
+    "npy": Holds(
+        ".npy", labels="counted", weights=False, directions="asked", isolated=False, first=0
     ),
-    "gml": Holds(".gml", "names", True, "stated", True, True, "all", True, None, False),
-}  # fmt: skip
+    "pt": Holds(".pt", positions=True),
+    "parquet": Holds(".parquet"),
+    "graphml": Holds(".graphml", positions=True, written=False),
+    "gml": Holds(".gml", positions=True, written=False),
+}
 
 
 def holds(path: str | os.PathLike[str], kind: str) -> Holds:
@@ -80,14 +63,7 @@ class Loss(NamedTuple):
 
 
 def losses(edges: EdgeList, form: Holds, repeated: int, symmetric: bool) -> list[Loss]:
-    """What a file of this format lacks of the graph.
-
-    Args:
-        edges: the graph.
-        form: the format.
-        repeated: number of edges that stand there more than once.
-        symmetric: whether a directed graph has every arc in both directions.
-    """
+    """What a file of this format lacks of the graph, whose arcs may be symmetric."""
     lost = []
     labels = edges.labels
     if not _holds_labels(labels, form):
@@ -116,8 +92,8 @@ def losses(edges: EdgeList, form: Holds, repeated: int, symmetric: bool) -> list
     if not form.loops and (count := int(loops.sum())):
         lost.append(Loss("loops", f"{count:,} loops"))
     if form.repeated != "all" and repeated:
-        kept = "" if edges.edge_weight is None else f"the {form.repeated} weight of each is kept"
-        lost.append(Loss("repeated", f"{repeated:,} repeated edges", kept))
+        advice = "" if edges.edge_weight is None else f"the {form.repeated} weight of each is kept"
+        lost.append(Loss("repeated", f"{repeated:,} repeated edges", advice))
     if edges.positions is not None and not form.positions:
         lost.append(Loss("positions", "the positions of the vertices"))
     return lost
@@ -143,53 +119,16 @@ def in_words(form: Holds, lost: Iterable[Loss]) -> str:
     """A sentence about what is lost, and the formats that keep it."""
     lost = list(lost)
     parts = [x.text + (f" ({x.advice})" if x.advice else "") for x in lost]
-    fields = {x.what for x in lost}
     better = [
-        each.suffix.split()[0] for each in HOLDS.values() if each.written and _keeps(each, fields)
+        each.suffix.split()[0]
+        for each in HOLDS.values()
+        if each.written and all(_keeps(each, x.what) for x in lost)
     ]
     keeps = f"; {' '.join(better)} would" if better else ""
     return f"{form.suffix.split()[0]} does not hold {', '.join(parts)}{keeps}"
 
 
-def _keeps(form: Holds, fields: set[str]) -> bool:
-    kept = {
-        "labels": form.labels == "names",
-        "kinds": form.labels == "names" and form.suffix[:4] not in (".txt", ".csv"),
-        "weights": form.weights,
-        "directions": form.directions == "stated",
-        "isolated": form.isolated,
-        "loops": form.loops,
-        "repeated": form.repeated == "all",
-        "positions": form.positions,
-    }
-    return all(kept[field] for field in fields)
-
-
-_LABELS = {"names": "any", "ids": "integers >= 0"}
-_DIRECTIONS = {
-    "stated": "yes", "symmetric": "directed unless symmetric", "undirected": "undirected only",
-    "asked": "no (`directed=`)",
-}  # fmt: skip
-
-
-def table() -> list[str]:
-    """The lines of the table in docs/files.md."""
-    heads = (
-        "labels", "weights", "direction", "isolated vertices", "loops", "repeated edges",
-        "positions",
-    )  # fmt: skip
-    lines = ["| | " + " | ".join(heads) + " |", "|---" * 8 + "|"]
-    for form in HOLDS.values():
-        yes_or_no = {True: "yes", False: "no"}
-        cells = [
-            "`" + "` `".join(form.suffix.split()) + "`" + ("" if form.written else " (read only)"),
-            _LABELS.get(form.labels, f"counted from {form.first}"),
-            yes_or_no[form.weights],
-            _DIRECTIONS[form.directions],
-            yes_or_no[form.isolated],
-            yes_or_no[form.loops],
-            "yes" if form.repeated == "all" else f"the {form.repeated} weight",
-            yes_or_no[form.positions],
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
+def _keeps(form: Holds, field: str) -> bool:
+    if field == "kinds":
+        return form.labels == "names" and form.suffix[:4] not in (".txt", ".csv")
+    return getattr(form, field) in (True, "names", "stated", "all")

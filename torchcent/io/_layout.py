@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from torchcent.check import _columns as check_columns
@@ -25,6 +26,7 @@ _TABBED = re.compile(r'(?:^|\t) *(?:"((?:[^"]|"")*)" *(?=\t|\Z)|([^\t]*))')
 #: A field in quotes, between any separators.
 _ENCLOSED = re.compile(r'(^|[\t,;]) *"(?:[^"]|"")*"(?= *(?:[\t,;]|\Z))')
 _SEPARATORS = {"": "blanks", "\t": "tabs", ",": "commas", ";": "semicolons"}
+ENDS = ("columns[0] (--source-column)", "columns[1] (--target-column)")
 
 
 @dataclass
@@ -45,21 +47,26 @@ class Layout:
     named_above: bool = False  # the columns have their names in a comment
     heads: tuple[str, str] | None = None  # the names of the columns of ends
 
+    @property
+    def like_r(self) -> bool:
+        """Whether fields between blanks may be in quotes."""
+        return self.quoted and not self.separator
+
+    @property
+    def in_quotes(self) -> bool:
+        """Whether fields between separators may be in quotes."""
+        return bool(self.separator) and (self.quoted or self.separator != "\t")
+
     def split(self, line: str) -> list[str]:
         return split_line(line, self.separator, self.quoted)
 
 
-@dataclass
-class Choice:
+class Choice(NamedTuple):
     """The columns that the caller chose: names, or numbers from 1."""
 
     source: int | str | None = None
     target: int | str | None = None
     weight: int | str | None = None
-
-    @property
-    def named(self) -> bool:
-        return any(isinstance(x, str) for x in (self.source, self.target, self.weight))
 
 
 def split_blanks(line: str) -> list[str]:
@@ -69,33 +76,19 @@ def split_blanks(line: str) -> list[str]:
 
 def split_line(line: str, separator: str, quoted: bool = False) -> list[str]:
     """The fields of a line, which may be in quotes; between blanks or tabs only if `quoted`."""
-    if '"' in line and not separator and quoted:
-        return [
-            word or field.replace('\\"', '"').replace('""', '"')
-            for field, word in _QUOTED.findall(line)
-        ]
+    if '"' not in line or (separator in ("", "\t") and not quoted):
+        return [x.strip(BLANKS) for x in line.split(separator)] if separator else split_blanks(line)
     if not separator:
-        return split_blanks(line)
-    if '"' in line and separator == "\t" and quoted:
-        found = _TABBED.findall(line)
-        return [(word or field.replace('""', '"')).strip(BLANKS) for field, word in found]
-    if '"' in line and separator in ",;":
-        rows = csv.reader([line], delimiter=separator, skipinitialspace=True)
-        try:
-            return [x.strip(BLANKS) for x in next(rows)]
-        except csv.Error:  # an overlong field: every reader rejects an empty row
-            return []
-    return [x.strip(BLANKS) for x in line.split(separator)]
-
-
-def _is_quoted(line: str, separator: str) -> bool:
-    """Whether quotes enclose fields: between blanks if all are in quotes or numbers, as R has it.
-
-    Between tabs they do as between commas, whose quotes need no such flag.
-    """
-    if separator:
-        return separator == "\t"
-    return '"' in line and all(not word or is_number(word) for _, word in _QUOTED.findall(line))
+        parts = _QUOTED.findall(line)
+        return [word or field.replace('\\"', '"').replace('""', '"') for field, word in parts]
+    if separator == "\t":
+        parts = _TABBED.findall(line)
+        return [(word or field.replace('""', '"')).strip(BLANKS) for field, word in parts]
+    try:
+        fields = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+    except csv.Error:  # an overlong field: every reader rejects an empty row
+        return []
+    return [x.strip(BLANKS) for x in fields]
 
 
 def is_number(text: str) -> bool:
@@ -106,41 +99,29 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-class Roles(NamedTuple):
-    """The columns that are taken, and what the caller should know of it."""
-
-    source: int
-    target: int
-    weight: int | None
-    remarks: tuple[str, ...]
-
-
 def roles(
     where: str, names: Sequence[str], choice: Choice, numeric: Sequence[bool], header: bool = True
-) -> Roles:
-    """The columns of a table: as chosen, or by their names, or the first two.
+) -> tuple[int, int, int | None, tuple[str, ...]]:
+    """Source, target and weight of a table, as chosen or by names, else the first; and remarks.
 
-    Args:
-        where: the file, for messages.
-        names: those of all columns; of a table without names its first row.
-        choice: the columns that the caller chose.
-        numeric: whether a column holds numbers, as far as its first rows tell.
-        header: whether the columns have names.
+    Without a `header`, `names` are the first row. `numeric` tells which columns begin with numbers.
     """
     ends = check_columns.ends(names) if header else None
-    free = list(range(len(names)))
-    if header:
-        free = [k for k in free if not check_columns.is_index(names[k])]
-        free = [k for k in free if not check_columns.is_weight(names[k])]
-    source, target = ends[:2] if ends else (free if len(free) > 1 else (0, 1))[:2]
-    if choice.source is not None:
-        source = _chosen(where, "columns[0] (--source-column)", choice.source, names)
-    if choice.target is not None:
-        target = _chosen(where, "columns[1] (--target-column)", choice.target, names)
+    free = [
+        k for k, name in enumerate(names)
+        if not (header and (check_columns.is_index(name) or check_columns.is_weight(name)))
+    ]  # fmt: skip
+    places = ends[:2] if ends else (free if len(free) > 1 else (0, 1))[:2]
+    wanted = (*zip(ENDS, choice[:2], places, strict=True), ("weight_column", choice[2], None))
+    source, target, weight = (
+        place if column is None else _chosen(where, argument, column, names)
+        for argument, column, place in wanted
+    )
+    assert source is not None and target is not None
     chosen = choice.source is not None or choice.target is not None
-    weight, remarks = None, []
+    remarks = []
     if choice.weight is not None:
-        weight = _chosen(where, "weight_column", choice.weight, names)
+        pass
     elif header:
         weight = check_columns.weight(names, (source, target))
         words = weight is not None and weight < len(numeric) and not numeric[weight]
@@ -175,22 +156,17 @@ def roles(
             f"columns {names[source]!r} and {names[target]!r} are taken for the ends of the edges; "
             "columns= (--source-column, --target-column) chooses others"
         )
-    return Roles(source, target, weight, tuple(remarks))
+    return source, target, weight, tuple(remarks)
 
 
 def find_layout(path: str, text: Text, choice: Choice, header: bool | None = None) -> Layout:
-    """Finds the separator, width, header and column roles from the first two rows.
-
-    Args:
-        path: the file, for messages.
-        text: the text and its comments, the last of which above the rows may name the columns.
-        choice: the columns that the caller chose.
-        header: whether the first row has the names of the columns; None decides.
-    """
+    """The separator, width, header (None decides) and columns, found in the first two rows."""
     where = f"{path}:{text.number}"
     first, *rest = first_rows(path, text.body)
     separator = separator_of(first)
-    quoted = _is_quoted(first, separator)
+    quoted = separator == "\t"
+    if not separator and '"' in first:  # as R writes it: all are in quotes or numbers
+        quoted = all(not word or is_number(word) for _, word in _QUOTED.findall(first))
     fields = split_line(first, separator, quoted)
     if len(fields) < 2:
         raise ValueError(
@@ -205,8 +181,7 @@ def find_layout(path: str, text: Text, choice: Choice, header: bool | None = Non
     above = None if header else _names_above(text, fields, separator)
     names = fields
     doubtful: tuple[str, ...] = ()
-    if choice.named:
-        wanted = [x for x in (choice.source, choice.target, choice.weight) if isinstance(x, str)]
+    if wanted := [x for x in choice if isinstance(x, str)]:
         if above and all(x in above for x in wanted) and not all(x in fields for x in wanted):
             header = False
         elif header is False:
@@ -224,7 +199,7 @@ def find_layout(path: str, text: Text, choice: Choice, header: bool | None = Non
     if not header and above:
         names = above
     row = below if header else fields
-    sample = [*zip(row, below, strict=False)] if len(below) == len(row) else [(x,) for x in row]
+    sample = zip(row, below if len(below) == len(row) else row, strict=True)
     numeric = [any(_is_weight(x, separator) for x in both) for both in sample]
     has_header = header or names is not fields
     source, target, weight, remarks = roles(where, names, choice, numeric, has_header)
@@ -278,7 +253,6 @@ def _refuse_matrix(where: str, fields: list[str], below: list[str]) -> None:
 
 
 def _chosen(where: str, argument: str, column: int | str, fields: Sequence[str]) -> int:
-    """The place of a column that the caller chose."""
     if isinstance(column, int):
         if column > len(fields):
             raise ValueError(f"{where}: {argument}={column}, but the row has {len(fields)} columns")
@@ -304,16 +278,9 @@ def mixed_separators(fields: list[str], separator: str) -> str:
 
 
 def first_rows(path: str, body: bytes) -> list[str]:
-    """Returns the first two rows that are not blank."""
-    rows: list[bytes] = []
-    start = 0
-    while len(rows) < 2 and start < len(body):
-        end = body.find(b"\n", start)
-        end = len(body) if end < 0 else end
-        if body[start:end].strip(b" \t"):
-            rows.append(body[start:end])
-        start = end + 1
-    return text_lines(path, b"\n".join(rows))
+    """The first two rows that are not blank."""
+    rows = (x[0] for x in re.finditer(rb"[^\n]+", body) if x[0].strip(b" \t"))
+    return text_lines(path, b"\n".join(islice(rows, 2)))
 
 
 def _is_weight(text: str, separator: str) -> bool:
@@ -325,10 +292,7 @@ def _is_header(
     fields: list[str], ends: check_columns.Ends | None, below: list[str], taken: list[int],
     separator: str,
 ) -> bool:  # fmt: skip
-    """Whether a row is a header: it has two known column names, or words above numbers.
-
-    So is one whose first field is empty, as R and pandas write it above the numbers of rows.
-    """
+    """Whether a row has two known names, words above numbers, or an empty name as R writes it."""
     if any(_is_weight(x, separator) for x in fields):
         return False
     if fields[0] == "" and len(fields) > 2:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from torchcent.io._budget import Budget
-from torchcent.io._directions import both_directions
-from torchcent.io._edge_list import EdgeList
+from torchcent.io._edge_list import EdgeList, both_directions
 from torchcent.io._files import text_bytes, text_lines
 from torchcent.io._tokens import IrregularText, number_rows
 
@@ -19,15 +20,15 @@ _HEADER = (
     rb"(pattern|integer|unsigned-integer|real|double|complex)[ \t]+"
     rb"(general|symmetric|skew-symmetric|hermitian)[ \t]*"
 )
+_SIZE = re.compile("[0-9]{1,18}")
+#: row, column and weight
+Entries = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
 
-def read_mtx(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
-    """Reads Matrix Market: entry ``(i, j)`` is the edge i-j; the labels are 1..n, as in the file.
-
-    ``symmetric`` (also skew and hermitian) means undirected, ``general`` means directed. A
-    symmetric file lists one triangle; a file with both an entry and its mirror image is rejected.
-    """
+def read_mtx(data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
+    """Reads Matrix Market; one triangle of a symmetric matrix, whose graph is undirected."""
     # scipy.io.mmread is not used: it reads out of bounds on some damaged files
+    path = limits.path
     limits.text("mtx", data)
     data = text_bytes(path, data)
     first, body, at = _head(data, re.compile(rb"[ \t]*(?:%[^\n]*)?(?:\n|\Z)"))
@@ -43,12 +44,12 @@ def read_mtx(path: str, data: bytes, directed: bool | None, limits: Budget) -> E
             f"{path}:1: {shown!r}; accepted: '%%MatrixMarket matrix', coordinate or array, "
             "pattern, integer or real, general, symmetric or skew-symmetric"
         )
-    layout, kind, symmetry = (header[k].decode().lower() for k in (1, 2, 3))
+    layout, kind, symmetry = (x.decode().lower() for x in header.groups())
     if kind == "complex":
         raise ValueError(f"{path}: complex entries; accepted: pattern, integer, real")
     fields = text_lines(path, first)[0].split()
     width = 3 if layout == "coordinate" else 2
-    if len(fields) != width or not all(re.fullmatch("[0-9]{1,18}", x) for x in fields):
+    if len(fields) != width or not all(map(_SIZE.fullmatch, fields)):
         raise ValueError(
             f"{path}:{at - 1}: {' '.join(fields)[:60]!r} where {width} sizes are expected"
         )
@@ -58,73 +59,68 @@ def read_mtx(path: str, data: bytes, directed: bool | None, limits: Budget) -> E
     limits.vertices(rows)
     if b"\n%" in body or body.startswith(b"%"):
         body = re.sub(rb"(?m)^%[^\n]*", b"", body)
-    values, counts = _numbers(path, body, fractions=kind != "pattern", first_line=at)
-    sign = -1 if symmetry == "skew-symmetric" else 1
+    numbers = _numbers(path, body, fractions=kind != "pattern", first_line=at)
     if layout == "array":
         if kind == "pattern":
             raise ValueError(f"{path}:1: an array has no pattern; accepted: integer, real")
-        row, col, value = _array_entries(path, values, rows, symmetry, limits)
-        weight: np.ndarray | None = finite_weight(path, value)
+        edges = _array_entries(numbers.values, rows, symmetry, limits)
     else:
-        width = 2 if kind == "pattern" else 3
-        table = _table(path, values, counts, width, at, "i j" if width == 2 else "i j value")
-        if len(table) != sizes[2]:
-            raise ValueError(
-                f"{path}: the header says {sizes[2]} entries, the body has {len(table)}"
-            )
-        row, col = _ends(path, table, counts, rows, at, "entry")
-        weight = None if kind == "pattern" else finite_weight(path, table[:, 2])
+        form = "i j" if kind == "pattern" else "i j value"
+        edges = numbers.entries(form, rows, sizes[2], ("the header", "entry", "entries"))
         if symmetry != "general":
-            row, col, weight = _mirrored(path, row, col, weight, sign)
-    if directed is None:
-        directed = symmetry == "general"
-    return one_based_edges(np.stack([row, col]), weight, rows, directed)
+            edges = _mirrored(path, edges, symmetry == "skew-symmetric")
+    return one_based_edges(edges, rows, symmetry == "general" if directed is None else directed)
 
 
 def _head(data: bytes, comment: re.Pattern[bytes]) -> tuple[bytes, bytes, int]:
-    """Returns the first line that is not a comment, the rest, and the number of the next line."""
+    """The first line that is not a comment, the rest, and the number of the next line."""
     start, number = 0, 1
-    while start < len(data) and (found := comment.match(data, start)):
-        start, number = found.end(), number + 1
-    end = data.find(b"\n", start)
-    if end < 0:
-        return data[start:], b"", number + 1
-    return data[start:end], data[end + 1 :], number + 1
+    while start < len(data) and (line := comment.match(data, start)):
+        start, number = line.end(), number + 1
+    first, _, rest = data[start:].partition(b"\n")
+    return first, rest, number + 1
 
 
-def _table(
-    path: str, values: np.ndarray, counts: np.ndarray, width: int, first_line: int, what: str
-) -> np.ndarray:
-    """Reshapes the numbers to rows of ``width``."""
-    wrong = np.flatnonzero((counts != width) & (counts != 0))
-    if len(wrong):
-        raise ValueError(
-            f"{path}:{first_line + wrong[0]}: {counts[wrong[0]]} numbers where {what!r} has {width}"
-        )
-    return values.reshape(-1, width)
+class _Numbers(NamedTuple):
+    """The numbers of the lines below a header."""
+
+    path: str
+    values: np.ndarray
+    counts: np.ndarray  # of each line
+    first_line: int
+
+    def entries(self, form: str, n: int, count: int, words: tuple[str, str, str]) -> Entries:
+        """The ends, counted from 0, and the third number of each line, if it is of this form."""
+        path, values, counts, first_line = self
+        head, one, many = words
+        width = 2 if form == "i j" else 3
+        wrong = np.flatnonzero((counts != width) & (counts != 0))
+        if len(wrong):
+            k = wrong[0]
+            raise ValueError(
+                f"{path}:{first_line + k}: {counts[k]} numbers where {form!r} has {width}"
+            )
+        table = values.reshape(-1, width)
+        if len(table) != count:
+            raise ValueError(f"{path}: {head} says {count} {many}, the body has {len(table)}")
+        ends = _whole(table[:, :2])
+        wrong = np.flatnonzero(((ends < 1) | (ends > n) | (ends != table[:, :2])).any(1))
+        if len(wrong):
+            line = first_line + int(np.flatnonzero(counts)[wrong[0]])
+            u, v = table[wrong[0], :2]
+            raise ValueError(f"{path}:{line}: {one} {u:g} {v:g}; accepted: 1..{n}")
+        weight = None if width == 2 else finite_weight(path, table[:, 2])
+        return ends[:, 0] - 1, ends[:, 1] - 1, weight
 
 
-def _ends(
-    path: str, table: np.ndarray, counts: np.ndarray, n: int, first_line: int, what: str
-) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the first two columns converted from 1-based to 0-based."""
-    ends = _whole(table[:, :2])
-    wrong = np.flatnonzero(((ends < 1) | (ends > n) | (ends != table[:, :2])).any(1))
-    if len(wrong):
-        line = first_line + int(np.flatnonzero(counts)[wrong[0]])
-        u, v = table[wrong[0], :2]
-        raise ValueError(f"{path}:{line}: {what} {u:g} {v:g}; accepted: 1..{n}")
-    return ends[:, 0] - 1, ends[:, 1] - 1
-
-
-def _array_entries(
-    path: str, values: np.ndarray, n: int, symmetry: str, limits: Budget
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns the nonzeros of a dense column-major matrix; the lower triangle if symmetric."""
+def _array_entries(values: np.ndarray, n: int, symmetry: str, limits: Budget) -> Entries:
+    """The nonzeros of a dense column-major matrix, of which a triangle is listed if symmetric."""
     skew = symmetry == "skew-symmetric"
     count = n * n if symmetry == "general" else n * (n - 1) // 2 if skew else n * (n + 1) // 2
     if len(values) != count:
-        raise ValueError(f"{path}: {count} values make {n} x {n}, the body has {len(values)}")
+        raise ValueError(
+            f"{limits.path}: {count} values make {n} x {n}, the body has {len(values)}"
+        )
     limits.allow(40 * n * n, f"a dense matrix of {n} x {n}")
     if symmetry == "general":
         matrix = values.reshape(n, n).T
@@ -134,18 +130,16 @@ def _array_entries(
         matrix[row, col] = values
         matrix[col, row] = -values if skew else values
     row, col = np.nonzero(matrix)
-    return row, col, matrix[row, col]
+    return row, col, finite_weight(limits.path, matrix[row, col])
 
 
-def _mirrored(
-    path: str, row: np.ndarray, col: np.ndarray, weight: np.ndarray | None, sign: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Returns both triangles of a symmetric matrix, given the one that the file lists."""
+def _mirrored(path: str, entries: Entries, skew: bool) -> Entries:
+    """Both triangles of a symmetric matrix, of which the file lists one."""
+    row, col, weight = entries
     below, above = row > col, row < col
     if below.any() and above.any():
         n = int(max(row.max(), col.max())) + 1
-        first = row[below].astype(np.int64) * n + col[below]
-        both = np.intersect1d(first, col[above].astype(np.int64) * n + row[above])
+        both = np.intersect1d(row[below] * n + col[below], col[above] * n + row[above])
         if len(both):
             i, j = divmod(int(both[0]), n)
             raise ValueError(
@@ -154,12 +148,12 @@ def _mirrored(
             )
     off = below | above
     if weight is not None:
-        weight = np.concatenate([weight, sign * weight[off]])
+        weight = np.concatenate([weight, -weight[off] if skew else weight[off]])
     return np.concatenate([row, col[off]]), np.concatenate([col, row[off]]), weight
 
 
 def finite_weight(path: str, value: np.ndarray, what: str = "") -> np.ndarray:
-    """Returns ``value`` as float64; raises ValueError unless all values are finite reals."""
+    """The value as float64, if all are finite real numbers."""
     if value.dtype.kind not in "biuf":
         raise ValueError(f"{path}: {what}weights of dtype {value.dtype}; accepted: real numbers")
     weight = np.asarray(value, np.float64)
@@ -173,37 +167,29 @@ def finite_weight(path: str, value: np.ndarray, what: str = "") -> np.ndarray:
     return weight
 
 
-def one_based_edges(
-    index: np.ndarray, weight: np.ndarray | None, n: int, directed: bool
-) -> EdgeList:
-    """Returns the edge list of a file that counts from 1 (``index`` counts from 0)."""
-    return EdgeList(
-        torch.from_numpy(np.ascontiguousarray(index, np.int64)),
-        None if weight is None else torch.from_numpy(np.array(weight, np.float64)),
-        np.arange(1, n + 1),
-        n,
-        directed,
-    )
+def one_based_edges(entries: Entries, n: int, directed: bool) -> EdgeList:
+    """The edges, counted from 0, of a file that counts from 1."""
+    row, col, weight = entries
+    weights = None if weight is None else torch.from_numpy(np.array(weight, np.float64))
+    index = torch.from_numpy(np.stack([row, col]))
+    return EdgeList(index, weights, np.arange(1, n + 1), n, directed)
 
 
-def read_metis(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
+def read_metis(data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
     """Reads METIS (DIMACS10) ``.graph``: a header ``n m [fmt [ncon]]``, then one line per vertex.
 
-    The graph is undirected, and both directions of an edge are listed with the same weight;
-    directed=True reads each entry as an arc. ``fmt`` declares vertex sizes and vertex weights (both
-    ignored) and edge weights. The labels are the line numbers 1..n. ``m`` counts each edge once.
+    ``fmt`` declares edge weights, and sizes and weights of vertices, which are ignored.
     """
+    path = limits.path
     limits.text("metis", data)
     data = text_bytes(path, data)
+    comments = 0
     if data.startswith(b"%") or b"\n%" in data:
         data, comments = re.subn(rb"(?m)^%[^\n]*\n?", b"", data)
-    else:
-        comments = 0
-    data = data.lstrip()
-    end = data.find(b"\n")
-    head = text_lines(path, data[: end if end >= 0 else len(data)])[0].split()
+    first, _, body = data.lstrip().partition(b"\n")
+    head = text_lines(path, first)[0].split()
     shown = " ".join(head)[:60]
-    if not 2 <= len(head) <= 4 or not all(re.fullmatch("[0-9]{1,18}", x) for x in head):
+    if not 2 <= len(head) <= 4 or not all(map(_SIZE.fullmatch, head)):
         raise ValueError(f"{path}:1: {shown!r} is not a METIS header 'n m [fmt [ncon]]'")
     n, m = int(head[0]), int(head[1])
     form = head[2].zfill(3) if len(head) > 2 else "000"
@@ -212,10 +198,9 @@ def read_metis(path: str, data: bytes, directed: bool | None, limits: Budget) ->
     constraints = int(head[3]) if len(head) > 3 else int(form[1])
     skip = int(form[0]) + (constraints if form[1] == "1" else 0)
     step = 2 if form[2] == "1" else 1
-    body = data[end + 1 :] if end >= 0 else b""
     limits.vertices(n)
 
-    values, counts = _numbers(path, body, fractions=step == 2, first_line=2 + comments)
+    _, values, counts, _ = _numbers(path, body, fractions=step == 2, first_line=2 + comments)
     if len(counts) == n - 1 or n == 0 == len(counts):  # an isolated last vertex, without a newline
         counts = np.append(counts, 0)[: max(n, len(counts))]
     if len(counts) < n or counts[n:].any():
@@ -232,8 +217,7 @@ def read_metis(path: str, data: bytes, directed: bool | None, limits: Budget) ->
     owner = np.repeat(np.arange(n), counts)
     place = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts) - skip
     is_neighbour = (place >= 0) & (place % step == 0)
-    row = owner[is_neighbour]
-    neighbour = values[is_neighbour]
+    row, neighbour = owner[is_neighbour], values[is_neighbour]
     col = _whole(neighbour)
     wrong = np.flatnonzero((col < 1) | (col > n) | (col != neighbour))
     if len(wrong):
@@ -241,21 +225,21 @@ def read_metis(path: str, data: bytes, directed: bool | None, limits: Budget) ->
         raise ValueError(
             f"{path}: line of vertex {v}: neighbour {neighbour[wrong[0]]:g}; accepted: 1..{n}"
         )
-    loops = int((row == col - 1).sum())
+    col -= 1
     # a self-loop is listed once; some writers count it as half an edge, others as one
-    if 2 * m not in (len(row), len(row) + loops):
+    if 2 * m not in (len(row), len(row) + int((row == col).sum())):
         raise ValueError(
             f"{path}: the header says {m} edges, the body has {len(row)} entries, "
             f"which make {len(row) / 2:g}"
         )
     weight = finite_weight(path, values[(place >= 0) & (place % 2 == 1)]) if step == 2 else None
     if not directed:
-        _check_both_ends(path, row, col - 1, weight, n)
-    return one_based_edges(np.stack([row, col - 1]), weight, n, bool(directed))
+        _check_both_ends(path, row, col, weight, n)
+    return one_based_edges((row, col, weight), n, bool(directed))
 
 
 def _whole(values: np.ndarray) -> np.ndarray:
-    """Converts to int64; values that do not fit become 0, which these formats never allow."""
+    """As int64; values that do not fit become 0, which these formats never allow."""
     if values.dtype == np.int64:
         return values
     return np.where(np.abs(values) < 2.0**62, values, 0).astype(np.int64)
@@ -265,13 +249,13 @@ def _check_both_ends(
     path: str, row: np.ndarray, col: np.ndarray, weight: np.ndarray | None, n: int
 ) -> None:
     """Checks that both ends list every edge, with equal weights."""
+    if both_directions(row, col, weight):
+        return
     forth, back = row * n + col, col * n + row
-    if weight is None:
-        forth.sort()
-        back.sort()
-    else:
-        first, second = np.lexsort((weight, forth)), np.lexsort((weight, back))
-        forth, back = forth[first], back[second]
+    first, second = (
+        np.argsort(x) if weight is None else np.lexsort((weight, x)) for x in (forth, back)
+    )
+    forth, back = forth[first], back[second]
     wrong = np.flatnonzero(forth != back)
     if len(wrong):
         # the smaller key occurs more often in one of the sorted arrays than in the other
@@ -296,16 +280,12 @@ def _check_both_ends(
             )
 
 
-def read_gr(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
-    """Reads DIMACS shortest-path ``.gr``: ``c`` comments, ``p sp n m``, arcs ``a u v weight``.
-
-    By default, the graph is undirected if the file lists every arc in both directions with the same
-    weight, as road networks do. The labels are 1..n, as in the file.
-    """
+def read_gr(data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
+    """Reads DIMACS ``.gr``: ``c`` comments, ``p sp n m``, arcs ``a u v weight``; or both ways."""
+    path = limits.path
     limits.text("gr", data)
     data = text_bytes(path, data)
-    comment = re.compile(rb"(?:c(?:[ \t][^\n]*)?|[ \t]*)(?:\n|\Z)")
-    head, body, at = _head(data, comment)
+    head, body, at = _head(data, re.compile(rb"(?:c(?:[ \t][^\n]*)?|[ \t]*)(?:\n|\Z)"))
     problem = re.fullmatch(rb"p[ \t]+(?:sp|aux)?[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]*", head)
     if not problem:
         shown = text_lines(path, head[:60])[0]
@@ -316,27 +296,19 @@ def read_gr(path: str, data: bytes, directed: bool | None, limits: Budget) -> Ed
     plain = body.replace(b"\na", b"\n ")
     if body.startswith(b"a"):
         plain = b" " + plain[1:]
-    values, counts = _numbers(path, plain, fractions=True, first_line=at, shown=body)
-    table = _table(path, values, counts, 3, at, "a u v weight")
-    if len(table) != m:
-        raise ValueError(f"{path}: the line 'p' says {m} arcs, the body has {len(table)}")
-    row, col = _ends(path, table, counts, n, at, "arc")
-    weight = finite_weight(path, table[:, 2])
-    if directed is None:
-        directed = not both_directions(row, col, weight)
-    return one_based_edges(np.stack([row, col]), weight, n, directed)
+    numbers = _numbers(path, plain, fractions=True, first_line=at, shown=body)
+    arcs = numbers.entries("a u v weight", n, m, ("the line 'p'", "arc", "arcs"))
+    return one_based_edges(arcs, n, not both_directions(*arcs) if directed is None else directed)
 
 
 def _numbers(
     path: str, text: bytes, *, fractions: bool, first_line: int, shown: bytes | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Calls :func:`number_rows`; the error names the line of the first invalid number."""
+) -> _Numbers:
+    """The numbers of a text; the error names the line of the first invalid one."""
     kinds: list[type[np.generic]] = [np.int64, np.float64] if fractions else [np.int64]
     for dtype in kinds:
-        try:
-            return number_rows(text, dtype)
-        except IrregularText:
-            pass
+        with contextlib.suppress(IrregularText):
+            return _Numbers(path, *number_rows(text, dtype), first_line)
     lines = text_lines(path, text)
     for at, line in enumerate(lines):
         try:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +15,12 @@ import torch
 from torchcent.check import _files as check_files
 from torchcent.check import _values as check_values
 from torchcent.check._values import dense, shortened
-from torchcent.io import _rounding
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import (
     encodes,
     load_bytes,
+    pieces_of,
     replacing,
     split_suffix,
     text_bytes,
@@ -29,40 +28,28 @@ from torchcent.io._files import (
 )  # fmt: skip
 from torchcent.io._layout import BLANKS, INTEGER, Layout, is_number, split_blanks, split_line
 from torchcent.io._native import cluster_matrix, clusters_of, is_native, read_matrix
-from torchcent.io._quoted import is_quoted, quoted_lines, read_quoted
-from torchcent.io._text import _read_arrow
-from torchcent.io._tokens import IrregularText
+from torchcent.io._rows import read_rows
+from torchcent.io._tokens import IrregularText, warn_of_rounded
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-_SMALL = 1 << 16  # bytes
-
 _COMMENT = re.compile(rb"^[ ]*#[^\n]*", re.M)
 
 
-def read_abc(
-    path: str, data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget
-) -> EdgeList:
-    """Reads lines ``A B [weight]``, separated by tabs if the line has any, otherwise by blanks.
-
-    Names are names even if they look like numbers. Vertices are numbered by first occurrence, as in
-    mcl. A missing weight is 1. The graph is undirected by default.
-    """
+def read_abc(data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget) -> EdgeList:
+    """Reads ``A B [weight]``, between tabs if the line has any; vertices in order of occurrence."""
+    path = limits.path
     limits.text("abc", data)
-    data = text_bytes(path, data)
-    rows = _COMMENT.sub(b"", data)
+    rows = _COMMENT.sub(b"", text_bytes(path, data))
     try:
-        if len(rows) < _SMALL:  # faster than to load the fast reader
-            raise IrregularText
-        source, target, weight, names = _regular(rows)
+        source, target, weight, names = _regular(rows, limits)
     except IrregularText:
         limits.lines(rows)
         source, target, weight, names = _by_line(path, rows)
     if num_nodes is not None and num_nodes != len(names):
         raise ValueError(f"{path}: num_nodes={num_nodes}, but the file names {len(names)} vertices")
-    for remark in _rounding.remarks(_rounding.rounded(weight, rows)):
-        warnings.warn(f"{path}: {remark}", stacklevel=5)
+    warn_of_rounded(path, weight, rows)
     index = torch.from_numpy(np.stack([source, target]))
     weights = None if weight is None else torch.from_numpy(np.array(weight))
     return EdgeList(index, weights, names, len(names), bool(directed))
@@ -71,8 +58,8 @@ def read_abc(
 _Parts = tuple[np.ndarray, np.ndarray, "np.ndarray | None", "list[str]"]
 
 
-def _regular(rows: bytes) -> _Parts:
-    """Reads a file whose lines all have the same two or three columns with the fast reader."""
+def _regular(rows: bytes, limits: Budget) -> _Parts:
+    """Reads a file whose lines all have the same two or three columns by compiled code."""
     rows = rows.strip(b"\n") + b"\n"
     first = rows[: rows.find(b"\n")]
     separator = "\t" if b"\t" in first else ""
@@ -82,14 +69,8 @@ def _regular(rows: bytes) -> _Parts:
     if width not in (2, 3):
         raise IrregularText
     layout = Layout(separator, width, 0, 1, 2 if width == 3 else None, False)
-    columns = _read_arrow(rows, layout, text_labels=True)
-    assert columns.names is not None
-    seen, first_at = np.unique(np.stack(columns.ends, axis=1).ravel(), return_index=True)
-    order = seen[np.argsort(first_at)]
-    number = np.empty(len(columns.names), np.int64)
-    number[order] = np.arange(len(order))
-    source, target = (number[x] for x in columns.ends)
-    return source, target, columns.weight, [columns.names[k] for k in order]
+    columns, _ = read_rows(pieces_of(rows), layout, limits, "", names=True)
+    return *columns.ends, columns.weight, columns.names or []
 
 
 def _by_line(path: str, rows: bytes) -> _Parts:
@@ -198,14 +179,14 @@ def matrix_lines(
     num_nodes: int | None = None,
     comment: str = "",
 ) -> Iterable[str]:
-    """Returns the text of a native matrix of clusters, in pieces."""
-    members = [_members(cluster, at) for at, cluster in enumerate(_clusters(clusters))]
-    largest = max((v for part in members for v in part), default=-1)
+    """The text of a native matrix of clusters, in pieces."""
+    parts = _members(clusters)
     ids = integer_labels(labels)
-    if ids is None:
-        ids = np.arange(largest + 1 if num_nodes is None else check_files.count(num_nodes, "n"))
-    _check_members(members, len(ids))
-    return cluster_matrix(members, ids, comment)
+    if ids is None and num_nodes is None:
+        ids = np.arange(max((v for part in parts for v in part), default=-1) + 1)
+    elif ids is None:
+        ids = np.arange(check_files.count(num_nodes, "n"))
+    return cluster_matrix(_members(parts, len(ids)), ids, comment)
 
 
 def integer_labels(labels: Sequence[Any] | np.ndarray | None) -> np.ndarray | None:
@@ -225,40 +206,97 @@ def integer_labels(labels: Sequence[Any] | np.ndarray | None) -> np.ndarray | No
 def cluster_lines(
     clusters: Iterable[Tensor | Sequence[int]], labels: Sequence[Any] | np.ndarray | None = None
 ) -> Iterable[str]:
-    """Returns the lines that :func:`write_clusters` writes."""
+    """The lines that :func:`write_clusters` writes."""
     names = None if labels is None else [str(x) for x in check_files.sequence(labels, "labels")]
     for name in names or []:
         if not encodes(name):
             raise ValueError(f"labels holds {name!r}, which cannot stand in a file of clusters")
-    parts = [_members(cluster, at) for at, cluster in enumerate(_clusters(clusters))]
-    _check_members(parts, None if names is None else len(names))
-    yield from quoted_lines(
-        [list(map(str, x)) if names is None else [names[v] for v in x] for x in parts]
-    )
+    parts = _members(clusters)
+    _members(parts, 2**63 if names is None else len(names))
+    rows = [list(map(str, x)) if names is None else [names[v] for v in x] for x in parts]
+    needed = any(_breaks(row, at) for row in rows for at in range(len(row)))
+    if needed:
+        yield _QUOTED_NAMES + "\n"
+    for row in rows:
+        shown = [
+            quoted(name) if needed and (name[:1] == '"' or _breaks(row, at)) else name
+            for at, name in enumerate(row)
+        ]
+        yield "\t".join(shown) + "\n"
 
 
-def _check_members(clusters: list[list[int]], n: int | None) -> None:
-    for at, members in enumerate(clusters):
-        if members and (min(members) < 0 or (n is not None and max(members) >= n)):
-            accepted = "0 or more" if n is None else f"below the {n} of labels"
-            wrong = min(members) if min(members) < 0 else max(members)
-            raise ValueError(f"clusters[{at}] holds {wrong}; accepted: {accepted}")
-
-
-def _clusters(clusters: Any) -> list[Any]:
+def _members(clusters: Any, n: int | None = None) -> list[list[int]]:
+    """The vertices of each cluster, below n if that is known."""
     if isinstance(clusters, torch.Tensor):
         dense(clusters, "clusters")
     try:
-        return list(clusters)
+        parts = list(clusters)
     except TypeError:
         raise TypeError(f"clusters must be a sequence, got {shortened(clusters)}") from None
+    for at, cluster in enumerate(parts):
+        members = parts[at] = check_files.sequence(cluster, f"clusters[{at}]")
+        if not all(isinstance(x, Integral) and not isinstance(x, bool) for x in members):
+            raise TypeError(f"clusters[{at}] must hold vertex numbers, got {members!r:.60}")
+        if n is not None and members and (min(members) < 0 or max(members) >= n):
+            accepted = "0 or more" if n == 2**63 else f"below the {n} of labels"
+            wrong = min(members) if min(members) < 0 else max(members)
+            raise ValueError(f"clusters[{at}] holds {wrong}; accepted: {accepted}")
+    return parts
 
 
-def _members(cluster: Any, at: int) -> list[int]:
-    members = check_files.sequence(cluster, f"clusters[{at}]")
-    if not all(isinstance(x, Integral) and not isinstance(x, bool) for x in members):
-        raise TypeError(f"clusters[{at}] must hold vertex numbers, got {members!r:.60}")
-    return members
+#: mcl writes names as they are and has no quotes, so that a name may begin with one. A file in
+#: which quotes have a meaning therefore begins with a comment that says so.
+_QUOTED_NAMES = "# names in double quotes, as in CSV"
+_QUOTED_MARK = re.compile(
+    rb"(?:\xef\xbb\xbf)?" + _QUOTED_NAMES.encode() + rb"[ \t]*(?:\r\n|\r|\n|\Z)"
+)
+_FIELD = re.compile(r'"((?:[^"]|"")*)"(?=[\t\n\r]|\Z)|([^\t\n]*)')
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _breaks(row: list[str], at: int) -> bool:
+    """Whether a name in a line would be read as something else."""
+    name = row[at]
+    if not name.strip() or any(x in name for x in "\t\n\r\0"):
+        return True
+    if at == 0 and (name[0] in "#\ufeff" or name.lstrip().startswith("(mclheader")):
+        return True
+    return len(row) == 1 and name.split() != [name]
+
+
+def _read_quoted(path: str, data: bytes) -> Iterator[list[str]]:
+    """The names of each line, of which some are in quotes and may hold line ends."""
+    text = "\n".join(text_lines(path, data.removeprefix(b"\xef\xbb\xbf")))
+    row: list[str] = []
+    at, begins = 0, True
+    while at < len(text):
+        if begins and text[at] == "#":
+            at = text.find("\n", at) % (len(text) + 1) + 1
+            continue
+        field = _FIELD.match(text, at)
+        assert field is not None  # the second part matches nothing, too
+        name, word = field.groups()
+        if name is not None:
+            row.append(name.replace('""', '"'))
+        elif word[:1] == '"':
+            line = text.count("\n", 0, at) + 1
+            shown = text[at:].partition("\n")[0][:60]
+            raise ValueError(f"{path}:{line}: a quote that does not end there: {shown!r}")
+        elif word.removesuffix("\r"):
+            row.append(word.removesuffix("\r"))
+        at = field.end()
+        if name is not None and text[at : at + 1] == "\r":
+            at += 1
+        begins = text[at : at + 1] != "\t"
+        if begins and row:
+            yield row
+            row = []
+        at += 1
+    if row:
+        yield row
 
 
 def read_clusters(path: str | os.PathLike[str]) -> list[list[str]]:
@@ -272,11 +310,12 @@ def read_clusters(path: str | os.PathLike[str]) -> list[list[str]]:
         FileNotFoundError: the file does not exist.
         ValueError: the file is empty, binary or damaged.
     """
+    path = check_files.path(path)
     data = load_bytes(path)
     if is_native(data):
-        return clusters_of(read_matrix(str(path), data, Budget.of(str(path))))
-    if is_quoted(data):
-        return read_quoted(path, data)
+        return clusters_of(read_matrix(data, Budget.of(path)))
+    if _QUOTED_MARK.match(data):
+        return list(_read_quoted(path, data))
     lines = text_lines(path, text_bytes(path, data))
     return [
         [x for x in (line.split("\t") if "\t" in line else line.split()) if x]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import IO, NamedTuple
 
 import numpy as np
 import torch
 
-from torchcent.io import _rounding
 from torchcent.io._budget import Budget
-from torchcent.io._directions import both_directions
-from torchcent.io._edge_list import EdgeList
+from torchcent.io._edge_list import EdgeList, arcs, both_directions
 from torchcent.io._files import encodes, text_bytes, text_lines
 from torchcent.io._layout import INTEGER, is_number
+from torchcent.io._tokens import warn_of_rounded
 from torchcent.runtime import _ops
 
 _SECTION = re.compile(r"\((mclheader|mclcols|mclrows|mcldoms|mclmatrix)\b([^()]*)\)")
@@ -39,11 +38,9 @@ def is_native(data: bytes) -> bool:
     return _MARK.match(data) is not None
 
 
-def read_matrix(path: str, data: bytes, limits: Budget, graph: bool = False) -> Matrix:
-    """Reads a native matrix: entry i of a vector ``j i:value ... $`` is in column j and row i.
-
-    Rows and columns without ids count from 0; those of a graph have the ids of the others.
-    """
+def read_matrix(data: bytes, limits: Budget, graph: bool = False) -> Matrix:
+    """Reads a matrix: entry i of a vector ``j i:value ... $`` is in column j and row i."""
+    path = limits.path
     limits.text("mci", data)
     text = "\n".join(text_lines(path, text_bytes(path, data)))
     sections = dict(_SECTION.findall(re.sub(r"#.*", "", text)))
@@ -63,19 +60,15 @@ def read_matrix(path: str, data: bytes, limits: Budget, graph: bool = False) -> 
     columns = _domain(path, sections, "mclcols", limits.vertices(int(shape[2])))
     body = _body(sections["mclmatrix"])
     column, row, value = _compiled_vectors(body) or _vectors(path, body)
-    for remark in _rounding.remarks(_rounding.rounded(value, body.encode())):
-        warnings.warn(f"{path}: {remark}", stacklevel=5)
+    warn_of_rounded(path, value, body.encode())
     row, column = _numbered(path, rows, row), _numbered(path, columns, column)
     return Matrix(rows, columns, row, column, value)
 
 
-def read_mci(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
-    """Reads the matrix of a graph: entry i of a vector ``j i:value ... $`` is the arc j -> i.
-
-    The labels are the ids of the file's domain: 0..n-1 unless the file declares others. By
-    default, the graph is undirected if the matrix is symmetric.
-    """
-    matrix = read_matrix(path, data, limits, graph=True)
+def read_mci(data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
+    """Reads the matrix of a graph: entry i of the vector j is the arc j -> i."""
+    path = limits.path
+    matrix = read_matrix(data, limits, graph=True)
     n = len(matrix.rows)
     if not np.array_equal(matrix.rows, matrix.columns):
         raise ValueError(f"{path}: columns and rows of different domains; a graph has one")
@@ -143,18 +136,13 @@ def _compiled_vectors(body: str) -> tuple[np.ndarray, np.ndarray, np.ndarray] | 
 
 
 def _vectors(path: str, body: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns the column, row and value of every entry."""
-    columns, counts, entries = [], [], []
-    *vectors, rest = body.split("$")
-    if rest.strip():
-        raise ValueError(f"{path}: the last vector, {rest.split()[0]}, does not end with '$'")
-    for vector in vectors:
-        head, *entry = vector.split() or [""]
-        columns.append(head.partition(":")[0])
-        counts.append(len(entry))
-        entries += entry
-    parts = [entry.partition(":") for entry in entries]
-    column = np.repeat(_integers(path, columns), counts)
+    """The column, row and value of every entry."""
+    *vectors, rest = (part.split() or [""] for part in body.split("$"))
+    if rest != [""]:
+        raise ValueError(f"{path}: the last vector, {rest[0]}, does not end with '$'")
+    columns = _integers(path, [vector[0].partition(":")[0] for vector in vectors])
+    parts = [entry.partition(":") for vector in vectors for entry in vector[1:]]
+    column = np.repeat(columns, [len(vector) - 1 for vector in vectors])
     row = _integers(path, [part[0] for part in parts])
     wrong = next((part[2] for part in parts if part[2] and not is_number(part[2])), None)
     if wrong is not None:
@@ -168,13 +156,7 @@ def _vectors(path: str, body: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def cluster_matrix(
     clusters: Sequence[Sequence[int]], ids: np.ndarray, comment: str = ""
 ) -> Iterator[str]:
-    """The lines of a native matrix with a column per cluster, as mcl writes it.
-
-    Args:
-        clusters: the vertices of each cluster.
-        ids: the id of each vertex, integers >= 0.
-        comment: the first line.
-    """
+    """The lines of a native matrix with a column per cluster, as mcl writes it."""
     width = len(str(int(ids.max()) + 1)) if len(ids) else 1
     if len(ids) and int(ids.max()) == 2**31 - 1:  # its successor is not an integer of mcl
         width = 1
@@ -211,44 +193,25 @@ def write_mci(file: IO[bytes], edges: EdgeList, path: str) -> None:
         raise ValueError(f"{path}: id {labels.min()} cannot stand in this format; accepted: >= 0")
     named = labels is None or labels.dtype == object
     ids = np.arange(edges.num_nodes) if named else labels
-    row, col = edges.edge_index.numpy()
-    weight = edges.edge_weight
-    value = np.ones(len(row)) if weight is None else weight.double().numpy()
-    if not edges.directed:
-        row, col = np.concatenate([row, col]), np.concatenate([col, row])
-        value = np.concatenate([value, value])
-    order = np.lexsort((-value, ids[col], ids[row]))
-    row, col, value = row[order], col[order], value[order]
-    first = np.ones(len(row), bool)
-    first[1:] = (row[1:] != row[:-1]) | (col[1:] != col[:-1])
-    row, col, value = row[first], col[first], value[first]
+    place = torch.from_numpy(np.argsort(np.argsort(ids)))
+    ids = np.sort(ids)
+    row, col, value = arcs(replace(edges, edge_index=place[edges.edge_index]), largest=True)
     file.write(f"(mclheader\nmcltype matrix\ndimensions {len(ids)}x{len(ids)}\n)\n".encode())
-    order = np.argsort(ids, kind="stable")
-    if not np.array_equal(ids[order], np.arange(len(ids))):
-        file.write(f"(mcldoms\n{' '.join(map(str, ids[order].tolist()))} $\n)\n".encode())
+    if not np.array_equal(ids, np.arange(len(ids))):
+        file.write(f"(mcldoms\n{' '.join(map(str, ids.tolist()))} $\n)\n".encode())
     file.write(b"(mclmatrix\nbegin\n")
-    words = [f"{a}:{b!r}" for a, b in zip(ids[col].tolist(), value.tolist(), strict=True)]
-    if weight is None:
-        words = list(map(str, ids[col].tolist()))
-    count = np.bincount(row, minlength=len(ids))[order]
-    ends = np.cumsum(count).tolist()
-    for vertex, begin, end in zip(ids[order].tolist(), [0, *ends], ends, strict=False):
+    words = list(map(str, ids[col].tolist()))
+    if value is not None:
+        words = [f"{word}:{x!r}" for word, x in zip(words, value.tolist(), strict=True)]
+    ends = np.cumsum(np.bincount(row, minlength=len(ids))).tolist()
+    for vertex, begin, end in zip(ids.tolist(), [0, *ends], ends, strict=False):
         if begin < end:
             file.write(f"{vertex} {' '.join(words[begin:end])} $\n".encode())
     file.write(b")\n")
 
 
 def write_tab(file: IO[bytes], edges: EdgeList, first: int | None = None) -> None:
-    """Writes mcl's dictionary of labels: the number and the label of each vertex.
-
-    Args:
-        file: the file.
-        edges: their labels.
-        first: the number of vertex 0; None takes labels that are integers for their own numbers.
-
-    Raises:
-        ValueError: a label is empty or holds a line end.
-    """
+    """Writes mcl's dictionary of labels; vertex 0 is `first`, None takes integers as they are."""
     labels = edges.vertex_labels()
     numbers = np.arange(len(labels)) + (first or 0)
     if first is None and labels.dtype != object:

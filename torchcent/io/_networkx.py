@@ -7,6 +7,7 @@ import io
 import re
 import warnings
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import torch
@@ -16,45 +17,36 @@ from torchcent.io._arrays import parsing
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import is_text
-from torchcent.io._graphml import Outline
 from torchcent.io._matrix import finite_weight
 from torchcent.io._positions import of_attributes
 from torchcent.runtime._optional import need
 
 
 def read_networkx(
-    path: str, data: bytes, directed: bool | None, format: str, limits: Budget,
-    weight: str | None = None, labels: str | None = None,
+    data: bytes, directed: bool | None, format: str, limits: Budget, weight: str | None,
+    labels: str | None,
 ) -> EdgeList:  # fmt: skip
-    """Reads GraphML or GML through networkx; the file declares the direction.
-
-    The labels are the attribute `labels` of the nodes, or with "id" their ids. None takes the
-    names that programs write: ``name`` or ``label``, or what yEd draws on a node.
-    """
+    """Reads GraphML or GML through networkx; labels are an attribute, named or usual."""
+    path = limits.path
     networkx = need("networkx", "networkx", f"reading {format}")
     limits.text(format, data)
-    if format == "graphml" and b"<!ENTITY" in data:
+    if format == "graphml" and b"<!ENTITY" in data.replace(b"\0", b""):  # in UTF-16, too
         raise ValueError(f"{path}: defines XML entities, which are not read")
+    drawn: dict[str, str] = {}
     with parsing(path, f"{format} that networkx reads"):
         if format == "graphml":
             graph = networkx.read_graphml(io.BytesIO(data))
         else:
             graph = _read_gml(networkx, data)
-    drawn: dict[str, str] = {}
     if format == "graphml":
         drawn = _completed(path, data, graph)
-    names = _names(path, graph, format, labels, drawn)
+    names = _names(path, graph, _NAMES[format], labels, drawn)
     with parsing(path, f"{format} that networkx reads"):
         return _edges(graph, directed, weight, names)
 
 
 #: a text, or a number such as 1e-300, which networkx reads as 1
-_NUMBER = re.compile(rb'"[^"]*"|(?<![\w.])[+-]?[0-9]+[eE][+-]?[0-9]+(?![\w.])')
-
-
-def _with_point(found: re.Match[bytes]) -> bytes:
-    text = found[0]
-    return text if text.startswith(b'"') else re.sub(b"[eE]", b".0e", text)
+_NUMBER = re.compile(rb'("[^"]*")|(?<![\w.])([+-]?[0-9]+)[eE]([+-]?[0-9]+)(?![\w.])')
 
 
 def _read_gml(networkx: Any, data: bytes) -> Any:
@@ -62,7 +54,7 @@ def _read_gml(networkx: Any, data: bytes) -> Any:
     if not data.isascii():  # networkx reads ASCII with the entities of XML
         letters = data.decode("utf-8" if is_text(data) else "latin-1")
         data = letters.encode("ascii", "xmlcharrefreplace")
-    data = _NUMBER.sub(_with_point, data)
+    data = _NUMBER.sub(lambda x: x[1] or x[2] + b".0e" + x[3], data)
     multigraph = re.sub(rb"\bgraph\s*\[", b"graph [ multigraph 1", data, count=1)
     for text in (data, multigraph):
         with contextlib.suppress(networkx.NetworkXError):
@@ -70,25 +62,40 @@ def _read_gml(networkx: Any, data: bytes) -> Any:
     return networkx.read_gml(io.BytesIO(data), label="id")  # raises the actual error
 
 
+_NUMBERS = ("int", "integer", "long", "float", "double", "real")
+
+
 def _completed(path: str, data: bytes, graph: Any) -> dict[str, str]:
-    """Gives nodes and edges the defaults of keys; returns the labels that yEd draws."""
+    """Adds what networkx leaves out, the defaults of keys; returns the labels that yEd draws."""
     with parsing(path, "graphml that networkx reads"):
-        outline = Outline(path, data)
-    for kind, each in (("node", graph.nodes), ("edge", graph.edges)):
-        own = graph.graph.get(f"{kind}_default", {})
-        for name, text in outline.defaults[kind].items():
-            value = own.get(name, text)
-            for *_, attributes in each(data=True):
-                attributes.setdefault(name, value)
-    lost = outline.nodes - len(graph), outline.edges - graph.number_of_edges()
+        tree = ElementTree.fromstring(data)
+        for key in tree.iterfind(".//{*}key"):
+            text = (key.findtext("{*}default") or "").strip()
+            number = key.get("attr.type") in _NUMBERS
+            for kind, each in (("node", graph.nodes), ("edge", graph.edges)):
+                if text and key.get("for", "all") in ("all", kind):
+                    name = key.get("attr.name") or key.get("id", "")
+                    value = graph.graph.get(f"{kind}_default", {}).get(name)
+                    if value is None:
+                        value = float(text) if number else text
+                    for *_, attributes in each(data=True):
+                        attributes.setdefault(name, value)
+    labels: dict[str, str] = {}
+    nodes = tree.findall(".//{*}node")
+    for node in nodes:
+        parts = (part for part in node if not part.tag.endswith("graph"))  # of other nodes
+        drawn = (x.text or "" for part in parts for x in part.iter() if x.tag.endswith("NodeLabel"))
+        if text := next(filter(None, map(str.strip, drawn)), ""):
+            labels.setdefault(node.get("id", ""), text)
+    edges = len(tree.findall(".//{*}edge"))
+    lost = len(nodes) - len(graph), edges - graph.number_of_edges()
     if max(lost) > 0:
-        nodes, edges = (max(x, 0) for x in lost)
         warnings.warn(
-            f"{path}: {nodes} nodes and {edges} edges of nested graphs, of further graphs or with "
-            "the same id are left out",
+            f"{path}: {max(lost[0], 0)} nodes and {max(lost[1], 0)} edges of nested graphs, of "
+            "further graphs or with the same id are left out",
             stacklevel=5,
         )
-    return outline.labels
+    return labels
 
 
 #: attributes that hold the names of nodes, in the order in which they are tried
@@ -96,7 +103,7 @@ _NAMES = {"graphml": ("name", "label"), "gml": ("label", "name")}
 
 
 def _names(
-    path: str, graph: Any, format: str, asked: str | None, drawn: dict[str, str]
+    path: str, graph: Any, usual: tuple[str, str], asked: str | None, drawn: dict[str, str]
 ) -> list[str] | None:
     """The labels of the nodes, or None if they are their ids."""
     if asked == "id" or not len(graph):
@@ -114,7 +121,7 @@ def _names(
             raise ValueError(f"{path}: labels={asked!r}: {reason}; labels='id' takes the ids")
         return names
     reasons = []
-    for name in _NAMES[format]:
+    for name in usual:
         names = _attribute(nodes, name)
         if names is not None and not (reason := _unfit(names)):
             return names
@@ -154,8 +161,11 @@ def _unfit(names: list[str]) -> str | None:
     if missing:
         return f"{missing} of {len(names)} nodes have none"
     seen: set[str] = set()
-    twice = next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
-    return None if twice is None else f"two nodes have {twice[:60]!r}"
+    for name in names:
+        if name in seen:
+            return f"two nodes have {name[:60]!r}"
+        seen.add(name)
+    return None
 
 
 def from_networkx(graph: Any, directed: bool | None = None, weight: str | None = None) -> EdgeList:
@@ -207,18 +217,17 @@ def _edges(
         torch.tensor(ends, dtype=torch.int64, device="cpu").reshape(-1, 2).T.contiguous(),
         torch.from_numpy(finite_weight("graph", _floats(weights))) if weighted else None,
         labels,
-        len(nodes),
-        graph.is_directed() if directed is None else directed,
-        None if positions is None else torch.from_numpy(positions),
-        crs,
+        num_nodes=len(nodes),
+        directed=graph.is_directed() if directed is None else directed,
+        positions=None if positions is None else torch.from_numpy(positions),
+        crs=crs,
     )
 
 
 def _weights_of(graph: Any, weight: str | None) -> list[Any]:
     """An attribute of each edge: the named one, else ``weight``, in capitals, too."""
     if weight is not None:
-        values = (w for *_, w in graph.edges(data=weight))
-        return [_named_weight(e, weight, w) for e, w in zip(graph.edges(), values, strict=True)]
+        return [_named_weight(e[:2], weight, e[2]) for e in graph.edges(data=weight)]
     for name in ("weight", "Weight", "WEIGHT"):
         weights: list[Any] = [w for *_, w in graph.edges(data=name)]
         if any(w is not None for w in weights):
@@ -232,10 +241,9 @@ _LIKE_WEIGHTS = ("length", "value", "distance", "cost", "strength", "score", "co
 
 def _other_weight(graph: Any) -> str | None:
     for name in _LIKE_WEIGHTS:
-        for *_, value in graph.edges(data=name):
-            if value is None or (name != "length" and not isinstance(value, (int, float))):
-                break
-        else:
+        values = (value for *_, value in graph.edges(data=name))
+        kinds = object if name == "length" else (int, float)
+        if all(value is not None and isinstance(value, kinds) for value in values):
             return name
     return None
 

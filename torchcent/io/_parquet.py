@@ -8,56 +8,53 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import torch
 
 from torchcent.check import _columns as check_columns
 from torchcent.io._arrays import as_ids, claimed_count, parsing
 from torchcent.io._budget import Budget
+from torchcent.io._comments import Declared
 from torchcent.io._doubts import of_square
-from torchcent.io._edge_list import EdgeList, number_names, number_vertices
+from torchcent.io._edge_list import EdgeList
 from torchcent.io._layout import Choice, roles
 from torchcent.io._matrix import finite_weight
+from torchcent.io._rows import Columns
+from torchcent.io._text import Asked, edge_list
 from torchcent.runtime._optional import need
 
 _INDEX = "__index_level_0__"  # where pandas writes the labels of rows
 
 
 def read_parquet(
-    path: str, data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget,
-    choice: Choice,
-) -> EdgeList:  # fmt: skip
+    data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget, choice: Choice
+) -> EdgeList:
     """Reads the columns that are chosen or called like ends and weights, else the first two."""
+    path = limits.path
     pa = need("pyarrow", "io", "reading .parquet")
     parquet = need("pyarrow.parquet", "io", "reading .parquet")
     with parsing(path, "a parquet file"):
         file = parquet.ParquetFile(pa.BufferReader(data))
         schema, metadata = file.schema_arrow, file.metadata
-    names = schema.names
-    if len(names) < 2:
-        raise ValueError(f"{path}: {len(names)} column; an edge needs two, source and target")
+    heads = schema.names
+    if len(heads) < 2:
+        raise ValueError(f"{path}: {len(heads)} column; an edge needs two, source and target")
     _refuse_matrix(path, file)
-    numeric = [_is_number(pa, schema.field(k).type) for k in range(len(names))]
-    *places, weighted, remarks = roles(path, names, choice, numeric)
-    if check_columns.ends(names) is None and choice.source is None and choice.target is None:
-        size = sum(not check_columns.is_index(name) for name in names)
+    numeric = [_is_number(pa, schema.field(k).type) for k in range(len(heads))]
+    *places, weighted, remarks = roles(path, heads, choice, numeric)
+    if check_columns.ends(heads) is None and choice.source is None and choice.target is None:
+        size = sum(not check_columns.is_index(name) for name in heads)
         if size == metadata.num_rows > 2 and all(numeric):
             remarks += (of_square(size, "pandas.read_parquet(...)"),)
-    ends = [names[k] for k in places]
-    length = None if weighted is None else names[weighted]
+    ends = [heads[k] for k in places]
+    length = None if weighted is None else heads[weighted]
     wanted = [*ends, *([] if length is None else [length])]
     for name in wanted:
-        if names.count(name) > 1:
-            raise ValueError(f"{path}: {names.count(name)} columns {name!r}; accepted: one")
+        if heads.count(name) > 1:
+            raise ValueError(f"{path}: {heads.count(name)} columns {name!r}; accepted: one")
     limits.allow(8 * 8 * metadata.num_rows, f"{metadata.num_rows} rows")
     groups = [metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups)]
     limits.allow(2 * sum(groups), "what the row groups expand to")
     # keep the dictionary encoding of string columns: decoding could repeat a name arbitrarily often
-    coded = [
-        x
-        for x in wanted
-        if pa.types.is_string(schema.field(x).type)
-        or pa.types.is_large_string(schema.field(x).type)
-    ]
+    coded = [x for x in wanted if _is_text(pa, schema.field(x).type)]
     with parsing(path, "a parquet file"):
         file = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=coded)
         table = file.read(columns=wanted)
@@ -66,30 +63,23 @@ def read_parquet(
         own = _own_metadata(table.schema.metadata)
     columns = [_column(path, pa, name, table[name]) for name in ends]
     isolated = own.get("isolated", [])
-    known = own.get("num_nodes")
-    known = None if known is None else claimed_count(path, known)
+    known = None if own.get("num_nodes") is None else claimed_count(path, own["num_nodes"])
     weight = None
     if length is not None:
         with parsing(path, "a parquet file"):
             values = table[length].to_numpy()
             if pa.types.is_decimal(table[length].type):
                 values = values.astype(np.float64)
-        weight = torch.from_numpy(np.array(finite_weight(path, values, f"column {length!r}: ")))
-    labels: np.ndarray | None
-    shared = None  # what two kinds of vertices have in common
+        weight = finite_weight(path, values, f"column {length!r}: ")
+    names = None
     integers = [pa.types.is_integer(c.type) for c in columns]
     if all(integers):
         with parsing(path, "a parquet file"):
             ids = [c.to_numpy() for c in columns]
             shared = check_columns.shared_ids(ends, *ids)
-            also = np.array(isolated, np.int64).reshape(len(isolated))
-        numbers, labels, n = number_vertices(
-            limits,
-            np.stack([as_ids(path, repr(x), c) for x, c in zip(ends, ids, strict=True)]),
-            num_nodes=num_nodes,
-            declared=known,
-            also=also,
-        )
+            isolated = np.array(isolated, np.int64).reshape(len(isolated)).tolist()
+        remarks += () if shared is None else (shared,)
+        source, target = (as_ids(path, repr(x), c) for x, c in zip(ends, ids, strict=True))
     elif any(integers):
         raise ValueError(
             f"{path}: mixed labels: {ends[integers.index(True)]!r} holds numbers, "
@@ -97,29 +87,19 @@ def read_parquet(
         )
     else:
         with parsing(path, "a parquet file"):
-            codes, words = _codes(pa, columns, limits)
-        _refuse_empty(path, codes, words + isolated)
+            (source, target), names = _codes(pa, columns, limits)
+        words = [*names, *isolated]
+        if "" in words:
+            rows = np.flatnonzero((source == words.index("")) | (target == words.index("")))
+            where = f"row {rows[0] + 1}" if len(rows) else "a dictionary or the metadata"
+            raise ValueError(f"{path}: a vertex without a name in {where}")
         if not all(isinstance(x, str) for x in isolated):
             raise ValueError(f"{path}: 'isolated' in its metadata holds other things than names")
-        words = list(dict.fromkeys(words + isolated))
-        numbers, labels, n = number_names(path, codes, words, num_nodes)
-    if directed is None:
-        directed = bool(own.get("directed", False))
-    if shared is not None:
-        remarks += (shared,)
     for remark in remarks:
         warnings.warn(f"{path}: {remark}", stacklevel=4)
-    return EdgeList(numbers, weight, labels, n, directed)
-
-
-def _refuse_empty(path: str, codes: np.ndarray, words: list[str]) -> None:
-    """Refuses a vertex without a name, as in text."""
-    if "" not in words:
-        return
-    place = words.index("")
-    rows = np.flatnonzero((codes == place).any(axis=0))
-    where = f"row {rows[0] + 1}" if len(rows) else "a dictionary or the metadata"
-    raise ValueError(f"{path}: a vertex without a name in {where}")
+    said = Declared(known, bool(own.get("directed")), vertices=list(map(str, isolated)))
+    asked = Asked(directed=directed, num_nodes=num_nodes)
+    return edge_list(limits, Columns((source, target), names, weight), said, asked)
 
 
 def _refuse_matrix(path: str, file: Any) -> None:
@@ -142,8 +122,12 @@ def _is_number(pa: Any, kind: Any) -> bool:
     )
 
 
+def _is_text(pa: Any, kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
 def _own_metadata(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
-    """Returns the metadata that torchcent.write stores in a schema."""
+    """The metadata that torchcent.write stores in a schema."""
     own = json.loads((metadata or {}).get(b"torchcent", b"{}"))
     if not isinstance(own, dict) or not isinstance(own.get("isolated", []), list):
         raise ValueError("the metadata 'torchcent' are not those that torchcent.write leaves")
@@ -155,7 +139,7 @@ def _column(path: str, pa: Any, name: str, column: Any) -> Any:
     if column.null_count:
         raise ValueError(f"{path}: column {name!r} has {column.null_count} empty entries")
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)
+    text = _is_text(pa, kind) or pa.types.is_null(kind)
     if not text and not pa.types.is_integer(kind):
         raise ValueError(f"{path}: column {name!r} holds {kind}; accepted: integers or strings")
     if pa.types.is_dictionary(column.type) and not text:
@@ -164,7 +148,7 @@ def _column(path: str, pa: Any, name: str, column: Any) -> Any:
 
 
 def _codes(pa: Any, columns: list[Any], limits: Budget) -> tuple[np.ndarray, list[str]]:
-    """Returns positions ``[2, E]`` in a list of distinct names."""
+    """Positions ``[2, E]`` in a list of distinct names."""
     place: dict[str, int] = {}
     codes = []
     for column in columns:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import dropwhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +18,8 @@ from torchcent.check._values import shortened
 from torchcent.io._arrays import parsing
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
-from torchcent.io._files import load_bytes, split_suffix, text_bytes, text_lines
+from torchcent.io._files import COMPRESSIONS, load_bytes, split_suffix, text_bytes, text_lines
 from torchcent.io._layout import PLAIN_INTEGER, is_number, split_blanks, split_line
-from torchcent.io._packed import COMPRESSIONS
 from torchcent.io._tokens import IrregularText, number_rows
 from torchcent.runtime._optional import need
 
@@ -43,19 +44,14 @@ class Table(NamedTuple):
 def with_positions(
     edges: EdgeList, path: str, coordinates: str | None, crs: str | None, limits: Budget
 ) -> EdgeList:
-    """The edges with the positions of the file `coordinates`.
-
-    If it is None, those of a file ``name.co`` beside ``name.gr``, if there is one that fits.
-    """
-    if coordinates is not None:
-        limits = Budget(coordinates, limits.limit, limits.memory)
-        return _joined(edges, coordinates, _read(coordinates, crs, limits))
-    beside = _beside(path)
-    if beside is not None and edges.positions is None:
-        limits = Budget(beside, limits.limit, limits.memory)
+    """The edges with positions of the file `coordinates`, or of ``name.co`` beside ``name.gr``."""
+    place = coordinates or (_beside(path) if edges.positions is None else None)
+    if place is not None:
         try:
-            return _joined(edges, beside, _read(beside, crs, limits))
+            return _joined(edges, _read(replace(limits, path=place), crs), place)
         except ValueError as error:
+            if coordinates is not None:
+                raise
             warnings.warn(f"its positions are not taken: {error}", stacklevel=4)
     if crs is not None:
         if edges.positions is None:
@@ -67,42 +63,51 @@ def with_positions(
 
 
 def _beside(path: str) -> str | None:
-    stem, _ = os.path.splitext(path)
-    if split_suffix(path)[1]:
-        stem, _ = os.path.splitext(stem)
-    found = (stem + ".co" + packed for packed in ("", *COMPRESSIONS))
-    is_gr = split_suffix(path)[0] == ".gr"
-    return next((name for name in found if os.path.isfile(name)), None) if is_gr else None
+    suffix, packed = split_suffix(path)
+    stem = path[: -len(suffix + packed)] + ".co"
+    names = (stem + packed for packed in ("", *COMPRESSIONS))
+    return next(filter(os.path.isfile, names), None) if suffix == ".gr" else None
 
 
-def _read(path: str, crs: str | None, limits: Budget) -> Table:
+def _read(limits: Budget, crs: str | None) -> Table:
+    path = limits.path
     data = load_bytes(path, limits)
     suffix = split_suffix(path)[0]
     if suffix == ".parquet":
-        return _read_parquet(path, data, crs, limits)
-    limits.text("names", data)
-    data = text_bytes(path, data)
-    dimacs = re.match(rb"(?:c(?:[ \t][^\n]*)?\n|\s)*p[ \t]+aux\b", data)
-    if suffix == ".co" or dimacs:
-        return _read_co(path, data, crs)
-    return _read_text(path, data, crs)
+        table = _read_parquet(data, crs, limits)
+    else:
+        limits.text("names", data)
+        data = text_bytes(path, data)
+        dimacs = re.match(rb"(?:c(?:[ \t][^\n]*)?\n|\s)*p[ \t]+aux\b", data)
+        table = (_read_co if suffix == ".co" or dimacs else _read_text)(path, data, crs)
+    check_positions.crs(table.crs)
+    wrong = np.flatnonzero(~np.isfinite(table.positions).all(1))
+    if len(wrong):
+        x, y = table.positions[wrong[0]]
+        raise ValueError(f"{path}: position ({x:g}, {y:g}) of {table.ids[wrong[0]]} is not finite")
+    check_positions.within(path, table.positions, table.crs)
+    return table
 
 
 def _read_co(path: str, data: bytes, crs: str | None) -> Table:
     """DIMACS: ``c`` comments, ``p aux sp co n``, and a line ``v id x y`` per vertex.
 
-    The challenge defines x and y as longitude and latitude in millionths of a degree. Numbers
-    beyond the range of these are taken as they are, and so are all numbers with a given `crs` that
-    is not of longitude and latitude.
+    x and y are millionths of a degree, unless they are beyond its range or `crs` is another system.
     """
-    kept = re.sub(rb"(?m)^[cp](?:[ \t][^\n]*)?$", b"", data)
-    plain = re.sub(rb"(?m)^v(?=[ \t])", b" ", kept)
+    rows = re.sub(rb"(?m)^[cp](?:[ \t][^\n]*)?$", b"", data)
     try:
-        values, counts = number_rows(plain, np.float64)
+        values, counts = number_rows(re.sub(rb"(?m)^v(?=[ \t])", b" ", rows), np.float64)
         if ((counts != 0) & (counts != 3)).any():
             raise IrregularText
     except IrregularText:
-        _refuse_co(path, kept)
+        for number, line in enumerate(text_lines(path, rows), 1):
+            fields = line.split()
+            fits = len(fields) == 4 and fields[0] == "v" and all(map(is_number, fields[1:]))
+            if fields and not fits:
+                shown = line.strip()[:60]
+                raise ValueError(
+                    f"{path}:{number}: {shown!r} where 'v id x y' is expected"
+                ) from None
         raise ValueError(f"{path}: not a text of lines 'v id x y'") from None
     table = values.reshape(-1, 3)
     promised = re.search(rb"(?m)^p[ \t]+aux[ \t]+sp[ \t]+co[ \t]+(\d{1,18})[ \t]*$", data)
@@ -110,31 +115,25 @@ def _read_co(path: str, data: bytes, crs: str | None) -> Table:
         raise ValueError(
             f"{path}: the line 'p' says {int(promised[1])} vertices, the body has {len(table)}"
         )
-    ids = _whole(path, table[:, 0])
-    positions = table[:, 1:].copy()
+    wrong = np.flatnonzero((table[:, 0] != np.rint(table[:, 0])) | (np.abs(table[:, 0]) >= 2.0**53))
+    if len(wrong):
+        raise ValueError(f"{path}: id {table[wrong[0], 0]:g} is not a whole number")
+    ids, positions = table[:, 0].astype(np.int64), table[:, 1:].copy()
     largest = np.abs(positions).max(0, initial=0.0)
     degrees = crs is None or check_positions.is_geographic(check_positions.crs(crs))
     if degrees and (largest <= (180e6, 90e6)).all() and largest.max(initial=0) > 180:
         positions /= _MICRODEGREES
         crs = crs or WGS84
-    return _checked(path, Table(ids, positions, crs))
-
-
-def _refuse_co(path: str, data: bytes) -> None:
-    for number, line in enumerate(text_lines(path, data), 1):
-        fields = line.split()
-        if fields and (len(fields) != 4 or fields[0] != "v" or not all(map(is_number, fields[1:]))):
-            raise ValueError(f"{path}:{number}: {line.strip()[:60]!r} where 'v id x y' is expected")
+    return Table(ids, positions, crs)
 
 
 def _read_text(path: str, data: bytes, crs: str | None) -> Table:
     """A table with a header that names x and y, or of three columns: id, x, y."""
-    lines = text_lines(path, data)
-    numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    top = next((at for at, (_, line) in enumerate(numbered) if not _is_comment(line)), None)
-    if top is None:
+    lines = enumerate(text_lines(path, data), 1)
+    above = dropwhile(lambda x: not x[1].strip() or _is_comment(x[1]), lines)
+    numbered = [(number, line) for number, line in above if line.strip()]
+    if not numbered:
         raise ValueError(f"{path}: no rows")
-    del numbered[:top]
     number, first = numbered[0]
     separator = next((x for x in "\t,;" if x in first), "")
     if separator == "\t" and all(map(is_number, split_blanks(numbered[-1][1].rstrip("; \t")))):
@@ -164,7 +163,7 @@ def _read_text(path: str, data: bytes, crs: str | None) -> Table:
         words.append(name)
     crs = WGS84 if crs is None and degrees else crs
     positions = np.array(places, np.float64).reshape(-1, 2)
-    return _checked(path, Table(_ids(words), positions, crs))
+    return Table(_ids(words), positions, crs)
 
 
 def _is_comment(line: str) -> bool:
@@ -196,12 +195,15 @@ def _ids(words: list[Any]) -> np.ndarray:
             raise ValueError
         return np.array([int(word) for word in words], np.int64)
     except (TypeError, ValueError, OverflowError):
-        found = np.empty(len(words), object)
-        found[:] = [str(word) for word in words]
-        return found
+        return _texts(words)
 
 
-def _read_parquet(path: str, data: bytes, crs: str | None, limits: Budget) -> Table:
+def _texts(ids: Iterable[Any]) -> np.ndarray:
+    return np.array([str(x) for x in ids] or [], object)
+
+
+def _read_parquet(data: bytes, crs: str | None, limits: Budget) -> Table:
+    path = limits.path
     pa = need("pyarrow", "io", "reading .parquet")
     parquet = need("pyarrow.parquet", "io", "reading .parquet")
     with parsing(path, "a parquet file"):
@@ -219,72 +221,44 @@ def _read_parquet(path: str, data: bytes, crs: str | None, limits: Budget) -> Ta
             raise ValueError(f"{path}: column {name!r} holds {place.dtype}; accepted: numbers")
     crs = WGS84 if crs is None and degrees else crs
     ids = ids.astype(np.int64) if ids.dtype.kind in "iu" else _ids(ids.tolist())
-    return _checked(path, Table(ids, np.stack(places, 1).astype(np.float64), crs))
+    return Table(ids, np.stack(places, 1).astype(np.float64), crs)
 
 
-def _whole(path: str, values: np.ndarray) -> np.ndarray:
-    wrong = np.flatnonzero((values != np.rint(values)) | (np.abs(values) >= 2.0**53))
-    if len(wrong):
-        raise ValueError(f"{path}: id {values[wrong[0]]:g} is not a whole number")
-    return values.astype(np.int64)
-
-
-def _checked(path: str, table: Table) -> Table:
-    check_positions.crs(table.crs)
-    wrong = np.flatnonzero(~np.isfinite(table.positions).all(1))
-    if len(wrong):
-        x, y = table.positions[wrong[0]]
-        raise ValueError(f"{path}: position ({x:g}, {y:g}) of {table.ids[wrong[0]]} is not finite")
-    check_positions.within(path, table.positions, table.crs)
-    return table
-
-
-def _joined(edges: EdgeList, path: str, table: Table) -> EdgeList:
+def _joined(edges: EdgeList, table: Table, path: str) -> EdgeList:
     """Finds the position of each vertex by its label."""
     labels, ids = edges.vertex_labels(), table.ids
     if labels.dtype == object and ids.dtype != object:
-        ids = _texts(ids)
+        ids = _texts(ids.tolist())
     elif labels.dtype != object and ids.dtype == object:
         try:  # 007 in the table, where the graph has the number 7
             ids = np.array([int(x) for x in ids.tolist()], np.int64)
         except (ValueError, OverflowError):
-            labels = _texts(labels)
+            labels = _texts(labels.tolist())
     distinct, first = np.unique(ids, return_index=True)
     if len(distinct) < len(ids):
         repeated = np.delete(ids, first)[0]
         raise ValueError(f"{path}: id {repeated} has more than one position")
-    if not len(distinct) or not len(labels):
-        place, found = np.zeros(len(labels), np.int64), np.zeros(len(labels), bool)
-    else:
+    is_known, positions = np.zeros(len(labels), bool), np.full((len(labels), 2), np.nan)
+    if len(distinct) and len(labels):
         place = np.searchsorted(distinct, labels).clip(max=len(distinct) - 1)
-        found = distinct[place] == labels
-    positions = np.full((len(labels), 2), np.nan)
-    positions[found] = table.positions[first[place[found]]]
-    if len(labels) and not found.any():
+        is_known = distinct[place] == labels
+        positions[is_known] = table.positions[first[place[is_known]]]
+    if len(labels) and not is_known.any():
         raise ValueError(
             f"{path}: none of its {len(ids)} ids, such as {ids[:1].tolist()}, is one of the graph, "
             f"such as {labels[:1].tolist()}"
         )
-    if not found.all():
+    if not is_known.all():
         warnings.warn(
-            f"{path}: {int((~found).sum())} of {len(labels)} vertices have no position there, "
-            f"such as {labels[~found][0]}",
+            f"{path}: {int((~is_known).sum())} of {len(labels)} vertices have no position there, "
+            f"such as {labels[~is_known][0]}",
             stacklevel=5,
         )
     return replace(edges, positions=torch.from_numpy(positions), crs=table.crs)
 
 
-def _texts(ids: np.ndarray) -> np.ndarray:
-    found = np.empty(len(ids), object)
-    found[:] = [str(x) for x in ids.tolist()]
-    return found
-
-
 def of_attributes(nodes: list[dict[Any, Any]], crs: Any) -> tuple[np.ndarray | None, str | None]:
-    """Positions [n, 2] and their system, from attributes of nodes; NaN where they are missing.
-
-    ``graphics`` of GML may hold x and y.
-    """
+    """Positions [n, 2] and their system, from attributes of nodes or ``graphics`` of GML."""
     for x, y in _PAIRS:
         places = np.full((len(nodes), 2), np.nan)
         for at, node in enumerate(nodes):
@@ -292,9 +266,8 @@ def of_attributes(nodes: list[dict[Any, Any]], crs: Any) -> tuple[np.ndarray | N
             places[at] = [_number(_named(node, key, _named(own, key, None))) for key in (x, y)]
         places[np.isnan(places).any(1)] = np.nan
         if not np.isnan(places).all():
-            if crs is None:
-                return places, WGS84 if y in ("lat", "latitude") else None
-            return places, str(crs)
+            known = WGS84 if y in ("lat", "latitude") else None
+            return places, known if crs is None else str(crs)
     return None, None
 
 

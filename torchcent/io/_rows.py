@@ -1,23 +1,83 @@
-"""Rows of numbers, parsed by compiled code. Anything else is left to the readers of ``_text``."""
+"""Rows of edges, parsed by compiled code; whether ids are integers or names.
+
+What is not read here is left to ``_text.read_lines``.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from torchcent.io._budget import Budget
 from torchcent.io._comments import MARKS
+from torchcent.io._files import Piece, is_text
 from torchcent.io._layout import Layout
-from torchcent.io._rounding import rounded
-from torchcent.io._stream import Piece
-from torchcent.io._tokens import IrregularText
+from torchcent.io._tokens import IrregularText, rounded
 from torchcent.runtime import _ops
 
-_QUOTE = re.compile(rb'(?:\A|[\t\n]) *"')  # at the beginning of a field between tabs
+_KINDS = re.compile(
+    r"(?P<integer>0|-?[1-9][0-9]*)|(?P<padded>-?0[0-9]*)|(?P<decimal>(?:0|-?[1-9][0-9]*)\.0+)"
+)
+_DIGIT = re.compile("-?[0-9]")
+BEYOND = 2**63  # stands for what is beyond 64 bits
+
+
+class Mixed(IrregularText):
+    """Raised if some ids are integers and others names; their places in the list."""
+
+    def __init__(self, integer: int, name: int) -> None:
+        super().__init__()
+        self.integer, self.name = integer, name
+
+
+def of_names(names: list[str], text_labels: bool | None) -> tuple[list[int] | None, str | None]:
+    """The integers that the distinct ids of a file are, or None; and what the caller should know.
+
+    One that would lose zeros makes all of them names; ``1.0`` beside integers is one, too.
+    """
+    if text_labels or (names and not any(map(_DIGIT.match, names))):
+        return None, None
+    first: dict[str, int] = {}  # of each kind
+    least: dict[str, str] = {}  # for messages, as readers see names in different orders
+    for at, name in enumerate(names):
+        match = _KINDS.fullmatch(name)
+        kind = "name" if match is None else match.lastgroup or ""
+        first.setdefault(kind, at)
+        least[kind] = min(name, least.get(kind, name))
+    if "padded" in first and text_labels is None:
+        return None, (
+            f"ids such as {least['padded'][:40]!r} begin with zeros, so that all ids are kept as "
+            "text; text_labels=True (--text-labels) says so, text_labels=False "
+            "(--no-text-labels) reads them as integers"
+        )
+    integer = min((first[x] for x in ("integer", "padded") if x in first), default=None)
+    if "name" in first:
+        if integer is not None:
+            raise Mixed(integer, first["name"])
+        return None, None
+    remark = None
+    if "decimal" in first:
+        remark = (
+            f"ids such as {least['decimal'][:40]!r} are read as integers; text_labels=True "
+            "(--text-labels) keeps them as text"
+        )
+    return [integer_of(name) for name in names], remark
+
+
+def integer_of(digits: str) -> int:
+    """The number, or BEYOND; int() takes a few thousand digits at most."""
+    whole = digits.partition(".")[0]
+    plain = whole.lstrip("-").lstrip("0") or "0"
+    number = int(plain) if len(plain) <= 19 else 2**64
+    number = -number if whole.startswith("-") else number
+    return number if -(2**63) <= number < 2**63 else BEYOND
+
+
+_PIECE = 1 << 25
 
 
 @dataclass
@@ -29,6 +89,17 @@ class Columns:
     weight: np.ndarray | None
     remark: str | None = None  # what the caller should know about the ids
     rounded: int = 0  # number of weights that float64 does not hold
+
+    def typed(self, text_labels: bool | None) -> Columns:
+        """The same with integers for names, if these are integers."""
+        numbers, remark = of_names(self.names or [], text_labels)
+        if numbers is None or self.names is None:
+            return replace(self, remark=remark)
+        if BEYOND in numbers:
+            raise IrregularText
+        ids = np.array(numbers, np.int64)
+        source, target = self.ends
+        return replace(self, ends=(ids[source], ids[target]), names=None, remark=remark)
 
 
 class _Column:
@@ -54,34 +125,42 @@ class _Column:
         return self.array
 
 
-def read_rows(
-    pieces: Iterable[Piece], layout: Layout, limits: Budget, marks: str = MARKS
-) -> tuple[Columns, list[bytes]]:
-    """Returns the columns of a text, and its comments, which begin with one of the marks.
+def _larger(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Pieces in which names repeat, as each distinct name of a piece takes time."""
+    text, share = bytearray(), 0.0
+    for part, share in pieces:
+        text += part
+        if len(text) > _PIECE:
+            yield text, share
+            text = bytearray()
+    yield text, share
 
-    Raises:
-        IrregularText: a line is neither a row of integer ids, without zeros before them, and
-            numeric weights nor a comment.
-        MemoryError: the rows need more memory than allowed.
-    """
+
+def read_rows(
+    pieces: Iterable[Piece], layout: Layout, limits: Budget, marks: str = MARKS,
+    *, names: bool = False,
+) -> tuple[Columns, list[bytes]]:  # fmt: skip
+    """The columns of a text, whose ids are integers or any `names`, and its comments."""
     if not _ops.available:
         raise IrregularText
     source, target, weight = _Column(np.int64), _Column(np.int64), _Column(np.float64)
     weighted = layout.weight is not None
     comments: list[bytes] = []
-    said = beyond = 0
-    tabbed = layout.quoted and layout.separator == "\t"
-    for text, share in pieces:
-        if tabbed and b'"' in text and _QUOTE.search(text):
-            raise IrregularText  # compiled code takes a tab in quotes for a separator
-        ids, value, spans, irregular = _ops.ops.read_rows(
+    code: dict[str, int] = {}
+    taken = beyond = 0  # bytes of comments, and rounded weights
+    for text, share in _larger(pieces) if names else pieces:
+        if (names and not is_text(text)) or (layout.like_r and b'"' in text):
+            raise IrregularText
+        ids, value, spans, irregular, lines = _ops.ops.read_rows(
             torch.from_numpy(np.frombuffer(text, np.uint8)),
             ord(layout.separator or "\0"),
             layout.width,
             layout.source,
             layout.target,
             -1 if layout.weight is None else layout.weight,
-            torch.get_num_threads(),
+            threads=torch.get_num_threads(),
+            names=names,
+            quotes=layout.in_quotes,
         )
         if irregular.numel():
             raise IrregularText
@@ -89,12 +168,26 @@ def read_rows(
             if chr(text[begin]) not in marks:
                 raise IrregularText
             comments.append(bytes(text[begin:end]))
-            said += end - begin
-        limits.rows(source.size + ids.shape[1], weighted, len(text), said)
+            taken += end - begin
+        if names:
+            words = lines.numpy().tobytes().decode().split("\n")[:-1]
+            if code:
+                places = [code.setdefault(x, len(code)) for x in words]
+                ids = torch.from_numpy(np.array(places, np.int64))[ids]
+            else:
+                code = dict(zip(words, range(len(words)), strict=True))
+        limits.rows(source.size + ids.shape[1], weighted, len(text), taken + 100 * len(code))
         source.add(ids[0].numpy(), share, limits)
         target.add(ids[1].numpy(), share, limits)
         if weighted:
             weight.add(value.numpy(), share, limits)
             beyond += rounded(value.numpy(), text)
-    ends = (source.whole(), target.whole())
-    return Columns(ends, None, weight.whole() if weighted else None, None, beyond), comments
+    if names:
+        limits.allow(64 * source.size + 400 * len(code), f"numbering {len(code)} names")
+    columns = Columns(
+        (source.whole(), target.whole()),
+        list(code) if names else None,
+        weight.whole() if weighted else None,
+        rounded=beyond,
+    )
+    return columns, comments

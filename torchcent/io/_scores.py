@@ -1,12 +1,13 @@
-"""Writes results: named columns of equal length."""
+"""Writes results: named columns of equal length, with geometry or without."""
 
 from __future__ import annotations
 
-import contextlib
+import io
 import json
-import math
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import IO, Any
 
 import numpy as np
@@ -17,12 +18,12 @@ from torchcent.check import _files as check_files
 from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
 from torchcent.check._values import shortened
-from torchcent.io import _geo
 from torchcent.io._files import check_target, replacing, split_suffix
 from torchcent.io._write import quoted, write_rows
 from torchcent.runtime._optional import need
 
-_SUFFIXES = (".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet", ".json", *_geo.SUFFIXES)
+GEO_SUFFIXES = (".geojson", ".gpkg")
+_SUFFIXES = (".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet", ".json", *GEO_SUFFIXES)
 
 
 def write_scores(
@@ -86,54 +87,43 @@ def write_scores(
         raise ValueError(f"columns differ in length: {lengths}")
     shape = check_positions.geometry(geometry, next(iter(lengths.values()), 0))
     check_positions.crs(crs)
-    if suffix in _geo.SUFFIXES and shape is None:
+    if suffix in GEO_SUFFIXES and shape is None:
         raise ValueError(f"{path}: {suffix} needs geometry, the coordinates of each entry")
     real = [x for x in arrays.values() if x.dtype.kind == "f"]
     if suffix == ".npy" and not real:
         raise ValueError(f"{path}: .npy holds columns of real numbers, and there are none")
-    with _naming_the_text(path), replacing(path) as file:
-        if suffix in (".csv", ".tsv", ".txt"):
-            _write_table(file, arrays, "," if suffix == ".csv" else "\t", escape_formulas)
-        elif suffix == ".json":
-            _write_json(file, arrays, about)
-        elif shape is not None and suffix == ".geojson":
-            _geo.write_geojson(file, arrays, shape, crs, about)
-        elif shape is not None and suffix == ".gpkg":
-            _geo.write_gpkg(file, arrays, shape, crs)
-        elif suffix == ".npy":
-            np.save(file, real[0] if len(real) == 1 else np.stack(real, axis=1))
-        elif suffix == ".npz":
-            fixed: dict[str, Any] = {k: fixed_width(v) for k, v in arrays.items()}
-            np.savez_compressed(file, **fixed)
-        else:
-            import pyarrow as pa
-            from pyarrow import parquet
-
-            table = pa.table({k: pa.array(v) for k, v in arrays.items()})
-            own = {"torchcent": json.dumps(about)}
-            parquet.write_table(table.replace_schema_metadata(own), file)
-
-
-@contextlib.contextmanager
-def _naming_the_text(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Reports names with lone surrogates, which cannot be encoded as UTF-8."""
     try:
-        yield
-    except UnicodeEncodeError as error:
+        with replacing(path) as file:
+            if suffix in (".csv", ".tsv", ".txt"):
+                _write_table(file, arrays, "," if suffix == ".csv" else "\t", escape_formulas)
+            elif suffix == ".json":
+                _write_json(file, arrays, about)
+            elif shape is not None and suffix == ".geojson":
+                write_geojson(file, arrays, shape, crs, about)
+            elif shape is not None and suffix == ".gpkg":
+                write_gpkg(file, arrays, shape, crs)
+            elif suffix == ".npy":
+                np.save(file, real[0] if len(real) == 1 else np.stack(real, axis=1))
+            elif suffix == ".npz":
+                fixed: dict[str, Any] = {k: fixed_width(v) for k, v in arrays.items()}
+                np.savez_compressed(file, **fixed)
+            else:
+                _write_parquet(file, arrays, about)
+    except UnicodeEncodeError as error:  # lone surrogates
         around = error.object[max(error.start - 20, 0) : error.end + 20]
         raise ValueError(f"{path}: {around!r} is not valid UTF-8 text") from None
 
 
 def check_scores_path(path: str | os.PathLike[str], crs: str | None = None) -> str:
-    """Returns the suffix; raises an error if a table cannot be written to this path."""
+    """The suffix, if a table can be written to this path."""
     path = check_files.path(path)
     suffix, _ = split_suffix(path)
     if suffix not in _SUFFIXES:
         raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(_SUFFIXES)}")
     if suffix == ".parquet":
         need("pyarrow", "io", "writing .parquet")
-    if suffix in _geo.SUFFIXES:
-        _geo.check_geo(suffix, crs)
+    if suffix in GEO_SUFFIXES:
+        check_geo(suffix, crs)
     check_target(path)
     return suffix
 
@@ -165,25 +155,24 @@ def _array(name: str, values: Tensor | np.ndarray | Sequence[Any]) -> np.ndarray
         raise ValueError(f"column {name!r} must be one-dimensional, got {list(array.shape)}")
     if array.dtype.kind in "iufO":
         return array
-    names = np.empty(len(array), object)
-    names[:] = [str(x) for x in array.tolist()]
-    return names
+    return _objects(map(str, array.tolist()))
+
+
+def _objects(names: Iterable[str]) -> np.ndarray:
+    return np.array([*names] or [], object)
 
 
 #: Characters at which a spreadsheet starts a formula, including their full-width forms.
 _FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
-def _escaped(names: Iterable[str]) -> np.ndarray:
+def _escaped(names: Iterable[Any]) -> np.ndarray:
     """Puts an apostrophe before names that look like formulas."""
-    shown = [f"'{x}" if x.startswith(_FORMULA) else x for x in names]
-    array = np.empty(len(shown), object)
-    array[:] = shown
-    return array
+    return _objects(f"'{x}" if x.startswith(_FORMULA) else x for x in map(str, names))
 
 
 def fixed_width(values: np.ndarray) -> np.ndarray:
-    """Returns strings of fixed width; numpy would store objects as pickles."""
+    """Strings of fixed width; numpy would store objects as pickles."""
     return values.astype(str) if values.dtype == object else values
 
 
@@ -197,29 +186,125 @@ def _write_table(
     for values in arrays.values():
         if values.dtype == object:
             if escape:
-                values = _escaped(x if isinstance(x, str) else str(x) for x in values)
-            values = quoted(values) if comma else _unbroken(values)
+                values = _escaped(values)
+            # so that no tab or line end breaks a row
+            values = (
+                quoted(values) if comma else _objects(str(x).translate(_UNBROKEN) for x in values)
+            )
         elif values.dtype == np.float32:  # as many digits as float32 needs
-            values = np.array([str(x) for x in values], object)
+            values = _objects(map(str, values))
         shown.append(values)
     write_rows(file, shown, separator)
 
 
-def _unbroken(values: np.ndarray) -> np.ndarray:
-    """Replaces tabs and line ends in names by blanks, so that no name breaks a row."""
-    table = str.maketrans("\t\r\n", "   ")
-    return np.array([str(x).translate(table) for x in values] or [], object)
+_UNBROKEN = str.maketrans("\t\r\n", "   ")
 
 
-def _write_json(
-    file: IO[bytes], arrays: dict[str, np.ndarray], metadata: Mapping[str, Any]
-) -> None:
-    content: dict[str, Any] = {"metadata": dict(metadata)} if metadata else {}
-    for name, values in arrays.items():
-        if values.dtype == np.float32:
-            content[name] = [float(str(x)) for x in values]
-        else:
-            content[name] = values.tolist()
-        if values.dtype.kind == "f":  # JSON has neither NaN nor infinity
-            content[name] = [x if math.isfinite(x) else None for x in content[name]]
+def _write_json(file: IO[bytes], arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
+    content: dict[str, Any] = {"metadata": about} if about else {}
+    content |= {name: _plain(values) for name, values in arrays.items()}
     file.write((json.dumps(content, ensure_ascii=False) + "\n").encode())
+
+
+def _write_parquet(file: IO[bytes], arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.table({name: pa.array(values) for name, values in arrays.items()})
+    own = {"torchcent": json.dumps(about)}
+    parquet.write_table(table.replace_schema_metadata(own), file)
+
+
+_WGS84 = "EPSG:4326"
+_DIGITS = 9  # decimals of a degree, a tenth of a millimetre; and of other units
+_CHUNK = 1 << 14
+
+
+def check_geo(suffix: str, crs: str | None) -> None:
+    """Raises ImportError if the file cannot be written."""
+    what = f"writing {suffix}"
+    if suffix == ".gpkg":
+        need("geopandas", "geo", what)
+        need("pyogrio", "geo", what)
+    elif crs is not None and not check_positions.is_geographic(crs):
+        need("geopandas", "geo", f"converting {crs:.40} to the degrees of {suffix}")
+
+
+def write_geojson(
+    file: IO[bytes], columns: Mapping[str, np.ndarray], geometry: np.ndarray, crs: str | None,
+    about: Mapping[str, Any],
+) -> None:  # fmt: skip
+    """A FeatureCollection (RFC 7946) of points or lines, whose properties are the columns."""
+    if crs is not None and not check_positions.is_geographic(crs):
+        geometry = _in_degrees(geometry, crs)
+    start = {"type": "FeatureCollection"} | ({"metadata": dict(about)} if about else {})
+    file.write((json.dumps(start, ensure_ascii=False)[:-1] + ', "features": [').encode())
+    features = _features(columns, np.round(geometry, _DIGITS))
+    before = "\n"
+    while part := list(islice(features, _CHUNK)):
+        file.write((before + ",\n".join(part)).encode())
+        before = ",\n"
+    file.write(b"\n]}\n")
+
+
+def _features(columns: Mapping[str, np.ndarray], geometry: np.ndarray) -> Iterator[str]:
+    kind = "Point" if geometry.ndim == 2 else "LineString"
+    known = _known(geometry).tolist()
+    values = [_plain(column) for column in columns.values()]
+    rows = zip(known, geometry.tolist(), *values, strict=True)
+    for is_known, place, *row in rows:
+        shape = {"type": kind, "coordinates": place} if is_known else None
+        properties = dict(zip(columns, row, strict=True))
+        yield json.dumps(
+            {"type": "Feature", "properties": properties, "geometry": shape}, ensure_ascii=False
+        )
+
+
+def _known(geometry: np.ndarray) -> np.ndarray:
+    """Which points or lines have finite positions."""
+    known: np.ndarray = np.isfinite(geometry).all(tuple(range(1, geometry.ndim)))
+    return known
+
+
+def _plain(column: np.ndarray) -> list[Any]:
+    """Values for JSON, which has neither NaN nor infinity; float32 with its own digits."""
+    own = column.dtype == np.float32
+    values: list[Any] = [float(str(x)) for x in column] if own else column.tolist()
+    if column.dtype.kind != "f":
+        return values
+    finite = np.isfinite(column).tolist()
+    return [x if known else None for x, known in zip(values, finite, strict=True)]
+
+
+def _in_degrees(geometry: np.ndarray, crs: str) -> np.ndarray:
+    pyproj = need("pyproj", "geo", f"converting {crs:.40} to degrees")
+    try:
+        turned = pyproj.Transformer.from_crs(crs, _WGS84, always_xy=True)
+    except pyproj.exceptions.ProjError as error:
+        raise ValueError(f"crs={crs!r:.60}: {str(error)[:120]}") from None
+    x, y = turned.transform(geometry[..., 0], geometry[..., 1])
+    return np.stack([x, y], -1)
+
+
+def write_gpkg(
+    file: IO[bytes], columns: Mapping[str, np.ndarray], geometry: np.ndarray, crs: str | None
+) -> None:
+    """A GeoPackage with one layer, in the system of the positions."""
+    geopandas = need("geopandas", "geo", "writing .gpkg")
+    import shapely
+
+    known = _known(geometry)
+    shapes = np.full(len(geometry), None, object)
+    make = shapely.points if geometry.ndim == 2 else shapely.linestrings
+    shapes[known] = make(geometry[known])
+    try:
+        frame = geopandas.GeoDataFrame(dict(columns), geometry=shapes, crs=crs)
+    except Exception as error:  # of pyproj: not a coordinate system
+        if crs is None or "crs" not in str(error).lower():
+            raise
+        raise ValueError(f"crs={crs!r:.60}: {str(error)[:120]}") from None
+    whole = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an unknown system
+        frame.to_file(whole, driver="GPKG", layer="scores", engine="pyogrio")
+    file.write(whole.getbuffer())

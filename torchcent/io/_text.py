@@ -1,16 +1,16 @@
 """Text edge lists: SNAP, KONECT, Network Repository, CSV with or without a header.
 
-One reader, :func:`read_lines`, defines the format and names the line of every error. Two fast
-readers handle regular input: compiled code rows of numbers (``_rows``), which it reads piece by
-piece while the file is decompressed, and pyarrow (``_arrow``), if installed, anything. They leave
-everything else to :func:`read_lines`, so that they never decide whether a file is valid. What is no
-edge list as it stands may be that of another program (``_dialects``).
+One reader, :func:`read_lines`, defines the format and names the line of every error. Compiled code
+(``_rows``) reads regular text piece by piece while the file is decompressed, and leaves everything
+else to it, so that it never decides whether a file is valid. What is no edge list as it stands may
+be that of another program (``_dialects``).
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
+import warnings
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import NamedTuple
@@ -18,14 +18,11 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from torchcent.io import _dialects, _doubts, _rounding
-from torchcent.io._arrow import _read_arrow as _read_arrow
-from torchcent.io._arrow import columns_of_names
+from torchcent.io import _dialects, _doubts
 from torchcent.io._budget import Budget
 from torchcent.io._comments import MARKS, Declared, Text, declared, without_comments
 from torchcent.io._edge_list import EdgeList, number_names, number_vertices
-from torchcent.io._files import load_bytes, text_bytes, text_lines
-from torchcent.io._ids import BEYOND, Mixed, integer_of
+from torchcent.io._files import load_bytes, pieces_of, pieces_of_file, text_bytes, text_lines
 from torchcent.io._layout import (
     BLANKS,
     DECIMAL_COMMA,
@@ -38,9 +35,8 @@ from torchcent.io._layout import (
     is_number,
     mixed_separators,
 )
-from torchcent.io._rows import Columns, read_rows
-from torchcent.io._stream import pieces_of, pieces_of_file
-from torchcent.io._tokens import IrregularText
+from torchcent.io._rows import BEYOND, Columns, Mixed, integer_of, read_rows
+from torchcent.io._tokens import IrregularText, rounded
 
 
 @dataclass(frozen=True)
@@ -52,6 +48,8 @@ class Asked:
     header: bool | None = None
     marks: str = MARKS  # of comments
     choice: Choice = field(default_factory=Choice)
+    directed: bool | None = None
+    num_nodes: int | None = None
 
 
 class _Reading(NamedTuple):
@@ -64,23 +62,15 @@ class _Reading(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
-def read_edges(
-    path: str,
-    limits: Budget,
-    asked: Asked,
-    *,
-    directed: bool | None = None,
-    num_nodes: int | None = None,
-    data: bytes | None = None,
-) -> EdgeList:
+def read_edges(path: str, limits: Budget, asked: Asked, data: bytes | None = None) -> EdgeList:
     """Reads a text edge list, the file or the data; see :func:`torchcent.read`."""
     reading = None
-    if data is None:
-        with contextlib.suppress(IrregularText):
-            reading = _streamed(path, limits, asked)
+    for names in (False, True) if data is None else ():
+        if reading is None:
+            with contextlib.suppress(IrregularText):
+                reading = _streamed(path, limits, asked, names)
     if reading is None:
-        data = load_bytes(path, limits) if data is None else data
-        reading = _whole(path, data, limits, asked)
+        reading = _whole(path, load_bytes(path, limits) if data is None else data, limits, asked)
     columns, said, text, layout, remarks = reading
     if layout is None:
         remarks += _doubts.of_no_rows(text)
@@ -89,20 +79,19 @@ def read_edges(
         remarks += _doubts.of_comments(columns, layout, text)
         if not (asked.skip or layout.header or said.num_nodes is not None):
             remarks += _doubts.of_counts(columns)
-        if layout.said_directed and directed is None and said.directed is None:
+        if layout.said_directed and asked.directed is None and said.directed is None:
             remarks += _doubts.OF_DIRECTION
-    _doubts.tell(path, remarks)
-    return _edge_list(path, columns, said, directed, num_nodes, asked.text_labels, limits)
+    for remark in remarks:
+        warnings.warn(f"{path}: {remark}", stacklevel=4)
+    return edge_list(limits, columns, said, asked)
 
 
-def _streamed(path: str, limits: Budget, asked: Asked) -> _Reading:
-    """Reads rows of numbers piece by piece, without the text of the file in memory as a whole.
+def _streamed(path: str, limits: Budget, asked: Asked, names: bool) -> _Reading:
+    """Reads rows piece by piece, without the text of the file in memory as a whole.
 
     Raises:
         IrregularText: anything that is not regular, errors included. :func:`_whole` finds them.
     """
-    if asked.text_labels:
-        raise IrregularText
     with contextlib.closing(pieces_of_file(path, limits)) as pieces:
         head, share = next(pieces, (bytearray(), 1.0))
         second = next(pieces, None)
@@ -115,16 +104,19 @@ def _streamed(path: str, limits: Budget, asked: Asked) -> _Reading:
             layout = find_layout(path, text, asked.choice, asked.header)
         except ValueError:
             raise IrregularText from None
-        if layout.has_names or (layout.quoted and not layout.separator):
+        if not names and (asked.text_labels or layout.has_names):
             raise IrregularText
-        rows = _below_header(text.body, layout)
-        rest = chain([(bytearray(rows), share)], [second] if second else [], pieces)
-        columns, comments = read_rows(rest, layout, limits, asked.marks)
+        rows = bytearray(_below_header(text.body, layout))
+        rest = chain([(rows, share)], [second] if second else [], pieces)
+        columns, comments = read_rows(rest, layout, limits, asked.marks, names=names)
     text = replace(text, body=b"", below=text.below + comments)
+    if not set(layout.doubtful).isdisjoint(columns.names or ()):
+        raise IrregularText
     try:
-        return _Reading(columns, declared(path, text.comments), text, layout)
+        said = declared(path, text.comments)
     except ValueError:
         raise IrregularText from None
+    return _Reading(columns.typed(asked.text_labels) if names else columns, said, text, layout)
 
 
 def _whole(path: str, data: bytes, limits: Budget, asked: Asked) -> _Reading:
@@ -138,39 +130,36 @@ def _whole(path: str, data: bytes, limits: Budget, asked: Asked) -> _Reading:
         return _Reading(Columns((none, none), None, None), said, text, None)
     _dialects.refuse_others(path, text, asked.choice)
     try:
-        columns, layout = _table(path, text, limits, asked)
+        columns, layout = _table(limits, text, asked)
         return _Reading(columns, said, replace(text, body=b""), layout)
     except ValueError:
-        others = _dialects.others(path, text, asked.choice, asked.header, asked.marks, limits)
-        for other in others:
+        for other in _dialects.others(text, asked.choice, asked.header, asked.marks, limits):
             way = replace(asked, choice=other.choice, header=other.header)
             with contextlib.suppress(ValueError):
-                columns, layout = _table(path, other.text, limits, way)
-                kept = replace(other.text, body=b"")
-                return _Reading(columns, said, kept, layout, other.remarks)
+                columns, layout = _table(limits, other.text, way)
+                without = replace(other.text, body=b"")
+                return _Reading(columns, said, without, layout, other.remarks)
         raise
 
 
-def _table(path: str, text: Text, limits: Budget, asked: Asked) -> tuple[Columns, Layout]:
+def _table(limits: Budget, text: Text, asked: Asked) -> tuple[Columns, Layout]:
     """The columns that are taken, and where they stand."""
-    layout = find_layout(path, text, asked.choice, asked.header)
-    if asked.text_labels or layout.has_names:
-        limits.text("names", text.body)
-    columns = _columns(path, text, layout, asked.text_labels, limits)
-    if layout.doubtful and not set(layout.doubtful).isdisjoint(columns.names or ()):
-        names = " and ".join(map(repr, layout.doubtful))
-        layout = find_layout(path, text, asked.choice, False)
+    layout = find_layout(limits.path, text, asked.choice, asked.header)
+    columns = _columns(limits, text, layout, asked.text_labels)
+    if not set(layout.doubtful).isdisjoint(columns.names or ()):
         remark = (
-            f"the first row, {names}, is read as an edge, because its labels occur in other rows; "
-            "header=True (--header) takes them for the names of the columns"
+            f"the first row, {' and '.join(map(repr, layout.doubtful))}, is read as an edge, "
+            "because its labels occur in other rows; header=True (--header) takes them for the "
+            "names of the columns"
         )
-        layout = replace(layout, remarks=(*layout.remarks, remark))
-        columns = _columns(path, text, layout, asked.text_labels, limits)
+        layout = find_layout(limits.path, text, asked.choice, False)
+        layout.remarks += (remark,)
+        columns = _columns(limits, text, layout, asked.text_labels)
     return columns, layout
 
 
 def _skipped(path: str, data: bytes, skip: int) -> bytes:
-    """Returns ``data`` without its first ``skip`` lines."""
+    """The data without their first ``skip`` lines."""
     start = 0
     for passed in range(skip):
         if start == len(data):
@@ -187,48 +176,30 @@ def _below_header(body: bytes, layout: Layout) -> bytes:
     return body[end:] if end or not layout.header else b""
 
 
-def _columns(
-    path: str, text: Text, layout: Layout, text_labels: bool | None, limits: Budget
-) -> Columns:
+def _columns(limits: Budget, text: Text, layout: Layout, text_labels: bool | None) -> Columns:
     rows = _below_header(text.body, layout)
-    try:
-        return _read_numbers(rows, layout, text_labels, limits)
-    except IrregularText:
-        pass
-    try:
-        columns = _read_arrow(rows, layout, text_labels, limits)
-    except IrregularText:
-        limits.lines(rows)
-        columns = read_lines(path, rows, layout, text.number + layout.header, text_labels)
-    return replace(columns, rounded=_rounding.rounded(columns.weight, rows))
+    with contextlib.suppress(IrregularText):
+        return _compiled(rows, layout, text_labels, limits)
+    limits.lines(rows)
+    columns = read_lines(limits.path, rows, layout, text.number + layout.header, text_labels)
+    return replace(columns, rounded=rounded(columns.weight, rows))
 
 
-def _read_numbers(rows: bytes, layout: Layout, text_labels: bool | None, limits: Budget) -> Columns:
-    """Reads integer ids and numeric weights with compiled code."""
-    if text_labels or layout.has_names or (layout.quoted and not layout.separator and b'"' in rows):
-        raise IrregularText
-    # Comments have been taken out: what looks like one is a row.
-    return read_rows(pieces_of(rows), layout, limits, "")[0]
+def _compiled(rows: bytes, layout: Layout, text_labels: bool | None, limits: Budget) -> Columns:
+    """Reads rows without comments; what looks like one is a row."""
+    if not (text_labels or layout.has_names):
+        with contextlib.suppress(IrregularText):
+            return read_rows(pieces_of(rows), layout, limits, "")[0]
+    return read_rows(pieces_of(rows), layout, limits, "", names=True)[0].typed(text_labels)
 
 
 def read_lines(
     path: str, rows: bytes, layout: Layout, number: int = 1, text_labels: bool | None = None
 ) -> Columns:
-    """Reads line by line. This reader defines the format.
-
-    Args:
-        path: the file, for messages.
-        rows: the text below the header, without comments.
-        layout: how a line is split.
-        number: the line number of the first of these lines in the file.
-        text_labels: True takes all ids for names, False takes ``007`` for 7, None for a name.
-
-    Raises:
-        ValueError: a line is invalid; the message names the file and the line.
-    """
+    """Reads rows, of which the first has a number, line by line. This defines the format."""
     code: dict[str, int] = {}
     lines: list[int] = []  # where each id was first seen
-    codes: tuple[list[int], list[int]] = ([], [])
+    codes: list[int] = []
     weights: list[float] = []
     points: set[str] = set()
     for at, line in enumerate(text_lines(path, rows), number):
@@ -241,19 +212,20 @@ def read_lines(
                 f"{path}:{at}: {len(fields)} field{plural} where the lines before have "
                 f"{layout.width}: {line.strip()[:60]!r}{mixed_separators(fields, layout.separator)}"
             )
-        for end, label in zip(codes, (fields[layout.source], fields[layout.target]), strict=True):
+        for label in (fields[layout.source], fields[layout.target]):
             if not label:
                 raise ValueError(f"{path}:{at}: a vertex without a name: {line.strip()[:60]!r}")
             if label not in code:
                 code[label] = len(lines)
                 lines.append(at)
-            end.append(code[label])
+            codes.append(code[label])
         if layout.weight is not None:
             weights.append(_weight(path, at, fields[layout.weight], layout.separator, points))
     weight = None if layout.weight is None else np.array(weights, np.float64)
     names = list(code)
+    source, target = np.array(codes, np.int64).reshape(-1, 2).T
     try:
-        return columns_of_names(np.array(codes, np.int64), names, weight, text_labels)
+        return Columns((source, target), names, weight).typed(text_labels)
     except Mixed as mixed:
         one, name = names[mixed.integer], names[mixed.name]
         a, b = lines[mixed.integer], lines[mixed.name]
@@ -290,35 +262,22 @@ def _weight(path: str, at: int, text: str, separator: str, points: set[str]) -> 
     return value
 
 
-def _edge_list(
-    path: str,
-    columns: Columns,
-    said: Declared,
-    directed: bool | None,
-    num_nodes: int | None,
-    text_labels: bool | None,
-    limits: Budget,
-) -> EdgeList:
+def edge_list(limits: Budget, columns: Columns, said: Declared, asked: Asked) -> EdgeList:
     labels: np.ndarray | None
-    columns = _with_names(columns, said.vertices, text_labels)
+    columns = _with_names(columns, said.vertices, asked.text_labels)
     if columns.names is None:
         try:
             also = np.array(list(map(int, said.vertices)), np.int64)
         except (ValueError, OverflowError):
-            raise ValueError(f"{path}: a '# vertex' comment without an integer") from None
+            raise ValueError(f"{limits.path}: a '# vertex' comment without an integer") from None
         numbers, labels, n = number_vertices(
-            limits,
-            columns.ends,
-            num_nodes=num_nodes,
-            declared=said.num_nodes,
-            also=also,
+            limits, columns.ends, num_nodes=asked.num_nodes, declared=said.num_nodes, also=also,
             one_based=said.one_based,
-        )
+        )  # fmt: skip
     else:
-        names = list(dict.fromkeys((columns.names or []) + said.vertices))
-        numbers, labels, n = number_names(path, columns.ends, names, num_nodes)
-    if directed is None:
-        directed = bool(said.directed)
+        names = list(dict.fromkeys(columns.names + said.vertices))
+        numbers, labels, n = number_names(limits.path, columns.ends, names, asked.num_nodes)
+    directed = bool(said.directed) if asked.directed is None else asked.directed
     weight = columns.weight
     weights = None if weight is None else torch.from_numpy(np.require(weight, requirements="W"))
     return EdgeList(numbers, weights, labels, n, directed)

@@ -1,4 +1,4 @@
-"""mcl's language for transforming similarities, such as ``gq(0.7),add(-0.7)`` or ``#knn(50)``.
+"""Transforms similarities: mcl's language, such as ``gq(0.7),add(-0.7)``, and distances.
 
 A specification is a list of functions between commas. They change the value of each arc, in order;
 functions that begin with ``#`` change the graph. An arc that a function filters out, or whose value
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from torchcent.io._edge_list import EdgeList
+from torchcent.io._edge_list import EdgeList, arcs
 from torchcent.io._layout import is_number
 
 _STEP = re.compile(r"\s*(#?[a-z0-9]+)\s*\(\s*([^()]*?)\s*\)\s*(?:,|$)")
@@ -35,33 +35,23 @@ class Step(NamedTuple):
 def neg_log(value: np.ndarray, base: float = np.e) -> np.ndarray:
     """The negative logarithm; that of 0 is finite, as in mcl."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        result = np.where(value == 0, _LARGEST, -np.log(value))
-    found: np.ndarray = result / np.log(base)
-    return found
+        logarithm: np.ndarray = np.where(value == 0, _LARGEST, -np.log(value)) / np.log(base)
+    return logarithm
 
 
+_Function = Callable[[np.ndarray, float], np.ndarray]
 #: whether an arc stays
-_FILTERS: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
-    "lt": lambda x, a: x < a,
-    "lq": lambda x, a: x <= a,
-    "gt": lambda x, a: x > a,
-    "gq": lambda x, a: x >= a,
-}
-_VALUES: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
-    "ceil": np.minimum,
-    "floor": np.maximum,
-    "mul": lambda x, a: x * a,
-    "scale": lambda x, a: x / a,
-    "add": lambda x, a: x + a,
-    "pow": lambda x, a: x**a,
-    "power": lambda x, a: x**a,
-}
+_FILTERS: dict[str, _Function] = {
+    "lt": np.less, "lq": np.less_equal, "gt": np.greater, "gq": np.greater_equal,
+}  # fmt: skip
+_VALUES: dict[str, _Function] = {
+    "ceil": np.minimum, "floor": np.maximum, "mul": np.multiply, "scale": np.divide, "add": np.add,
+    "pow": np.power, "power": np.power,
+}  # fmt: skip
 #: the argument is the base, e if it is omitted
-_OF_BASE: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
-    "exp": lambda x, a: a**x,
-    "log": lambda x, a: -neg_log(x, a),
-    "neglog": neg_log,
-}
+_OF_BASE: dict[str, _Function] = {
+    "exp": lambda x, a: a**x, "log": lambda x, a: -neg_log(x, a), "neglog": neg_log,
+}  # fmt: skip
 _PLAIN: dict[str, Callable[[np.ndarray], np.ndarray]] = {"abs": np.abs, "acos": np.arccos}
 #: functions of the sparse matrix whose row j holds the arcs that leave vertex j
 _MATRIX: dict[str, Callable[[Any], Any]] = {
@@ -81,21 +71,17 @@ _WITH_ARGUMENT = (*_FILTERS, *_VALUES, *_NEIGHBOURS)
 
 
 def parse(text: str, option: str) -> list[Step]:
-    """The steps of a specification.
-
-    Raises:
-        ValueError: a function is unknown or lacks its argument; the message names `option`.
-    """
+    """The steps of a specification, which is that of an `option`."""
     steps, at = [], 0
     while text[at:].strip():
-        found = _STEP.match(text, at)
-        if found is None:
+        step = _STEP.match(text, at)
+        if step is None:
             raise ValueError(
                 f"{option} {text!r}: {text[at:].strip()!r} is no list of functions such as "
                 "'gq(0.7),add(-0.7)'"
             )
-        steps.append(_step(found[1], found[2], f"{option} {text!r}"))
-        at = found.end()
+        steps.append(_step(step[1], step[2], f"{option} {text!r}"))
+        at = step.end()
     return steps
 
 
@@ -117,40 +103,26 @@ def _step(name: str, argument: str, where: str) -> Step:
 
 
 def transform_stream(edges: EdgeList, steps: list[Step], option: str) -> EdgeList:
-    """Transforms the value of each line of a file, before arcs are mirrored or merged.
-
-    Raises:
-        ValueError: a function of the graph, or a value that is not a number.
-    """
+    """Transforms the value of each line of a file, before arcs are mirrored or merged."""
     wrong = next((step.name for step in steps if step.name.startswith("#")), None)
     if wrong is not None:
         raise ValueError(f"{option}: {wrong} is a function of the graph; -tf takes it")
-    value = _weights(edges)
+    weight = edges.edge_weight
+    value = np.ones(edges.num_edges) if weight is None else weight.double().numpy()
     value, stays = _transformed(value, steps, option)
-    return _kept(edges, value, stays)
+    return _without(edges, value, stays)
 
 
 def transform_graph(edges: EdgeList, steps: list[Step], option: str) -> EdgeList:
-    """Transforms the similarities of the graph, after arcs are mirrored and merged.
-
-    Returns every arc once, so that the result is directed.
-    """
+    """Transforms the similarities of the graph whose arcs are merged; the result is directed."""
     import scipy.sparse
 
-    n = edges.num_nodes
-    row, col = edges.edge_index.numpy()
-    value = _weights(edges)
-    if not edges.directed:
-        row, col = np.concatenate([row, col]), np.concatenate([col, row])
-        value = np.concatenate([value, value])
-    order = np.lexsort((-value, col, row))
-    row, col, value = row[order], col[order], value[order]
-    first = value != 0
-    first[1:] &= (row[1:] != row[:-1]) | (col[1:] != col[:-1])
-    row, col, value = row[first], col[first], value[first]
+    row, col, weight = arcs(edges, largest=True)
+    value = np.ones(len(row)) if weight is None else weight
+    row, col, value = (x[value != 0] for x in (row, col, value))
     for of_graph, group in groupby(steps, lambda step: step.name.startswith("#")):
         if of_graph:
-            matrix = scipy.sparse.csr_array((value, (row, col)), shape=(n, n))
+            matrix = scipy.sparse.csr_array((value, (row, col)), shape=(edges.num_nodes,) * 2)
             for step in group:
                 matrix = _of_graph(matrix, step)
             entries = matrix.tocoo()
@@ -159,23 +131,15 @@ def transform_graph(edges: EdgeList, steps: list[Step], option: str) -> EdgeList
             value, stays = _transformed(value, list(group), option)
             row, col, value = row[stays], col[stays], value[stays]
     index = torch.from_numpy(np.stack([row, col]).astype(np.int64))
-    arcs = replace(edges, edge_index=index, edge_weight=torch.from_numpy(value), directed=True)
-    return _kept(arcs, value, value != 0)
+    edges = replace(edges, edge_index=index, edge_weight=None, directed=True)
+    return _without(edges, value, np.ones(len(value), bool))
 
 
-def _weights(edges: EdgeList) -> np.ndarray:
-    if edges.edge_weight is None:
-        return np.ones(edges.num_edges)
-    return edges.edge_weight.double().numpy()
-
-
-def _kept(edges: EdgeList, value: np.ndarray, stays: np.ndarray) -> EdgeList:
+def _without(edges: EdgeList, value: np.ndarray, stays: np.ndarray) -> EdgeList:
+    """The edges that stay and have a value other than 0."""
     stays = stays & (value != 0)
-    return replace(
-        edges,
-        edge_index=edges.edge_index[:, torch.from_numpy(stays)],
-        edge_weight=torch.from_numpy(value[stays]),
-    )
+    index, weight = edges.edge_index[:, torch.from_numpy(stays)], torch.from_numpy(value[stays])
+    return replace(edges, edge_index=index, edge_weight=weight)
 
 
 def _transformed(
@@ -246,3 +210,26 @@ def _with_fewer_neighbours(matrix: Any, k: int) -> Any:
 def _next_largest(value: np.ndarray, k: int) -> Any:
     """The largest value but k."""
     return np.partition(value, len(value) - 1 - k)[len(value) - 1 - k]
+
+
+SIMILARITIES = ("inverse", "log")
+
+
+def to_distances(edges: EdgeList, formula: str) -> EdgeList:
+    """The same edges with similarities s converted to distances d.
+
+    "inverse": d = 1 / s, for counts and strengths. "log": d = -ln(s), for probabilities s < 1; the
+    shortest path is then the most probable one.
+    """
+    assert edges.edge_weight is not None
+    similarity = edges.edge_weight.double()
+    inverse = formula == "inverse"
+    wrong = torch.nonzero(~((similarity > 0) & (inverse | (similarity < 1)))).flatten()
+    if wrong.numel():
+        edge = int(wrong[0])
+        advice = "log (-ln s) takes 0 < s < 1, probabilities"
+        raise ValueError(
+            f"{edges.edge_name(edge)} has similarity {similarity[edge]:g}; --similarity "
+            + ("inverse (1 / s) takes s > 0" if inverse else advice)
+        )
+    return replace(edges, edge_weight=1 / similarity if inverse else -torch.log(similarity))

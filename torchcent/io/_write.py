@@ -10,25 +10,25 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
+from types import SimpleNamespace
 from typing import IO, Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from torchcent.check import _files as check_files
 from torchcent.graph import Graph
-from torchcent.io._directions import both_directions
-from torchcent.io._edge_list import EdgeList
+from torchcent.io._edge_list import EdgeList, arcs, both_directions
 from torchcent.io._files import check_target, encodes, format_of, replacing, split_suffix
 from torchcent.io._formats import holds, in_words, isolated, losses
 from torchcent.io._layout import is_number
+from torchcent.io._mcl import quoted as in_quotes
 from torchcent.io._native import write_mci
-from torchcent.io._quoted import quoted as in_quotes
 from torchcent.runtime._optional import need
 
 _CHUNK = 1 << 16
+_arcs = lru_cache(maxsize=1)(arcs)  # emptied when the file is written
 
 
 def write(
@@ -90,13 +90,7 @@ def write_graph(
     path: str | os.PathLike[str], graph: EdgeList | Graph, format: str | None = None,
     *, kept: Collection[str] = (),
 ) -> tuple[list[str], int]:  # fmt: skip
-    """Writes a graph; returns what is to be said about its format, and how many edges it holds.
-
-    An edge that is listed in both directions counts once.
-
-    Args:
-        kept: fields of ``Holds`` that another file keeps.
-    """
+    """Writes a graph; returns remarks, but for fields `kept` elsewhere, and the number of edges."""
     kind = check_graph_path(path, format)
     if not isinstance(graph, (EdgeList, Graph)):
         raise TypeError(f"graph must be a Graph or an EdgeList, got {type(graph).__name__}")
@@ -116,7 +110,8 @@ def write_graph(
             loops = int((row == col).sum())
             distinct = len(row) if edges.directed else (len(row) + loops) // 2
             repeated = count - distinct
-            symmetric = edges.directed and _is_symmetric(edges, form.repeated == "largest")
+            largest = form.repeated == "largest"
+            symmetric = edges.directed and both_directions(*_arcs(edges, largest=largest))
             count = distinct - (0 if form.loops else loops)
         lost = losses(edges, form, repeated, symmetric)
     finally:
@@ -125,14 +120,8 @@ def write_graph(
     return [in_words(form, lost)] if lost else [], count
 
 
-def _is_symmetric(edges: EdgeList, largest: bool) -> bool:
-    """Whether every arc has its reverse, as it is written."""
-    row, col, weight = _arcs(edges, largest=largest)
-    return both_directions(row, col, weight)
-
-
 def check_graph_path(path: str | os.PathLike[str], format: str | None = None) -> str:
-    """Returns the format; raises an error if a graph cannot be written to this path."""
+    """The format, if a graph can be written to this path."""
     kind = format_of(path, format)
     if kind not in _WRITERS:
         raise ValueError(f"{path}: {kind} is read only; accepted: {', '.join(_WRITERS)}")
@@ -143,15 +132,12 @@ def check_graph_path(path: str | os.PathLike[str], format: str | None = None) ->
 
 
 def _on_cpu(edges: EdgeList) -> EdgeList:
-    """Returns the same edges as CPU tensors that numpy can convert."""
+    """The same edges as CPU tensors that numpy can convert."""
     weight = edges.edge_weight
     if weight is not None and (weight.is_complex() or weight.layout != torch.strided):
         raise TypeError(f"edge_weight must be a dense tensor of real numbers, got {weight.dtype}")
-    return replace(
-        edges,
-        edge_index=edges.edge_index.detach().cpu(),
-        edge_weight=None if weight is None else weight.detach().cpu(),
-    )
+    weight = None if weight is None else weight.detach().cpu()
+    return replace(edges, edge_index=edges.edge_index.detach().cpu(), edge_weight=weight)
 
 
 def _edges_of(graph: Graph) -> EdgeList:
@@ -167,44 +153,13 @@ def _once(edges: EdgeList) -> EdgeList:
     """Keeps one row per edge if an undirected graph lists every edge in both directions."""
     row, col = edges.edge_index.numpy()
     weight = edges.edge_weight
-    value = np.zeros(len(row)) if weight is None else weight.double().numpy()
-    up, down = row < col, row > col
-    if edges.directed or not down.any() or up.sum() != down.sum():
+    value = None if weight is None else weight.double().numpy()
+    down = row > col
+    if edges.directed or not down.any() or not both_directions(row, col, value):
         return edges
-    forth = np.lexsort((value[up], col[up], row[up]))
-    back = np.lexsort((value[down], row[down], col[down]))
-    for a, b in ((row, col), (col, row), (value, value)):
-        if (a[up][forth] != b[down][back]).any():
-            return edges
-    keep = torch.from_numpy(~down)
-    return replace(
-        edges,
-        edge_index=edges.edge_index[:, keep],
-        edge_weight=None if weight is None else weight[keep],
-    )
-
-
-@lru_cache(maxsize=1)  # emptied when the file is written
-def _arcs(
-    edges: EdgeList, loops: bool = True, largest: bool = False
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Returns row, column and weight of every arc once, sorted; both directions if undirected.
-
-    Of repeated arcs it is the smallest weight, or the `largest`.
-    """
-    row, col = edges.edge_index.numpy()
-    weight = None if edges.edge_weight is None else edges.edge_weight.double().numpy()
-    if not edges.directed:
-        row, col = np.concatenate([row, col]), np.concatenate([col, row])
-        weight = None if weight is None else np.concatenate([weight, weight])
-    keys = (col, row) if weight is None else (-weight if largest else weight, col, row)
-    order = np.lexsort(keys)
-    row, col = row[order], col[order]
-    keep = np.ones(len(row), bool)
-    keep[1:] = (row[1:] != row[:-1]) | (col[1:] != col[:-1])
-    if not loops:
-        keep &= row != col
-    return row[keep], col[keep], None if weight is None else weight[order][keep]
+    once = torch.from_numpy(~down)
+    weight = None if weight is None else weight[once]
+    return replace(edges, edge_index=edges.edge_index[:, once], edge_weight=weight)
 
 
 def write_rows(file: IO[bytes], columns: Sequence[np.ndarray], separator: str) -> None:
@@ -219,17 +174,11 @@ def write_rows(file: IO[bytes], columns: Sequence[np.ndarray], separator: str) -
 
 def quoted(labels: Iterable[Any]) -> np.ndarray:
     """Formats labels as CSV fields."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\r\n")  # both are quoted within a label
-    fields = []
-    for label in labels:
-        writer.writerow([label])
-        fields.append(out.getvalue()[:-2])
-        out.seek(0)
-        out.truncate()
-    array = np.empty(len(fields), object)
-    array[:] = fields
-    return array
+    fields: list[str] = []
+    # csv calls write once per row; both characters of a line end are quoted within a label
+    writer = csv.writer(SimpleNamespace(write=fields.append), lineterminator="\r\n")
+    writer.writerows([label] for label in labels)
+    return np.array([field[:-2] for field in fields] or [], object)
 
 
 def _write_text(file: IO[bytes], edges: EdgeList, path: str) -> None:
@@ -238,14 +187,12 @@ def _write_text(file: IO[bytes], edges: EdgeList, path: str) -> None:
     index = edges.edge_index.numpy()
     labels = edges.labels
     names = labels is not None and labels.dtype == object
-    if names:
-        for label in labels:
-            _check_label(path, str(label), separator)
+    _check_labels(path, labels, separator)
     shown = quoted(labels) if names and separator == "," else labels
     if names and separator == "\t":  # quotes elsewhere are part of a name
         shown = np.array([in_quotes(x) if x[0] == '"' else x for x in map(str, labels)], object)
     heads = ["source", "target"]
-    columns = list(index) if shown is None else [shown[index[0]], shown[index[1]]]
+    columns = list(index if shown is None else shown[index])
     if edges.edge_weight is not None:
         heads.append("weight")
         columns.append(edges.edge_weight.double().numpy())
@@ -261,41 +208,37 @@ def _write_text(file: IO[bytes], edges: EdgeList, path: str) -> None:
 
 
 def _write_abc(file: IO[bytes], edges: EdgeList, path: str) -> None:
-    labels = edges.labels
-    if labels is not None and labels.dtype == object:
-        for label in labels:
-            _check_label(path, str(label), "\t")
-    columns = [end if labels is None else labels[end] for end in edges.edge_index.numpy()]
+    _check_labels(path, edges.labels, "\t")
+    columns = list(edges.vertex_labels()[edges.edge_index.numpy()])
     if edges.edge_weight is not None:
         columns.append(edges.edge_weight.double().numpy())
     write_rows(file, columns, "\t")
 
 
-def _check_label(path: str, label: str, separator: str) -> None:
-    """Rejects a name that this format would not read back unchanged."""
-    forbidden = {",": "\t\n\r", " ": " \t,;\n\r", "\t": "\t\n\r"}[separator]
-    words = label.split(" ")
-    looks_like_numbers = len(words) > 1 and all(is_number(x) for x in words)
-    if (
-        label == ""
-        or label != label.strip()
-        or label[0] in "#%"
-        or any(x in label for x in forbidden)
-        or not encodes(label)
-        or looks_like_numbers
-    ):
-        raise ValueError(f"{path}: label {label!r} cannot stand in this format; try .pt")
+def _check_labels(path: str, labels: np.ndarray | None, separator: str) -> None:
+    """Rejects names that this format would not read back unchanged."""
+    forbidden = " \t,;\n\r" if separator == " " else "\t\n\r"
+    for label in map(str, () if labels is None or labels.dtype != object else labels):
+        words = label.split(" ")
+        if (
+            label == ""
+            or label != label.strip()
+            or label[0] in "#%"
+            or any(x in label for x in forbidden)
+            or not encodes(label)
+            or (len(words) > 1 and all(map(is_number, words)))
+        ):
+            raise ValueError(f"{path}: label {label!r} cannot stand in this format; try .pt")
 
 
 def _write_mtx(file: IO[bytes], edges: EdgeList, path: str) -> None:
     import scipy.io
 
-    matrix = _sparse(edges)
     field = "pattern" if edges.edge_weight is None else "real"
     symmetry = "general" if edges.directed else "symmetric"
     text = io.BytesIO()  # mmwrite seeks, which compressed files do not support
     # 17 digits represent every float64 exactly
-    scipy.io.mmwrite(text, matrix, field=field, symmetry=symmetry, precision=17)
+    scipy.io.mmwrite(text, _sparse(edges), field=field, symmetry=symmetry, precision=17)
     file.write(text.getbuffer())
 
 
@@ -314,7 +257,7 @@ def _write_npz(file: IO[bytes], edges: EdgeList, path: str) -> None:
 
 
 def _plain(weight: np.ndarray) -> np.ndarray:
-    """Converts whole-numbered weights to integers, the only kind that METIS and DIMACS allow."""
+    """Whole-numbered weights as integers, the only kind that METIS and DIMACS allow."""
     whole = (weight == np.rint(weight)) & (np.abs(weight) < 2**53)
     return weight.astype(np.int64) if whole.all() else weight
 
@@ -336,11 +279,8 @@ def _metis_lines(numbers: list[np.ndarray], ends: list[int]) -> Iterator[str]:
         stop = min(start + _CHUNK, len(ends) - 1)
         part = [c[ends[start] : ends[stop]].tolist() for c in numbers]
         words = list(map(str, chain.from_iterable(zip(*part, strict=True))))
-        step, base = len(numbers), ends[start]
-        bounds = [step * (e - base) for e in ends[start : stop + 1]]
-        yield "".join(
-            " ".join(words[a:b]) + "\n" for a, b in zip(bounds[:-1], bounds[1:], strict=True)
-        )
+        bounds = [len(numbers) * (end - ends[start]) for end in ends[start : stop + 1]]
+        yield "".join(" ".join(words[a:b]) + "\n" for a, b in pairwise(bounds))
 
 
 def _write_gr(file: IO[bytes], edges: EdgeList, path: str) -> None:
@@ -383,25 +323,14 @@ def _write_parquet(file: IO[bytes], edges: EdgeList, path: str) -> None:
     except (pa.ArrowException, UnicodeEncodeError, TypeError) as error:
         raise ValueError(f"{path}: labels cannot stand in this format ({error})") from None
     if edges.edge_weight is not None:
-        columns["weight"] = pa.array(_numpy(edges.edge_weight))
+        columns["weight"] = pa.array(edges.edge_weight.numpy())
     own = {"num_nodes": edges.num_nodes, "directed": edges.directed, "isolated": alone}
     table = pa.table(columns).replace_schema_metadata({"torchcent": json.dumps(own)})
     parquet.write_table(table, file)
 
 
-def _numpy(tensor: Tensor) -> np.ndarray:
-    return tensor.detach().cpu().numpy()
-
-
 _WRITERS = {
-    "edges": _write_text,
-    "abc": _write_abc,
-    "mci": write_mci,
-    "mtx": _write_mtx,
-    "metis": _write_metis,
-    "gr": _write_gr,
-    "npz": _write_npz,
-    "npy": _write_npy,
-    "pt": _write_pt,
+    "edges": _write_text, "abc": _write_abc, "mci": write_mci, "mtx": _write_mtx,
+    "metis": _write_metis, "gr": _write_gr, "npz": _write_npz, "npy": _write_npy, "pt": _write_pt,
     "parquet": _write_parquet,
-}
+}  # fmt: skip

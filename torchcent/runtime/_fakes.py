@@ -17,14 +17,16 @@ def _unknown_size() -> Any:
 
 
 def _read_rows(
-    text: Tensor, separator: int, width: int, source: int, target: int, weight: int, *_: object
-) -> tuple[Tensor, ...]:
+    text: Tensor, separator: int, width: int, source: int, target: int, weight: int,
+    *_: object, **__: object,
+) -> tuple[Tensor, ...]:  # fmt: skip
     rows = _unknown_size()
     return (
         _sized(text, (2, rows)),
         _sized(text, rows if weight >= 0 else 0, torch.float64),
         _sized(text, (_unknown_size(), 2)),
         _sized(text, _unknown_size()),
+        _sized(text, _unknown_size(), torch.uint8),
     )
 
 

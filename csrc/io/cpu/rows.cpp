@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -27,22 +29,36 @@ namespace {
 struct Layout {
   char separator;                         // 0: any run of blanks and tabs
   int64_t width, source, target, weight;  // weight is -1 if there is none
+  bool names, quotes;                     // whether ends are names, and fields may be in quotes
 
   const char* skip_blanks(const char* at, const char* end) const {
     while (at < end && is_blank(*at) && *at != separator) ++at;
     return at;
   }
+
+  // Whether this is text; what is not of ASCII only if all of it is known to be UTF-8.
+  bool is_text(char c) const {
+    return static_cast<signed char>(c) >= ' ' || c == '\t' || (names && static_cast<signed char>(c) < 0);
+  }
 };
 
-// As those of io/cpu/fields.h.
+// A field behind blanks, or a word if blanks separate.
 const char* pass_field(const char* at, const char* end, const Layout& layout) {
   const char* const first = at;
   for (; at < end && *at != layout.separator; ++at) {
     if (layout.separator == 0 && is_blank(*at)) break;
     if (*at == '"' && layout.separator != '\t' && layout.separator != 0) return nullptr;
-    if (static_cast<signed char>(*at) < ' ' && *at != '\t') return nullptr;  // no text, or not of ASCII
+    if (!layout.is_text(*at)) return nullptr;
   }
   return at == first && layout.separator == 0 ? nullptr : at;
+}
+
+// The quote that ends a field in quotes, which begins at `at` behind blanks; nullptr if it is not read here.
+const char* closing_quote(const char* blanks, const char* at, const char* end, const Layout& layout) {
+  if (std::find(blanks, at, '\t') != at) return nullptr;  // quotes behind a tab are part of the field
+  const char* const last = std::find(at + 1, end, '"');
+  const auto is_text = [&](char c) { return layout.is_text(c); };
+  return last < end && std::all_of(at + 1, last, is_text) ? last : nullptr;
 }
 
 // An id that is written as it would be printed: 007 and -0 would lose zeros.
@@ -53,6 +69,48 @@ const char* read_plain_id(const char* at, const char* end, int64_t& id) {
   return read_id(at, end, id);
 }
 
+// Distinct names, in the order in which they come, with a table of hashes that is at most half full.
+struct Names {
+  struct Slot {
+    uint32_t hash = 0;
+    int32_t place = -1;
+  };
+  std::vector<std::string_view> names = {};
+  std::vector<Slot> table = std::vector<Slot>(64);
+
+  // The place of a name, which may be new; -1 if there are too many, or too many of like hashes, as in a hostile file.
+  int64_t place(std::string_view name) {
+    constexpr int kMostSteps = 1000;
+    constexpr size_t kMostSlots = size_t{1} << 31;
+    if (2 * names.size() == table.size()) {
+      if (table.size() > kMostSlots) return -1;
+      grow();
+    }
+    const uint32_t hash = static_cast<uint32_t>(std::hash<std::string_view>()(name));
+    for (int step = 0; step < kMostSteps; ++step) {
+      Slot& slot = table[(hash + step) & (table.size() - 1)];
+      if (slot.place < 0) {
+        slot = {hash, static_cast<int32_t>(names.size())};
+        names.push_back(name);
+      } else if (slot.hash != hash || names[slot.place] != name) {
+        continue;
+      }
+      return slot.place;
+    }
+    return -1;
+  }
+
+  void grow() {
+    std::vector<Slot> larger(4 * table.size());
+    for (const Slot& slot : table) {
+      size_t at = slot.hash & (larger.size() - 1);
+      while (larger[at].place >= 0) at = (at + 1) & (larger.size() - 1);
+      if (slot.place >= 0) larger[at] = slot;
+    }
+    table.swap(larger);
+  }
+};
+
 // What a part of the text holds.
 struct Part {
   const char *begin, *end;
@@ -60,7 +118,8 @@ struct Part {
   std::unique_ptr<double[]> weight;
   int64_t rows = 0;
   std::vector<int64_t> comments = {};  // begin and end of each
-  int64_t irregular = -1;              // where a line begins that is not read here
+  Names names = {};
+  int64_t irregular = -1;  // where a line begins that is not read here
 
   void read(const char* text, const Layout& layout) {
     const int64_t lines = std::count(begin, end, '\n') + 1;
@@ -92,12 +151,17 @@ struct Part {
 
   bool read_row(const char* at, const char* stop, const Layout& layout) {
     for (int64_t k = 0; k < layout.width; ++k) {
+      const char* const blanks = at;
       at = layout.skip_blanks(at, stop);
-      if (k == layout.source) at = read_plain_id(at, stop, source[rows]);
-      else if (k == layout.target) at = read_plain_id(at, stop, target[rows]);
-      else if (k == layout.weight) at = read_weight(at, stop, weight[rows]);
-      else at = pass_field(at, stop, layout);
-      if (at == nullptr) return false;
+      if (layout.quotes && at < stop && *at == '"') {
+        const char* const last = closing_quote(blanks, at, stop, layout);
+        if (last == nullptr || read_field(k, layout.skip_blanks(at + 1, last), last, true, layout) != last)
+          return false;
+        at = last + 1;
+      } else {
+        at = read_field(k, at, stop, false, layout);
+        if (at == nullptr) return false;
+      }
       if (layout.separator == 0) {
         if (at < stop && !is_blank(*at)) return false;
       } else if (k + 1 < layout.width) {
@@ -107,15 +171,30 @@ struct Part {
     }
     return layout.skip_blanks(at, stop) == stop;
   }
+
+  const char* read_field(int64_t column, const char* at, const char* end, bool whole, const Layout& layout) {
+    if (column == layout.weight) return read_weight(at, end, weight[rows]);
+    const bool is_end = column == layout.source || column == layout.target;
+    int64_t& id = column == layout.source ? source[rows] : target[rows];
+    if (is_end && !layout.names) return read_plain_id(at, end, id);
+    const char* const last = whole ? end : pass_field(at, end, layout);
+    if (!is_end || last == nullptr) return last;
+    const char* stop = last;
+    while (stop > at && is_blank(stop[-1])) --stop;
+    if (stop == at) return nullptr;
+    id = names.place({at, static_cast<size_t>(stop - at)});
+    return id < 0 ? nullptr : last;
+  }
 };
 
 }  // namespace
 
 // See the schema. text: uint8, of whole lines. separator: a character, or 0 for any run of blanks and tabs.
-std::tuple<Tensor, Tensor, Tensor, Tensor> read_rows(const Tensor& text, int64_t separator, int64_t width,
-                                                     int64_t source, int64_t target, int64_t weight, int64_t threads) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> read_rows(const Tensor& text, int64_t separator, int64_t width,
+                                                             int64_t source, int64_t target, int64_t weight,
+                                                             int64_t threads, bool names, bool quotes) {
   constexpr int64_t kLeast = int64_t{1} << 16;  // characters of a part
-  const Layout layout = {static_cast<char>(separator), width, source, target, weight};
+  const Layout layout = {static_cast<char>(separator), width, source, target, weight, names, quotes};
   const char* const begin = reinterpret_cast<const char*>(text.const_data_ptr<uint8_t>());
   const char* const end = begin + text.numel();
   const int64_t parts = std::max<int64_t>(1, std::min(threads, text.numel() / kLeast));
@@ -128,10 +207,17 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> read_rows(const Tensor& text, int64_t
   each_task(threads, parts, [&](int64_t i) { part[i].read(begin, layout); });
 
   int64_t rows = 0, comments = 0, irregular = -1;
-  for (const Part& each : part) {
+  Names known;
+  std::vector<std::vector<int64_t>> places(parts);  // of the names of a part among those of all
+  for (int64_t i = 0; i < parts; ++i) {
+    const Part& each = part[i];
     rows += each.rows;
     comments += static_cast<int64_t>(each.comments.size()) / 2;
     if (irregular < 0) irregular = each.irregular;
+    for (const std::string_view name : each.names.names) {
+      places[i].push_back(known.place(name));
+      if (places[i].back() < 0) irregular = 0;
+    }
   }
   Tensor ids = torch::stable::new_empty(text, {2, rows}, ScalarType::Long);
   Tensor value = empty(text, weight < 0 ? 0 : rows, ScalarType::Double);
@@ -140,15 +226,25 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> read_rows(const Tensor& text, int64_t
   int64_t* const id = ids.mutable_data_ptr<int64_t>();
   int64_t* span = spans.mutable_data_ptr<int64_t>();
   int64_t row = 0;
-  for (const Part& each : part) {
-    std::copy_n(each.source.get(), each.rows, id + row);
-    std::copy_n(each.target.get(), each.rows, id + rows + row);
+  for (int64_t i = 0; i < parts; ++i) {
+    const Part& each = part[i];
+    const auto numbered = [&](int64_t x) { return names ? places[i][x] : x; };
+    std::transform(each.source.get(), each.source.get() + each.rows, id + row, numbered);
+    std::transform(each.target.get(), each.target.get() + each.rows, id + rows + row, numbered);
     if (weight >= 0) std::copy_n(each.weight.get(), each.rows, value.mutable_data_ptr<double>() + row);
     span = std::copy(each.comments.begin(), each.comments.end(), span);
     row += each.rows;
   }
+  int64_t size = 0;
+  for (const std::string_view name : known.names) size += static_cast<int64_t>(name.size()) + 1;
+  Tensor lines = empty(text, size, ScalarType::Byte);
+  char* letter = reinterpret_cast<char*>(lines.mutable_data_ptr<uint8_t>());
+  for (const std::string_view name : known.names) {
+    letter = std::copy(name.begin(), name.end(), letter);
+    *letter++ = '\n';
+  }
   if (irregular >= 0) *fault.mutable_data_ptr<int64_t>() = irregular;
-  return {ids, value, spans, fault};
+  return {ids, value, spans, fault, lines};
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("read_rows", TORCH_BOX(&read_rows)); }
