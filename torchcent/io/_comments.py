@@ -64,10 +64,10 @@ def declared(path: str, lines: list[bytes]) -> Declared:
     konect = False
     for comment in comments:
         words = comment.split()
-        if found := re.search(r"\bnodes:\s*(\d+)", comment, re.I):
-            said.num_nodes = counted(path, found[1])
-        elif found := re.match(r"(un)?directed\b.*\bgraph\b", comment, re.I):
-            said.directed = found[1] is None
+        if match := re.search(r"\bnodes:\s*(\d+)", comment, re.I):
+            said.num_nodes = counted(path, match[1])
+        elif match := re.match(r"(un)?directed\b.*\bgraph\b", comment, re.I):
+            said.directed = match[1] is None
         elif comment.startswith("vertex "):
             said.vertices.append(comment[7:])
         elif len(words) >= 2 and words[0] in ("sym", "asym", "bip"):
