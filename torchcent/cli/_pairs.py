@@ -19,8 +19,8 @@ from torchcent.cli import _common, _output
 from torchcent.cli._names import read_names
 from torchcent.cli._report import aligned_rows, component_sizes, named
 from torchcent.io import EdgeList
-from torchcent.io._closure import check_closure_path, write_closure
 from torchcent.io._files import check_target
+from torchcent.io._scores import check_closure_path, write_closure
 from torchcent.pairs._files import check_zarr
 from torchcent.pairs._npy import check_space
 from torchcent.scale._ledger import parts

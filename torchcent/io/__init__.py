@@ -12,7 +12,6 @@ from torchcent.check import _values as check_values
 from torchcent.check._run import DEFAULT, Run, resolved
 from torchcent.io._arrays import read_npy, read_npz, read_pt
 from torchcent.io._budget import Budget
-from torchcent.io._comments import MARKS
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import (
     FORMATS,
@@ -22,7 +21,7 @@ from torchcent.io._files import (
     load_stream,
     replacing,
 )
-from torchcent.io._layout import ENDS, Choice
+from torchcent.io._layout import ENDS, MARKS, Choice
 from torchcent.io._matrix import read_gr, read_metis, read_mtx
 from torchcent.io._mcl import read_abc, read_clusters, write_clusters
 from torchcent.io._native import read_mci

@@ -15,9 +15,8 @@ from typing import NamedTuple
 from torchcent.check import _columns as check_columns
 from torchcent.check._values import shortened
 from torchcent.io._budget import Budget
-from torchcent.io._comments import Text
 from torchcent.io._files import text_lines
-from torchcent.io._layout import BLANKS, Choice, is_number, separator_of, split_line
+from torchcent.io._layout import BLANKS, Choice, Text, is_number, separator_of, split_line
 
 _TOKEN = re.compile(
     r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([{}\[\](),:])|([^\s'"{}\[\](),:]+))"""

@@ -7,9 +7,8 @@ import re
 import numpy as np
 
 from torchcent.check import _columns as check_columns
-from torchcent.io._comments import Text
 from torchcent.io._edge_list import distinct_ids
-from torchcent.io._layout import BLANKS, INTEGER, Layout, is_number
+from torchcent.io._layout import BLANKS, INTEGER, Layout, Text, is_number
 from torchcent.io._rows import Columns
 from torchcent.io._tokens import of_rounded
 

@@ -28,7 +28,7 @@ from torchcent.io._files import (
 )  # fmt: skip
 from torchcent.io._layout import BLANKS, INTEGER, Layout, is_number, split_blanks, split_line
 from torchcent.io._native import cluster_matrix, clusters_of, is_native, read_matrix
-from torchcent.io._rows import read_rows
+from torchcent.io._rows import Columns, read_rows
 from torchcent.io._tokens import IrregularText, warn_of_rounded
 
 if TYPE_CHECKING:
@@ -43,22 +43,20 @@ def read_abc(data: bytes, directed: bool | None, num_nodes: int | None, limits: 
     limits.text("abc", data)
     rows = _COMMENT.sub(b"", text_bytes(path, data))
     try:
-        source, target, weight, names = _regular(rows, limits)
+        columns = _regular(rows, limits)
     except IrregularText:
         limits.lines(rows)
-        source, target, weight, names = _by_line(path, rows)
+        columns = _by_line(path, rows)
+    names, weight = columns.names or [], columns.weight
     if num_nodes is not None and num_nodes != len(names):
         raise ValueError(f"{path}: num_nodes={num_nodes}, but the file names {len(names)} vertices")
     warn_of_rounded(path, weight, rows)
-    index = torch.from_numpy(np.stack([source, target]))
-    weights = None if weight is None else torch.from_numpy(np.array(weight))
+    index = torch.from_numpy(np.stack(columns.ends))
+    weights = None if weight is None else torch.from_numpy(weight)
     return EdgeList(index, weights, names, len(names), bool(directed))
 
 
-_Parts = tuple[np.ndarray, np.ndarray, "np.ndarray | None", "list[str]"]
-
-
-def _regular(rows: bytes, limits: Budget) -> _Parts:
+def _regular(rows: bytes, limits: Budget) -> Columns:
     """Reads a file whose lines all have the same two or three columns by compiled code."""
     rows = rows.strip(b"\n") + b"\n"
     first = rows[: rows.find(b"\n")]
@@ -69,13 +67,12 @@ def _regular(rows: bytes, limits: Budget) -> _Parts:
     if width not in (2, 3):
         raise IrregularText
     layout = Layout(separator, width, 0, 1, 2 if width == 3 else None, False)
-    columns, _ = read_rows(pieces_of(rows), layout, limits, "", names=True)
-    return *columns.ends, columns.weight, columns.names or []
+    return read_rows(pieces_of(rows), layout, limits, "", names=True)[0]
 
 
-def _by_line(path: str, rows: bytes) -> _Parts:
+def _by_line(path: str, rows: bytes) -> Columns:
     code: dict[str, int] = {}
-    ends: list[tuple[int, int]] = []
+    codes: list[int] = []
     weights: list[float] = []
     weighted = False
     for at, line in enumerate(text_lines(path, rows), 1):
@@ -87,15 +84,14 @@ def _by_line(path: str, rows: bytes) -> _Parts:
                 f"{path}:{at}: {len(fields)} fields; abc has 'A B' or 'A B weight': "
                 f"{line.strip()[:60]!r}"
             )
-        source, target = (code.setdefault(x, len(code)) for x in fields[:2])
-        ends.append((source, target))
+        codes += [code.setdefault(x, len(code)) for x in fields[:2]]
         if len(fields) == 3:
             if not is_number(fields[2]) or not math.isfinite(float(fields[2])):
                 raise ValueError(f"{path}:{at}: weight {fields[2]!r} is not a finite number")
             weighted = True
         weights.append(float(fields[2]) if len(fields) == 3 else 1.0)
-    index = np.array(ends, np.int64).reshape(-1, 2).T
-    return index[0], index[1], np.array(weights) if weighted else None, list(code)
+    source, target = np.array(codes, np.int64).reshape(-1, 2).T
+    return Columns((source, target), list(code), np.array(weights) if weighted else None)
 
 
 def read_tab(path: str | os.PathLike[str]) -> dict[int, str]:

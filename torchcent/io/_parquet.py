@@ -12,10 +12,9 @@ import numpy as np
 from torchcent.check import _columns as check_columns
 from torchcent.io._arrays import as_ids, claimed_count, parsing
 from torchcent.io._budget import Budget
-from torchcent.io._comments import Declared
 from torchcent.io._doubts import of_square
 from torchcent.io._edge_list import EdgeList
-from torchcent.io._layout import Choice, roles
+from torchcent.io._layout import Choice, Declared, roles
 from torchcent.io._matrix import finite_weight
 from torchcent.io._rows import Columns
 from torchcent.io._text import Asked, edge_list

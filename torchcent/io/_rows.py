@@ -13,9 +13,8 @@ import numpy as np
 import torch
 
 from torchcent.io._budget import Budget
-from torchcent.io._comments import MARKS
 from torchcent.io._files import Piece, is_text
-from torchcent.io._layout import Layout
+from torchcent.io._layout import MARKS, Layout
 from torchcent.io._tokens import IrregularText, rounded
 from torchcent.runtime import _ops
 

@@ -20,20 +20,24 @@ import torch
 
 from torchcent.io import _dialects, _doubts
 from torchcent.io._budget import Budget
-from torchcent.io._comments import MARKS, Declared, Text, declared, without_comments
 from torchcent.io._edge_list import EdgeList, number_names, number_vertices
 from torchcent.io._files import load_bytes, pieces_of, pieces_of_file, text_bytes, text_lines
 from torchcent.io._layout import (
     BLANKS,
     DECIMAL_COMMA,
     INTEGER,
+    MARKS,
     PLAIN_INTEGER,
     Choice,
+    Declared,
     Layout,
+    Text,
+    declared,
     find_layout,
     first_rows,
     is_number,
     mixed_separators,
+    without_comments,
 )
 from torchcent.io._rows import BEYOND, Columns, Mixed, integer_of, read_rows
 from torchcent.io._tokens import IrregularText, rounded

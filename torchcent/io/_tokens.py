@@ -81,4 +81,4 @@ def of_rounded(count: int) -> tuple[str, ...]:
 
 def warn_of_rounded(path: str, weight: np.ndarray | None, text: bytes) -> None:
     for remark in of_rounded(rounded(weight, text)):
-        warnings.warn(f"{path}: {remark}", stacklevel=6)
+        warnings.warn(f"{path}: {remark}", stacklevel=5)
