@@ -450,7 +450,7 @@ def test_no_operator_is_left_out():
         if name.startswith("torchcent::")
     }
     # Written in Python: test_functional.py.
-    of_models = {"arc_scores", "edge_scores", "node_features", "vertex_scores"}
+    of_models = {"scores"}
     assert names - of_models - ONLY_ON_CUDA == set(samples())
 
 
