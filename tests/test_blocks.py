@@ -150,7 +150,7 @@ def test_what_hangs_on_a_vertex(network: nx.Graph, seed: int) -> None:
     reach = _blocks.Blocks.of(graph).reach
     assert reach is not None
     a, b = (torch.tensor([chance.choice([0.0, 1.0, 2.5]) for _ in network]) for _ in "ab")
-    sums = [x.tolist() for x in reach._sums(a.double(), b.double(), kept=False)]
+    sums = [x.tolist() for x in reach._sums(a.double(), b.double())]
     bounds = reach.union.ptr.tolist()
     both = (nx.ancestors, a), (nx.descendants, b)
     for begin, end in zip(bounds, bounds[1:], strict=False):

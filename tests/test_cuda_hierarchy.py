@@ -11,7 +11,7 @@ from tuning import Tuning
 import torchcent
 from torchcent import Graph, generate
 from torchcent.engines import _on_host
-from torchcent.engines._hierarchy import Hierarchy
+from torchcent.engines._hierarchy import Hierarchy, levels
 from torchcent.engines._reduce import core
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import CANCEL, DONE
@@ -89,7 +89,7 @@ def test_a_cancelled_run_stops() -> None:
     control[CANCEL], control[2] = 1, 2**30
     sums, farthest = torch.zeros(n, 3, dtype=F64).cuda(), torch.zeros(n, dtype=F64).cuda()
     target = torch.ones(n, dtype=F64).cuda()
-    given = made.levels(graph.device)
+    given = levels(made, graph.device)
     _ops.ops.hierarchy_level_sums(*given, sources, target, sums, farthest, control, True)
     assert control[DONE] == 0 and not sums.any()
 

@@ -50,8 +50,8 @@ def test_methods_of_graphs_have_a_call(modules: Any) -> None:
     public = json.loads((ROOT / "tests" / "public.json").read_text())["torchcent"]["Graph"]
     left_out = {
         # attributes that are kept, and what needs libraries or devices beside those of the sweep
-        "()", "back_weight", "batch", "device", "is_weighted", "nbytes", "num_edges", "num_graphs",
-        "num_slots", "scaled_weights", "ties", "tie_tolerance",
+        "()", "back_weight", "batch", "device", "drop_caches", "is_weighted", "nbytes",
+        "num_edges", "num_graphs", "num_slots", "scaled_weights", "ties", "tie_tolerance",
         "to", "from_dgl", "from_graph_tool", "from_networkit",
         "to_networkit", "from_table",
     }  # fmt: skip

@@ -312,7 +312,7 @@ def test_dense_graphs_are_declined() -> None:
     weight = torch.randint(1, 9, (edges.shape[1],), generator=chance).to(DEVICE)
     graph = Graph.from_edge_index(edges, directed=False, edge_weight=weight)
     core = _reduce.core(graph, "degree", "all")
-    assert Hierarchy.of(core, 4) is None and "_hierarchy" not in vars(core)
+    assert Hierarchy.of(core, 4) is None and Hierarchy.kept(core) is None
     small = generate.ws(300, 10, 0.3).to(DEVICE)
     expected = torchcent.betweenness(
         small,

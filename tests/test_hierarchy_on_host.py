@@ -11,7 +11,7 @@ import torchcent
 from torchcent import Graph, generate
 from torchcent.engines import _hierarchy_costs, _on_host
 from torchcent.engines._request import Request
-from torchcent.runtime import _host, _ops
+from torchcent.runtime import _ops
 from torchcent.scale._arguments import Scale
 
 pytestmark = pytest.mark.skipif(
@@ -42,7 +42,7 @@ def test_roads(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph, request = road(100), Request(measure)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 16)
     found = _on_host.chosen(graph, request)
-    assert found is not None and found[0] is _host.copy_of(graph)
+    assert found is not None and found[0] is graph._on_host
     plan = torchcent.explain(graph, measure=measure)
     assert plan.engine == "hierarchy" and "on the host" in plan.reason
     assert _on_host.chosen(graph, request._replace(engine="dijkstra")) is None
@@ -65,7 +65,7 @@ def test_an_engine_that_is_asked_for() -> None:
 
 @pytest.mark.usefixtures("on_cuda")
 def test_other_graphs_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_host, "copy_of", lambda _: pytest.fail("copied"))
+    monkeypatch.setattr(Graph, "to", lambda *_: pytest.fail("copied"))
     monkeypatch.setattr(torch, "get_num_threads", lambda: 64)
     shallow = Graph.from_edge_index(generate.ba(20_000, 3, seed=1), directed=False)
     torchcent.explain(shallow)

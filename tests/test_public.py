@@ -5,6 +5,7 @@ argument that is gone, a default that changed or a new order is a break; CHANGEL
 """
 
 import contextlib
+import functools
 import inspect
 import json
 import types
@@ -46,7 +47,7 @@ def described(value: object) -> object:
         return members
     if isinstance(value, classmethod | staticmethod):
         return arguments(value.__func__)
-    if callable(value):
+    if callable(value) and not isinstance(value, functools.cached_property):
         return arguments(value)
     return "value"
 

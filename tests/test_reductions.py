@@ -10,6 +10,7 @@ from torchcent import Graph
 from torchcent.engines import _driver, _plan, _reduce
 from torchcent.engines._fold import Fold
 from torchcent.engines._request import Request
+from torchcent.graph import _cache
 
 F64 = torch.float64
 GRAPHS = {
@@ -59,4 +60,4 @@ def test_memory_of_cores_counts_what_links_hold():
     graph = Graph.from_edge_index(edge_index(arcs), n, False)
     core = _reduce.core(graph, "degree", "all")
     links = {id(core.fold.order), id(core.fold.parent), id(core.sequence)}
-    assert links <= {id(part) for part in _reduce.tensors_of(graph)}
+    assert links <= {id(part) for part in _cache.tensors(graph)}

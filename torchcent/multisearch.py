@@ -189,8 +189,8 @@ def _lanes(graph: Graph, visitor: Visitor, sources: int, memory: int | None) -> 
     limit = _memory.budget(memory, graph.device)
     n, m = graph.num_nodes, graph.num_slots
     own = _BYTES_PER_SLOT * m + check_visitor.visitor_bytes(visitor.bytes_per_source(graph))
-    lanes = _tensor.lanes_that_fit(n, m, limit - graph.nbytes, own)
+    lanes = _tensor.lanes_that_fit(n, m, limit - graph._nbytes, own)
     if lanes < 1:
-        needed = graph.nbytes + _tensor.memory_needed(n, m, 1, own)
+        needed = graph._nbytes + _tensor.memory_needed(n, m, 1, own)
         raise _memory.refuse("multi_search, one source at a time,", needed, limit, memory)
     return max(1, min(sources, lanes))

@@ -77,7 +77,7 @@ class Sampler:
     ) -> Climbs | None:
         if not self._compiled or self._scale is not None and self._scale.is_spread:
             return None
-        limit = _memory.budget(memory, self.graph.device) - self.graph.nbytes - _RUN * self.size
+        limit = _memory.budget(memory, self.graph.device) - self.graph._nbytes - _RUN * self.size
         found = _climbs.made(self.graph, expected, limit, seconds, progress)
         if found is not None and found.nbytes + found.bytes_per_thread > limit:
             found = None
@@ -105,7 +105,7 @@ class Sampler:
         """Number of concurrent searches: threads on the CPU, blocks on CUDA."""
         graph, where = self.graph, self._where
         n, m = graph.num_nodes, graph.num_slots
-        fixed = graph.nbytes + _RUN * self.size
+        fixed = graph._nbytes + _RUN * self.size
         fixed += 0 if self.edges is None else _PATHS + _EDGES * m
         what = "drawing shortest paths, one at a time,"
         limit = _memory.budget(memory, graph.device)

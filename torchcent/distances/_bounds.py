@@ -153,6 +153,6 @@ def room_for(graph: Graph, request: Request) -> None:
         search = Bits.flight(n, graph.num_slots, 1, limit)[0]
     else:
         search = Bits.row_bytes(n, WIDE_BITS)
-    needed = graph.nbytes + search + _BYTES_PER_NODE * n
+    needed = graph._nbytes + search + _BYTES_PER_NODE * n
     if needed > limit:
         raise _memory.refuse(request.measure, needed, limit, request.memory)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, run
 from torchcent.engines import _plan
-from torchcent.engines._hierarchy import Hierarchy
+from torchcent.engines._hierarchy import Hierarchy, levels
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._plan import Plan
 from torchcent.engines._reduce import Core
@@ -75,7 +75,7 @@ def source_sums(
 
     key = {"of": sources, "to": targets, "outgoing": outgoing}
     on_cuda = graph.device.type == "cuda"
-    inputs = hierarchy.levels(graph.device) if on_cuda else hierarchy.swept, start, target
+    inputs = levels(hierarchy, graph.device) if on_cuda else hierarchy.swept, start, target
     run(
         plan, request, key=key, total=start.numel(), inputs=inputs, outputs=(sums, farthest),
         kinds=("rows", "rows"), compiled=compute, tensor=compute,

@@ -302,7 +302,7 @@ def _levels_of_pieces(split: Pieces, request: Request, pivots: Tensor | None) ->
 
 
 def _room_for_levels(graph: Graph, request: Request, longest: int, graphs: int = 1) -> None:
-    needed = graph.nbytes + 24 * graphs * (longest + 1)
+    needed = graph._nbytes + 24 * graphs * (longest + 1)
     if request.memory is None and needed < _memory.SMALL_RUN.get(graph.device.type, 0):
         return
     limit = _room.limit(graph, request.memory)

@@ -51,7 +51,7 @@ def explained(graph: Graph, request: Request) -> Plan:
     engines = Counter({"tiny": int(small.size)}) if small.size else Counter()
     engines.update(made.engine for made in plans)
     wanted = [KERNELS[measure].tiny]
-    needed = _tiny.room_for(graph, small, wanted, measure, memory) if small.size else graph.nbytes
+    needed = _tiny.room_for(graph, small, wanted, measure, memory) if small.size else graph._nbytes
     lanes = _tiny.lanes(graph.device)
     if pivots is None:
         sources, batches = graph.num_nodes, int((-(-size[small] // lanes)).sum())
@@ -102,7 +102,7 @@ def _of_blocks(graph: Graph, blocks: Blocks, request: Request) -> Plan:
     sources = torch.nonzero(left.sources).flatten()
     searched = blocks.searched(request.engine)
     made = explained(searched, left._replace(sources=sources))
-    held = graph.nbytes + blocks.nbytes
+    held = graph._nbytes + blocks.nbytes
     return replace(
         made, num_nodes=graph.num_nodes, num_slots=graph.num_slots, sources=sources.numel(),
         core_nodes=searched.num_nodes, core_slots=searched.num_slots, graphs="",
@@ -116,7 +116,7 @@ def _of_pieces(graph: Graph, split: Pieces, request: Request) -> Plan:
     made = explained(split.graph, _pieces.of_batch(graph, split, request))
     return replace(
         made, reason=made.reason.replace(" graphs of ", " components of ", 1),
-        memory=made.memory + graph.nbytes, memory_limit=made.memory_limit + graph.nbytes,
+        memory=made.memory + graph._nbytes, memory_limit=made.memory_limit + graph._nbytes,
     )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from torchcent.engines._problem import add_at
 from torchcent.engines._reach import Reach
 from torchcent.engines._request import Request, weights
 from torchcent.graph import Graph, _csr
+from torchcent.graph._cache import Record, Slot
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import Visitor
 
@@ -54,7 +55,7 @@ class _Sums(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class Blocks(Record):
     """The blocks of a graph; those of a directed one are those of its undirected counterpart.
 
     The edges from a vertex towards the root of its component belong to one block; its top is the
@@ -84,13 +85,10 @@ class Blocks:
     reach: Reach | None
 
     @staticmethod
+    @Slot
     def of(graph: Graph) -> Blocks:
         """Those of a graph, kept with it."""
-        kept = graph.__dict__
-        if "_blocks" not in kept:
-            kept["_blocks"] = _decompose(graph)
-        found: Blocks = kept["_blocks"]
-        return found
+        return _decompose(graph)
 
     @property
     def in_words(self) -> str:
@@ -108,7 +106,7 @@ class Blocks:
         """Memory besides the graph, with that of the separate graphs of the union."""
         own = (self.tree.order, self.tree.parent, self.block, self.top, self.size, self.vertex)
         held = sum(part.numel() * part.itemsize for part in (*own, self.slot, self.number))
-        return held + 2 * self.union.nbytes + (0 if self.reach is None else self.reach.nbytes)
+        return held + 2 * self.union._nbytes + (0 if self.reach is None else self.reach.nbytes)
 
     def work(self, sources: int | None) -> float:
         """Sources x slots, for searches from all vertices or from so many."""
@@ -137,7 +135,7 @@ class Blocks:
         graph by the engine that was asked for."""
         return self.union if engine in ("auto", "tiny") else self.whole
 
-    @cached_property
+    @Slot
     def whole(self) -> Graph:
         """The union as one graph."""
         union = self.union
@@ -146,12 +144,12 @@ class Blocks:
         union._share(made)
         return made
 
-    @cached_property
+    @Slot
     def is_top(self) -> Tensor:
         """[union.num_nodes]: whether each one is the top of its block."""
         return self.block.index_select(0, self.vertex) != self.number
 
-    @cached_property
+    @Slot
     def is_cut(self) -> Tensor:
         """[union.num_nodes]: whether other blocks hang on each one that is not a top."""
         is_top = torch.zeros_like(self.block, dtype=torch.bool).index_fill_(0, self.top, True)
@@ -166,7 +164,7 @@ class Blocks:
         memory, measure = request.memory, KERNELS[request.measure]
         left = request._replace(
             blocked=True,
-            memory=None if memory is None else max(memory - graph.nbytes - self.nbytes, 0),
+            memory=None if memory is None else max(memory - graph._nbytes - self.nbytes, 0),
         )
         if measure.visitor == Visitor.STRESS:
             found = _block_paths.reduce(self, graph, a, b, left)
@@ -235,7 +233,7 @@ class Blocks:
         known[down] = (total_a - a) * b
         return known
 
-    @cached_property
+    @Slot
     def lower(self) -> Tensor:
         """The lower ends of the bridges."""
         is_lower = (self.block >= 0) & (self.size.index_select(0, self.block.clamp(min=0)) == 2)
@@ -265,8 +263,8 @@ def _decompose(graph: Graph) -> Blocks:
     weight = None if graph.weight is None else graph.weight.index_select(0, slot)
     directed = not graph.is_symmetric
     parts = (rowptr, col, None, directed, weight, ptr)
-    made = Graph(*parts, _trusted=True, _ties=graph._ties)
-    made.__dict__["_contraction"] = graph._contraction.part(rowptr, col, vertex)
+    contraction = graph._contraction.part(rowptr, col, vertex)
+    made = Graph(*parts, _trusted=True, _ties=graph._ties, _contraction=contraction)
     return Blocks(
         Fold(order, parent), block, top=top, size=size, union=made, vertex=vertex, slot=slot,
         number=number, reach=reach,
@@ -319,12 +317,10 @@ def _is_tried(graph: Graph, starts: int, deeper: int, leaves: int) -> bool:
     return leafy and starts * deeper >= MANY_SOURCES_ON_CUDA
 
 
+@Slot
 def _with_arcs(graph: Graph) -> int:
     """The number of vertices with arcs, kept with the graph."""
-    kept = graph.__dict__
-    if "_num_with_arcs" not in kept:
-        kept["_num_with_arcs"] = int((graph.degree > 0).sum())
-    return int(kept["_num_with_arcs"])
+    return int((graph.degree > 0).sum())
 
 
 def _bytes(graph: Graph) -> int:
@@ -334,5 +330,5 @@ def _bytes(graph: Graph) -> int:
     """
     per_slot = 32 + 16 * graph.is_weighted
     if not graph.is_symmetric:  # the arcs in both directions, and those of all blocks
-        return graph.nbytes + 400 * graph.num_nodes + (per_slot + 64) * graph.num_slots
-    return graph.nbytes + 100 * graph.num_nodes + per_slot * graph.num_slots
+        return graph._nbytes + 400 * graph.num_nodes + (per_slot + 64) * graph.num_slots
+    return graph._nbytes + 100 * graph.num_nodes + per_slot * graph.num_slots

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import _weights
+from torchcent.graph._cache import Record, Slot
 from torchcent.runtime import _ops
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ _SHARE = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class Chains:
+class Chains(Record):
     """A core with its chains contracted: the result of the operator chains, on the core's device.
 
     Attributes:
@@ -74,25 +75,20 @@ class Chains:
     by_hops: bool
 
     @staticmethod
+    @Slot
     def of(core: Core) -> Chains:
         """Those of a core, kept with it."""
-        cache = vars(core)
-        if "_chains" not in cache:
-            least, device = _row_bytes(*_counts(core)), core.rowptr.device
-            ball = max(1, min(_BALL, _ROWS // (2 * least)))
-            weight = None if core.weight is None else core.weight.cpu()
-            made: tuple[Tensor, ...] = _ops.ops.chains(
-                core.rowptr.cpu(), core.col.cpu(), weight, ball, device.type != "cpu"
-            )
-            kept, first, inner, ends, along, rowptr, head, arc, slots = (
-                part.to(device) for part in made
-            )
-            cache["_chains"] = Chains(
-                kept, first, inner=inner, ends=ends, along=along, rowptr=rowptr, head=head,
-                arc=arc, slots=slots, ball=ball, by_hops=core.weight is None,
-            )  # fmt: skip
-        found: Chains = cache["_chains"]
-        return found
+        least, device = _row_bytes(*_counts(core)), core.rowptr.device
+        ball = max(1, min(_BALL, _ROWS // (2 * least)))
+        weight = None if core.weight is None else core.weight.cpu()
+        made: tuple[Tensor, ...] = _ops.ops.chains(
+            core.rowptr.cpu(), core.col.cpu(), weight, ball, device.type != "cpu"
+        )
+        kept, first, inner, ends, along, rowptr, head, arc, slots = (x.to(device) for x in made)
+        return Chains(
+            kept, first, inner=inner, ends=ends, along=along, rowptr=rowptr, head=head,
+            arc=arc, slots=slots, ball=ball, by_hops=core.weight is None,
+        )  # fmt: skip
 
     @cached_property
     def with_inner(self) -> int:
@@ -122,10 +118,6 @@ class Chains:
         if not needed.numel():
             return self.ball
         return self.ball + int(torch.bincount(needed // self.kept.numel()).max())
-
-    @property
-    def nbytes(self) -> int:
-        return sum(x.numel() * x.itemsize for x in vars(self).values() if isinstance(x, Tensor))
 
     @property
     def sums(self) -> int:

@@ -85,7 +85,7 @@ class Preparation:
 
     def chains(self, core: _reduce.Core) -> Chains:
         """See Chains.of."""
-        if core.rowptr.is_cuda and "_chains" not in vars(core):
+        if core.rowptr.is_cuda and Chains.of not in core.cache:
             self._take(_room.held_bytes(self.graph) + _chains.bytes_to_contract(core))
         return Chains.of(core)
 
@@ -107,7 +107,7 @@ class Preparation:
         the host."""
         if core.rowptr.is_cuda:
             return _memory.budget(None, torch.device("cpu"))
-        return self.limit() - self.graph.nbytes - _room.core_bytes(core)
+        return self.limit() - self.graph._nbytes - _room.core_bytes(core)
 
     def refuse(self, what: str, needed: int) -> MemoryError:
         return _memory.refuse(what, needed, self.limit(), self._memory)

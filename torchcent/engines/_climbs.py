@@ -15,6 +15,7 @@ from torch import Tensor
 
 from torchcent.engines import _choice, _hierarchy, _hierarchy_costs, _reduce
 from torchcent.engines._hierarchy import Hierarchy
+from torchcent.graph._cache import Slot
 from torchcent.graph._contraction import QUICK_SLOTS
 from torchcent.runtime import _ops
 from torchcent.runtime._watch import prepared
@@ -57,26 +58,7 @@ class Climbs:
         """Those of the hierarchy that is kept with a core; kept with that."""
         hierarchy = Hierarchy.kept(core)
         assert hierarchy is not None
-        if "climbs" not in vars(hierarchy):
-            arguments = (
-                hierarchy.first, hierarchy.to, hierarchy.length, hierarchy.slot, hierarchy.last,
-                hierarchy.longest, ENTRIES,
-            )  # fmt: skip
-
-            def build(control: Tensor) -> tuple[Tensor, ...]:
-                found: tuple[Tensor, ...] = _ops.ops.hierarchy_climbs(*arguments, control)
-                return found
-
-            of_arcs = prepared(build, "contracting", progress, core.num_slots < QUICK_SLOTS)
-            vertex = core.vertex[hierarchy.vertex]
-            position = vertex.new_full((graph.num_nodes,), -1, dtype=torch.int32)
-            position[vertex] = torch.arange(
-                vertex.numel(), dtype=torch.int32, device=position.device
-            )
-            of_graph = position, vertex.int(), core.fold.parent.int()
-            vars(hierarchy)["climbs"] = (*of_arcs, *of_graph)
-        *found, position, vertex, parent = vars(hierarchy)["climbs"]
-        return Climbs(hierarchy, tuple(found), (position, vertex, parent))
+        return Climbs(hierarchy, *_parts(hierarchy, graph, core, progress))
 
     @property
     def arguments(self) -> tuple[Tensor, ...]:
@@ -97,6 +79,26 @@ class Climbs:
     def bytes_per_thread(self) -> int:
         """Two climbs, and the arcs of a path."""
         return 2 * 64 * self.height + 2**16
+
+
+@Slot
+def _parts(
+    hierarchy: Hierarchy, graph: Graph, core: Core, progress: bool | None
+) -> tuple[tuple[Tensor, ...], tuple[Tensor, Tensor, Tensor]]:
+    arguments = (
+        hierarchy.first, hierarchy.to, hierarchy.length, hierarchy.slot, hierarchy.last,
+        hierarchy.longest, ENTRIES,
+    )  # fmt: skip
+
+    def build(control: Tensor) -> tuple[Tensor, ...]:
+        found: tuple[Tensor, ...] = _ops.ops.hierarchy_climbs(*arguments, control)
+        return found
+
+    of_arcs = prepared(build, "contracting", progress, core.num_slots < QUICK_SLOTS)
+    vertex = core.vertex[hierarchy.vertex]
+    position = vertex.new_full((graph.num_nodes,), -1, dtype=torch.int32)
+    position[vertex] = torch.arange(vertex.numel(), dtype=torch.int32, device=position.device)
+    return of_arcs, (position, vertex.int(), core.fold.parent.int())
 
 
 def kept(graph: Graph, memory: int | None = None) -> Climbs | None:

@@ -80,13 +80,13 @@ class Job(NamedTuple):
         graph, core = self.graph, self.core
         own = self.own * (2 if self._several(engine) else 1)
         if not self.counts_paths:
-            held = graph.nbytes + _room.core_bytes(core)
+            held = graph._nbytes + _room.core_bytes(core)
             held = self.held if self.on_cuda else held
             of_each = 3 if self._several(engine) else 2  # graph, core, unit
             return held + of_each * (self.cutoffs * _SUMS + _OTHERS) * graph.num_nodes
         if self.on_cuda:
             return _room.run_bytes(graph, core, self.scores, own, self.sources, self.held)
-        return graph.nbytes + self.scores + 8 * own + _room.core_bytes(core)
+        return graph._nbytes + self.scores + 8 * own + _room.core_bytes(core)
 
     def _several(self, engine: str) -> bool:
         """Whether there may be several units, which have outputs besides the result."""
@@ -326,7 +326,7 @@ class OnTensors(Engine):
 
     def cost(self, job: Job, limit: int) -> Cost:
         graph, n, m = job.graph, job.core.num_nodes, job.core.num_slots
-        fixed = graph.nbytes + job.scores if job.counts_paths else job.fixed(self.name)
+        fixed = graph._nbytes + job.scores if job.counts_paths else job.fixed(self.name)
         own = _tensor.weighted_extra(n, m) if graph.is_weighted else 0
         fit = _tensor.lanes_that_fit(n, m, limit - fixed, own)
         lanes = min(max(job.sources, 1), fit)

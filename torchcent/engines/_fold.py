@@ -10,7 +10,6 @@ docs/betweenness.md derives the formulas.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import torch
 from torch import Tensor
@@ -18,12 +17,13 @@ from torch import Tensor
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._problem import Pairs
 from torchcent.graph import Graph, _csr
+from torchcent.graph._cache import Record, Slot
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import Visitor
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
+class Fold(Record):
     """The folded part of a graph.
 
     Attributes:
@@ -37,27 +37,23 @@ class Fold:
     @staticmethod
     def of(graph: Graph, rounds: str) -> Fold:
         """Folds in "all" rounds, "one" round, or "no" round; kept with the graph."""
-        kept = graph.__dict__.setdefault("_folds", {})
-        if rounds not in kept:
+        folds = _folds(graph)
+        if rounds not in folds:
             if rounds == "no" or not graph.is_symmetric:
                 parent = torch.full((graph.num_nodes,), -1, device=graph.device)
-                kept[rounds] = Fold(parent[:0], parent)
+                folds[rounds] = Fold(parent[:0], parent)
             else:
-                kept[rounds] = Fold(*_ops.ops.fold(graph.rowptr, graph.col, rounds == "all"))
-        return cast(Fold, kept[rounds])
+                folds[rounds] = Fold(*_ops.ops.fold(graph.rowptr, graph.col, rounds == "all"))
+        return folds[rounds]
 
     def hanging(self, graph: Graph, weight: Tensor) -> Tensor:
-        """The sum of the weights folded onto each vertex; kept if every vertex counts once.
+        """The sum of the weights folded onto each vertex; kept if every vertex counts once."""
+        return sizes(self, weight) if weight is graph._ones else self._hanging(weight)
 
-        It is computed where the tree is (that of blocks is on the host), and lies with the weights.
-        """
-        kept = vars(self)
-        if weight is graph._ones and "sizes" in kept:
-            return cast(Tensor, kept["sizes"])
+    def _hanging(self, weight: Tensor) -> Tensor:
+        """Computed where the tree is (that of blocks is on the host); it lies with the weights."""
         values = weight.to(self.order.device)
         found: Tensor = _ops.ops.tree_sum(self.order, self.parent, values).to(weight.device)
-        if weight is graph._ones:
-            kept["sizes"] = found
         return found
 
     def _sums(self, graph: Graph, weight: Tensor) -> tuple[Tensor, Tensor]:
@@ -136,38 +132,46 @@ class Fold:
         known = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
         if totals is None:  # nothing is folded
             return known
-        leaf, up, down = self.tree_slots(graph)
+        leaf, up, down = tree_slots(self, graph)
         inside_a, inside_b = (each.index_select(0, leaf) for each in hanging)
         total_a, total_b = (each.index_select(0, leaf) for each in totals)
         known.index_copy_(0, up, inside_a * (total_b - inside_b))
         return known.index_copy_(0, down, (total_a - inside_a) * inside_b)
 
-    def tree_slots(self, graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
-        """The folded vertices, their slots to their parents and those back; kept."""
-        kept = vars(self)
-        if "_slots_of_trees" not in kept:
-            if _ops.has_kernel("slots", graph.device):
-                leaf = self.order
-                ends = torch.stack([leaf, self.parent[leaf]]).int()
-                up, down = (
-                    _csr.slots(arc, graph.rowptr, graph.col) for arc in (ends, ends.flip(0))
-                )
-            else:
-                row = _csr.rows(graph.rowptr)
-                up = torch.nonzero(self.parent.index_select(0, row) == graph.col).flatten()
-                leaf, down = row[up], graph.reverse_slot[up]
-            kept["_slots_of_trees"] = leaf, up, down
-        return cast(tuple[Tensor, Tensor, Tensor], kept["_slots_of_trees"])
+
+@Slot
+def _folds(graph: Graph) -> dict[str, Fold]:
+    return {}
+
+
+@Slot
+def sizes(fold: Fold, ones: Tensor) -> Tensor:
+    """float64 [n]: the number of vertices folded onto each one."""
+    return fold._hanging(ones)
+
+
+@Slot
+def tree_slots(fold: Fold, graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
+    """The folded vertices, their slots to their parents and those back."""
+    if _ops.has_kernel("slots", graph.device):
+        leaf = fold.order
+        ends = torch.stack([leaf, fold.parent[leaf]]).int()
+        up, down = (_csr.slots(arc, graph.rowptr, graph.col) for arc in (ends, ends.flip(0)))
+        return leaf, up, down
+    row = _csr.rows(graph.rowptr)
+    up = torch.nonzero(fold.parent.index_select(0, row) == graph.col).flatten()
+    return row[up], up, graph.reverse_slot[up]
 
 
 def in_component(graph: Graph, weight: Tensor) -> Tensor:
     """The total weight of the component of each vertex; kept if every vertex counts once."""
-    if weight is not graph._ones:
-        return _totals(graph, weight)
-    kept = vars(graph)
-    if "_component_sizes" not in kept:
-        kept["_component_sizes"] = _totals(graph, weight)
-    return cast(Tensor, kept["_component_sizes"])
+    return vertices_in_component(graph) if weight is graph._ones else _totals(graph, weight)
+
+
+@Slot
+def vertices_in_component(graph: Graph) -> Tensor:
+    """float64 [n]: the size of the component of each vertex."""
+    return _totals(graph, graph._ones)
 
 
 def _totals(graph: Graph, weight: Tensor) -> Tensor:

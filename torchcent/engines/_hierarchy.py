@@ -22,6 +22,7 @@ from torchcent.engines._hierarchy_costs import LANES, MOST_COMPONENTS, MOST_FILL
 from torchcent.engines._hierarchy_costs import LEAST as LEAST
 from torchcent.engines._hierarchy_costs import LEAST_ON_CUDA as _LEAST_ON_CUDA
 from torchcent.graph import _csr, _weights
+from torchcent.graph._cache import Record, Slot
 from torchcent.graph._contraction import QUICK_SLOTS
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import BATCH, WORK
@@ -54,7 +55,7 @@ _OF_ARCS = "to", "length", "paths", "powers", "slot"
 
 
 @dataclass(frozen=True, eq=False)
-class Hierarchy:
+class Hierarchy(Record):
     """The result of the operators hierarchy and hierarchy_cells.
 
     Attributes:
@@ -91,23 +92,17 @@ class Hierarchy:
         core: Core, most_fill: float = math.inf, progress: bool | None = False
     ) -> Hierarchy | None:
         """That of a core, kept with it; None if it would have more arcs per edge than that."""
-        cache = vars(core)
-        found: Hierarchy | None = cache.get("_hierarchy")
-        if found is None and most_fill > cache.get("_in_vain", 0):
+        known = _of_core(core)
+        if isinstance(known, float) and most_fill > known:
             found = _contracted(core, most_fill, progress)
-            cache["_hierarchy" if found else "_in_vain"] = found or most_fill
-        return found
+            known = _of_core.put(core, found or float(most_fill))
+        return known if isinstance(known, Hierarchy) else None
 
     @staticmethod
     def kept(core: Core) -> Hierarchy | None:
         """That of a core, if it has been contracted."""
-        found: Hierarchy | None = vars(core).get("_hierarchy")
-        return found
-
-    @property
-    def nbytes(self) -> int:
-        parts = [*vars(self).values(), *self.cells]
-        return sum(x.numel() * x.itemsize for x in parts if isinstance(x, Tensor))
+        known = _of_core(core)
+        return known if isinstance(known, Hierarchy) else None
 
     @property
     def num_arcs(self) -> int:
@@ -118,22 +113,20 @@ class Hierarchy:
         return self.first.numel() > self.vertex.numel() + 1
 
     def along(self, backward: bool) -> Hierarchy:
-        """That of the reversed graph, if the search is backward; kept."""
-        if not (backward and self.is_directed):
-            return self
-        kept = vars(self)
-        if "_backward" not in kept:
-            down, up = self.first.chunk(2)
-            end = int(down[-1])
+        """That of the reversed graph, if the search is backward."""
+        return self._backward if backward and self.is_directed else self
 
-            def turned(values: Tensor) -> Tensor:
-                return torch.cat([values[end:], values[:end]])
+    @Slot
+    def _backward(self) -> Hierarchy:
+        down, up = self.first.chunk(2)
+        end = int(down[-1])
 
-            arcs: dict[str, Any] = {name: turned(getattr(self, name)) for name in _OF_ARCS}
-            arcs["first"] = torch.cat([up - end, down + (self.num_arcs - end)])
-            kept["_backward"] = replace(self, **arcs, cells=_cells({**vars(self), **arcs}))
-        found: Hierarchy = kept["_backward"]
-        return found
+        def turned(values: Tensor) -> Tensor:
+            return torch.cat([values[end:], values[:end]])
+
+        arcs: dict[str, Any] = {name: turned(getattr(self, name)) for name in _OF_ARCS}
+        arcs["first"] = torch.cat([up - end, down + (self.num_arcs - end)])
+        return replace(self, **arcs, cells=_cells({**arcs, "last": self.last}))
 
     @property
     def height(self) -> int:
@@ -165,28 +158,12 @@ class Hierarchy:
         rows of all vertices, and the unit of what it finds."""
         unit = torch.tensor(self.unit, dtype=torch.float64, device="cpu")
         if core.rowptr.is_cuda:
-            vertex, *levels = self.levels(core.rowptr.device)
-            return core.vertex[vertex], *levels, unit
+            vertex, *above = levels(self, core.rowptr.device)
+            return core.vertex[vertex], *above, unit
         return (
             core.vertex[self.vertex], self.first, self.to, self.length, self.last, self.sequence,
             self.split, self.cells[-1], unit,
         )  # fmt: skip
-
-    def levels(self, device: torch.device) -> tuple[Tensor, ...]:
-        """The first arguments of the operators hierarchy_level_sums and _distances; kept."""
-        kept = vars(self)
-        if "_levels" not in kept:
-            order, begin, parent, depth = _ops.ops.hierarchy_levels(self.first, self.to, self.last)
-            facts = torch.cat([self.cells[-1][2:], begin])
-            kept["_levels"] = tuple(
-                part.to(device)
-                for part in (
-                    self.vertex, self.first, self.to, self.length, self.last, order, parent, depth,
-                    facts,
-                )
-            )  # fmt: skip
-        found: tuple[Tensor, ...] = kept["_levels"]
-        return found
 
     def entries(self, per_slot: bool) -> int:
         """Numbers that a search adds to: flows of arcs and what passes vertices."""
@@ -238,6 +215,24 @@ class Hierarchy:
     def in_words(self) -> str:
         arcs = self.num_arcs / max(self.vertex.numel(), 1)
         return f"{arcs:.1f} arcs per vertex, at most {self.height:,} vertices above one"
+
+
+@Slot
+def _of_core(core: Core) -> Hierarchy | float:
+    """That of a core; if there is none, the most arcs per edge with which it was tried."""
+    return 0.0
+
+
+@Slot
+def levels(hierarchy: Hierarchy, device: torch.device) -> tuple[Tensor, ...]:
+    """The first arguments of the operators hierarchy_level_sums and _distances."""
+    arcs = hierarchy.first, hierarchy.to
+    order, begin, parent, depth = _ops.ops.hierarchy_levels(*arcs, hierarchy.last)
+    facts = torch.cat([hierarchy.cells[-1][2:], begin])
+    parts = (
+        hierarchy.vertex, *arcs, hierarchy.length, hierarchy.last, order, parent, depth, facts,
+    )  # fmt: skip
+    return tuple(part.to(device) for part in parts)
 
 
 def _whole(weight: Tensor | None) -> tuple[Tensor | None, float]:
@@ -310,7 +305,7 @@ def _contracted(core: Core, most_fill: float, progress: bool | None) -> Hierarch
                 part["sequence"], part["split"] = _by_components(*order)
             found = Hierarchy(**part, cells=_cells(part), unit=unit, possible=possible)
             if device.type == "cuda":
-                found.levels(device)  # with what is held there when a run is planned
+                levels(found, device)  # with what is held there when a run is planned
             return found
         if not given:
             break
@@ -322,13 +317,10 @@ def _is_directed(core: Core) -> bool:
     return core.colptr is not core.rowptr
 
 
+@Slot
 def _components(core: Core) -> Tensor:
     """int32 [n]: the strong components of a directed core, kept with it."""
-    kept = vars(core)
-    if "_strong" not in kept:
-        kept["_strong"] = _csr.strong_components(core.rowptr.cpu(), core.col.cpu())
-    found: Tensor = kept["_strong"]
-    return found
+    return _csr.strong_components(core.rowptr.cpu(), core.col.cpu())
 
 
 def most_arcs(core: Core, fill: float) -> float:
@@ -340,15 +332,12 @@ def most_arcs(core: Core, fill: float) -> float:
     return 2 * (n + fill * _edges(core)) if _is_directed(core) else n + fill * m / 2
 
 
+@Slot
 def _edges(core: Core) -> int:
-    """Pairs of vertices with arcs; of a directed core, the number is kept with it."""
+    """Pairs of vertices with arcs, kept with the core."""
     if not _is_directed(core):
         return core.num_slots // 2
-    kept = vars(core)
-    if "_num_edges" not in kept:
-        kept["_num_edges"] = _csr.both_ways(core.rowptr.cpu(), core.col.cpu())[1].numel() // 2
-    found: int = kept["_num_edges"]
-    return found
+    return _csr.both_ways(core.rowptr.cpu(), core.col.cpu())[1].numel() // 2
 
 
 def bytes_to_contract(core: Core, fill: float) -> int:
@@ -392,7 +381,7 @@ def may_pay(core: Core, sources: int, paths: bool) -> bool:
     """
     n, weighted = core.num_nodes, core.weight is not None
     least = (_LEAST_ON_CUDA if core.rowptr.is_cuda else LEAST)[weighted]
-    if sources < (8 if "_hierarchy" in vars(core) else least):
+    if sources < (least if Hierarchy.kept(core) is None else 8):
         return False
     if _is_directed(core) and int(_components(core).max()) >= MOST_COMPONENTS[weighted] * n:
         return False

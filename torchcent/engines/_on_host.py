@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import torch
 
-from torchcent.engines import _choice, _hierarchy_costs, _plan
+from torchcent.engines import _choice, _hierarchy_costs, _plan, _reduce
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._plan import Plan
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
-from torchcent.runtime import _host
 
 _HOST = torch.device("cpu")
 
@@ -73,17 +72,17 @@ def _is_faster(graph: Graph, request: Request) -> bool:
     core = cores.core("degree", fold, searched=False)
     if not _choice.too_deep_for_lanes(core):
         return False
-    kept = vars(_host.copy_of(graph)).get("_cores", {}) if _host.has_copy(graph) else {}
-    known = kept.get(("degree", fold, 0))
+    there = Graph._on_host.get(graph)
+    known = None if there is None else _reduce.cores(there, None).get(("degree", fold, 0))
     contracted = known is not None and Hierarchy.kept(known) is not None
     return saves(core.num_nodes, core.num_slots, min(sources, core.searched), contracted)
 
 
 def _copied(graph: Graph, request: Request) -> tuple[Graph, Request]:
     """Both on the host; the graph and its copy share the order of contraction."""
-    there = _host.copy_of(graph)
+    there = graph._on_host
     if there is not graph:
-        first, second = (graph, there) if "_contraction" in vars(graph) else (there, graph)
+        first, second = (graph, there) if graph._contraction.is_known else (there, graph)
         first._share(second)
     ends = (None if x is None else x.cpu() for x in (request.sources, request.targets))
     return there, request._replace(sources=next(ends), targets=next(ends))

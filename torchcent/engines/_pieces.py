@@ -62,7 +62,7 @@ def fits(graph: Graph, request: Request) -> bool:
     """Whether there is room for a copy of the graph."""
     if request.memory is None:
         return True
-    copies = 2 * graph.nbytes + _BYTES_PER_NODE * graph.num_nodes
+    copies = 2 * graph._nbytes + _BYTES_PER_NODE * graph.num_nodes
     return copies <= _room.limit(graph, request.memory) // 2
 
 
@@ -80,5 +80,5 @@ def of_batch(graph: Graph, split: Pieces, request: Request) -> Request:
     memory = request.memory
     return request._replace(
         sources=in_batch(split, request.sources), targets=in_batch(split, request.targets),
-        memory=None if memory is None else max(memory - graph.nbytes, 0),
+        memory=None if memory is None else max(memory - graph._nbytes, 0),
     )  # fmt: skip

@@ -18,6 +18,7 @@ from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _fixed_point
+from torchcent.graph._cache import Slot
 from torchcent.runtime import _codes
 from torchcent.runtime._memory import readable
 
@@ -149,18 +150,23 @@ def _plan(graph: Graph, request: Request, asked: int | None) -> tuple[Plan, _red
         request.cutoffs, request.reduce, request.blocked, asked,
         torch.get_num_threads(),
     )  # fmt: skip
-    kept: dict[object, _Kept] = vars(graph).setdefault("_plans", {})
-    known = kept.get(key) if keeps else None
+    plans = _plans(graph)
+    known = plans.get(key) if keeps else None
     if known is not None:
         found = known.under(_room.limit(graph, request.memory, known.held))
         if found is not None:
             return found, known.core
     made, prepared = _made(graph, request, asked)
     if prepared and keeps:
-        if len(kept) >= MOST_KEPT:
-            kept.clear()
-        kept[key] = made
+        if len(plans) >= MOST_KEPT:
+            plans.clear()
+        plans[key] = made
     return made.plan, made.core
+
+
+@Slot
+def _plans(graph: Graph) -> dict[object, _Kept]:
+    return {}
 
 
 def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, bool]:

@@ -15,12 +15,13 @@ different blocks of v. An arc lies in one block; a bridge from u to v gets A_X(u
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from torchcent.graph import Graph, _csr
+from torchcent.graph._cache import Record, Slot
 from torchcent.runtime import _ops, _small
 
 
@@ -33,7 +34,7 @@ class Reduced(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Reach:
+class Reach(Record):
     """The blocks of a directed graph, bridges too, as graphs of a batch, on the host.
 
     Attributes:
@@ -66,19 +67,14 @@ class Reach:
     def nbytes(self) -> int:
         own = (self.vertex, self.top, self.searched, self.bridge, self.slot)
         made = self.union.num_slots * 12 + self.vertex.numel() * (8 + 4 * 8)  # transpose and sums
-        return self.union.nbytes + made + sum(x.numel() * x.itemsize for x in own)
+        return self.union._nbytes + made + sum(x.numel() * x.itemsize for x in own)
 
-    def _sums(self, a: Tensor, b: Tensor, *, kept: bool) -> tuple[Tensor, ...]:
+    def _sums(self, a: Tensor, b: Tensor) -> tuple[Tensor, ...]:
         """A_X - a, B_X - b, R_X and S_X of each copy."""
-        cache = vars(self)
-        if kept and "sums" in cache:
-            return cast(tuple[Tensor, ...], cache["sums"])
         found: tuple[Tensor, ...] = _ops.ops.block_reach(
             self.union.ptr, self.vertex, self.union.rowptr, self.union.col, *self.union.transpose,
             self.top, a, b, torch.get_num_threads(),
         )  # fmt: skip
-        if kept:
-            cache["sums"] = found
         return found
 
     def bridges(self) -> tuple[Tensor, Tensor]:
@@ -98,10 +94,10 @@ class Reach:
 
         `ends`: pairs count for their ends, too.
         """
-        kept = a is graph._ones and b is graph._ones
+        sums = _sums_of_ones if a is graph._ones and b is graph._ones else Reach._sums
         device = a.device
         a, b = a.cpu(), b.cpu()
-        a_outside, b_outside, a_inside, b_inside = self._sums(a, b, kept=kept)
+        a_outside, b_outside, a_inside, b_inside = sums(self, a, b)
         own_a, own_b = a.index_select(0, self.vertex), b.index_select(0, self.vertex)
         of_a, of_b = own_a + a_outside, own_b + b_outside
         if per_slot:
@@ -123,3 +119,8 @@ class Reach:
         return Reduced(
             of_a[self.searched].to(device), of_b[self.searched].to(device), known.to(device)
         )
+
+
+@Slot
+def _sums_of_ones(reach: Reach, a: Tensor, b: Tensor) -> tuple[Tensor, ...]:
+    return reach._sums(a, b)

@@ -8,29 +8,27 @@ isolated vertices are removed, and the rest is renumbered in an order that suits
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from torchcent.engines import _cutoffs, _hops
-from torchcent.engines._chains import Chains
+from torchcent.engines import _cutoffs, _hops, _twins
 from torchcent.engines._fold import Fold
-from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._problem import Pairs, Reduction
 from torchcent.engines._request import weights
 from torchcent.engines._twins import Twins
 from torchcent.graph import Graph, _csr, _device, _weights
+from torchcent.graph._cache import Record, Slot, tensors
 from torchcent.graph._contraction import Contraction
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import BATCH, CHUNK, LONG_CHUNK, MANY_SLOTS, Visitor
 
 
 @dataclass(frozen=True, eq=False)
-class Core:
+class Core(Record):
     """The part of a graph that is searched, renumbered."""
 
     rowptr: Tensor
@@ -38,7 +36,7 @@ class Core:
     colptr: Tensor
     row: Tensor
     vertex: Tensor  # core vertex -> graph vertex
-    slot: Tensor | None  # core slot -> graph slot; None: see with_slots
+    origin: Tensor | None  # the slots, if they are known from the beginning
     order: str  # "degree", "bandwidth" or "given"
     chain: tuple[Reduction, ...]  # the reductions applied
     weight: Tensor | None = None  # per slot, scaled by Graph.scale; None counts hops
@@ -67,12 +65,17 @@ class Core:
         last = self.chain[-1]
         return last if isinstance(last, Twins) else None
 
-    @cached_property
+    @Slot
+    def slot(self) -> Tensor | None:
+        """Core slot -> graph slot; None: see with_slots."""
+        return self.origin
+
+    @Slot
     def copies(self) -> Tensor | None:
         """float64 [n]: the number of twins that each core vertex stands for."""
         return None if self.twins is None else self.twins.copies.index_select(0, self.vertex)
 
-    @cached_property
+    @Slot
     def sequence(self) -> Tensor:
         """All core vertices, neighbours together: the order in which sources fill batches.
 
@@ -87,7 +90,7 @@ class Core:
         found: Tensor = _ops.ops.breadth_first(
             self.rowptr, self.col, self.colptr, self.row, self.from_hub
         )
-        vars(self).pop("from_hub", None)
+        Core.from_hub.forget(self)
         return found
 
     @cached_property
@@ -105,7 +108,7 @@ class Core:
             total = max(total, int((-(-degree // size) * (degree > size)).sum()))
         return total
 
-    @cached_property
+    @Slot
     def from_hub(self) -> Tensor | None:
         """int32 [n]: the hops from vertex 0, if this is the hub and a search of its own on CUDA."""
         symmetric = self.colptr is self.rowptr
@@ -113,7 +116,7 @@ class Core:
             return None
         return _hops.hops(self.rowptr, self.col, 0)
 
-    @cached_property
+    @Slot
     def rim(self) -> tuple[int, Tensor]:
         """See :func:`_hops.rim`."""
         return _hops.rim(self.rowptr, self.col, self.from_hub)
@@ -158,8 +161,12 @@ Cores = dict[tuple[str, str, int], Core]
 
 def cores(graph: Graph, twins: Twins | None) -> Cores:
     """The cores that are kept, with the graph or with its twins."""
-    kept: Cores = vars(graph if twins is None else twins).setdefault("_cores", {})
-    return kept
+    return _cores(graph if twins is None else twins)
+
+
+@Slot
+def _cores(graph: Graph | Twins) -> Cores:
+    return {}
 
 
 def core(graph: Graph, order: str, fold: str, ball: int = 0, twins: Twins | None = None) -> Core:
@@ -185,9 +192,9 @@ def core(graph: Graph, order: str, fold: str, ball: int = 0, twins: Twins | None
 
 def bytes_to_transpose(graph: Graph) -> int:
     """Peak memory for the transpose of a graph on CUDA, including the graph; 0 if it has one."""
-    if graph._mutual or "_transposed" in graph.__dict__:
+    if graph._mutual or Graph._transposed in graph.cache:
         return 0
-    return graph.nbytes + _device.bytes_to_transpose(graph.num_nodes, graph.num_slots)
+    return graph._nbytes + _device.bytes_to_transpose(graph.num_nodes, graph.num_slots)
 
 
 def bytes_to_reduce(graph: Graph, cache: Cores, order: str, fold: str, in_order: bool) -> int:
@@ -196,43 +203,21 @@ def bytes_to_reduce(graph: Graph, cache: Cores, order: str, fold: str, in_order:
     It is 0 if the core is cached, with the order of sources if they are to be in order. The
     estimate assumes that nothing folds, because the effect of folding is not known in advance.
     """
-    known = cache.get((order, fold, 0))
-    if known is not None and not (in_order and order == "degree" and "sequence" not in vars(known)):
+    known, in_order = cache.get((order, fold, 0)), in_order and order == "degree"
+    if known is not None and not (in_order and Core.sequence not in known.cache):
         return 0
     own = {id(graph.rowptr), id(graph.col), *map(id, graph.transpose)}
     held = {
         id(part): part.numel() * part.element_size()
-        for part in tensors_of({name: graph.__dict__.get(name) for name in ("_cores", "_twins")})
+        for part in tensors((_cores.get(graph), _twins.every.get(graph)))
         if id(part) not in own
     }
     if known is not None:
-        return graph.nbytes + sum(held.values()) + _device.bytes_to_order(known.num_nodes)
+        return graph._nbytes + sum(held.values()) + _device.bytes_to_order(known.num_nodes)
     n, m, symmetric = graph.num_nodes, graph.num_slots, graph.is_symmetric
     weights = _weights.bytes_to_scale(m, symmetric) if graph.is_weighted else 0
     sorting = _device.bytes_to_reduce(n, m, order, symmetric)
-    return graph.nbytes + sum(held.values()) + sorting + weights
-
-
-_HOLDERS = frozenset((Core, Fold, Twins, Chains, Hierarchy, Graph))
-
-
-def tensors_of(value: object) -> Iterator[Tensor]:
-    """The tensors that a graph or its cores hold; some may come several times."""
-    waiting, seen = [value], set()
-    for part in waiting:  # which grows; every call asks, so it is quick
-        if isinstance(part, Tensor):
-            yield part
-            continue
-        if isinstance(part, Contraction):  # whose arcs may be those of a larger graph
-            waiting.append(part.order)
-        if type(part) in _HOLDERS:
-            if id(part) not in seen:  # twins and their cores refer to each other
-                seen.add(id(part))
-                waiting.extend(vars(part).values())
-        elif isinstance(part, dict):
-            waiting.extend(part.values())
-        elif isinstance(part, tuple):
-            waiting.extend(part)
+    return graph._nbytes + sum(held.values()) + sorting + weights
 
 
 def bytes_for_components(graph: Graph, core: Core) -> int:
@@ -240,7 +225,7 @@ def bytes_for_components(graph: Graph, core: Core) -> int:
 
     It is 0 if the components are cached or not needed.
     """
-    if core.fold.order.numel() == 0 or "components" in graph.__dict__:
+    if core.fold.order.numel() == 0 or Graph.components in graph.cache:
         return 0
     return _device.bytes_for_components(graph.num_nodes)
 
@@ -276,11 +261,11 @@ def _core(graph: Graph, order: str, fold: str, twins: Twins | None) -> Core:
     back_weight = weight if weight is None or back is None else weight.index_select(0, back)
     origin = slot if slot.numel() == col.numel() else None
     made = Core(
-        rowptr, col, colptr=colptr, row=row, vertex=kept, slot=origin, order=order, chain=chain,
+        rowptr, col, colptr=colptr, row=row, vertex=kept, origin=origin, order=order, chain=chain,
         weight=weight, back_weight=back_weight, contraction=graph._contraction,
     )  # fmt: skip
     if rim is not None:
-        vars(made)["rim"] = rim
+        Core.rim.put(made, rim)
     return made
 
 
@@ -288,7 +273,7 @@ def with_slots(graph: Graph, core: Core) -> Core:
     """The same core with its slots, which only measures of edges need."""
     if core.slot is None:
         slot = _csr.induced(graph.rowptr, graph.col, core.vertex)[2]
-        object.__setattr__(core, "slot", slot)
+        Core.slot.put(core, slot)
     return core
 
 

@@ -8,20 +8,24 @@ from torch import Tensor
 from torchcent.check import _weights as check_weights
 from torchcent.engines._tensor import _weighted
 from torchcent.graph import Graph
+from torchcent.graph._cache import Slot
 
 
 def check(graph: Graph) -> None:
     """Raises ValueError if an arc is so short that it may not change a sum of weights."""
-    if graph.scale.exact or graph.__dict__.get("_resolvable"):
-        return
-    assert graph.weight is not None
-    smallest = float(graph.weight.min())
+    if graph.weight is not None and not graph.scale.exact:
+        _resolvable(graph, graph.weight)
+
+
+@Slot
+def _resolvable(graph: Graph, weight: Tensor) -> bool:
+    smallest = float(weight.min())
     most = min(graph.num_nodes - 1, graph.num_slots)  # arcs of a path, in one direction each
-    longest = 2 * float(torch.topk(graph.weight, most).values.sum())
+    longest = 2 * float(torch.topk(weight, most).values.sum())
     if smallest <= longest * torch.finfo(torch.float64).eps and graph.is_symmetric:
-        longest = min(longest, _longest_path(graph, graph.weight))
+        longest = min(longest, _longest_path(graph, weight))
     check_weights.resolvable(smallest, longest)
-    graph.__dict__["_resolvable"] = True
+    return True
 
 
 def _longest_path(graph: Graph, weight: Tensor) -> float:

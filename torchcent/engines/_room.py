@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import torch
 
+from torchcent.engines import _fold
 from torchcent.engines._chains import Chains
-from torchcent.engines._reduce import Core, tensors_of
+from torchcent.engines._reduce import Core
 from torchcent.graph import Graph
+from torchcent.graph._cache import storages
 from torchcent.runtime import _memory
 from torchcent.runtime._codes import (
     BATCH,
@@ -69,11 +71,8 @@ def allocated(*sizes: int) -> int:
 def held_bytes(graph: Graph) -> int:
     """Bytes of the graph, of everything cached with it, and of its cores."""
     device = graph.device
-    held = {}
-    for storage in (part.untyped_storage() for part in tensors_of(graph)):
-        if storage.device == device:
-            held[storage.data_ptr()] = storage.nbytes()
-    return allocated(*held.values()) if device.type == "cuda" else sum(held.values())
+    held = [storage.nbytes() for storage in storages(graph) if storage.device == device]
+    return allocated(*held) if device.type == "cuda" else sum(held)
 
 
 def limit(graph: Graph, memory: int | None, held: int | None = None) -> int:
@@ -95,11 +94,11 @@ def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int, hel
     of sources (_reduce.Problem), `own` sums and the result, of `scores` bytes.
     """
     vectors = [scores, 8 * own, 8 * core.num_nodes, 8 * core.num_nodes]
-    vectors += [8 for name in ("_ones", "_zeros") if name not in vars(graph)]
+    vectors += [8 for slot in (Graph._ones, Graph._zeros) if slot not in graph.cache]
     if core.fold.order.numel():  # what _fold.py keeps
-        known = {*vars(graph), *vars(core.fold)}
-        per_vertex = ("components", "_component_sizes", "sizes")
-        vectors += [8 * graph.num_nodes for name in per_vertex if name not in known]
+        known = graph.cache.keys() | core.fold.cache.keys()
+        per_vertex = Graph.components, _fold.vertices_in_component, _fold.sizes
+        vectors += [8 * graph.num_nodes for slot in per_vertex if slot not in known]
     return held + allocated(*vectors, *[8 * sources] * 3) + _SLACK
 
 

@@ -214,7 +214,7 @@ def room_for(
     size, slots = (each[numbers] for each in _batch.counts(graph))
     largest, threads = int(size.max(initial=0)), threads_for(size, slots, graph.is_weighted)
     per_vertex = 8 * len(wanted) + (48 if "distances" in wanted else 0)
-    needed = graph.nbytes + per_vertex * graph.num_nodes
+    needed = graph._nbytes + per_vertex * graph.num_nodes
     if graph.device.type == "cpu":
         needed += threads * largest * _LANES * _PER_LANE
     elif largest > _IN_SHARED:

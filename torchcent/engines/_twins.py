@@ -26,7 +26,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
 
 import torch
 from torch import Tensor
@@ -35,12 +34,13 @@ from torchcent.engines._fold import Fold
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._problem import Pairs, add_at
 from torchcent.graph import Graph, _csr
+from torchcent.graph._cache import Record, Slot
 from torchcent.runtime import _ops, _small
 from torchcent.runtime._codes import Visitor
 
 
 @dataclass(frozen=True, eq=False)
-class Twins:
+class Twins(Record):
     """The twins of a graph, after folding.
 
     Attributes:
@@ -68,9 +68,8 @@ class Twins:
 
         They are found on the host.
         """
-        kept = graph.__dict__.setdefault("_twins", {})
-        known = kept.get(label is None)
-        if isinstance(known, Twins) and known.fold is fold and _equal(known.label, label):
+        known = every(graph).get(label is None)
+        if known is not None and known.fold is fold and _equal(known.label, label):
             return known
         weight, back = (None if x is None else x.double() for x in graph.scaled_weights)
         transpose = (None, None, None) if graph.is_symmetric else (*graph.transpose, back)
@@ -79,7 +78,7 @@ class Twins:
         found = _ops.ops.twins(*on_host, torch.get_num_threads())
         twin, copies, left, around, among = (x.to(graph.device) for x in found)
         made = Twins(twin, copies, left, around, among, fold, label)
-        kept[label is None] = made
+        every(graph)[label is None] = made
         return made
 
     @staticmethod
@@ -99,13 +98,13 @@ class Twins:
         """The number of vertices that others stand for."""
         return int((self.copies - 1).clamp(min=0).sum())
 
-    @cached_property
+    @Slot
     def size(self) -> Tensor:
         """float64 [n]: the number of twins in the class of each vertex."""
         count = torch.bincount(self.twin, minlength=self.twin.numel()).double()
         return count.index_select(0, self.twin)
 
-    @cached_property
+    @Slot
     def second(self) -> Tensor:
         """The vertices that are searched besides the smallest of their class."""
         shared = torch.nonzero((self.copies > 0) & (self.copies < self.size)).flatten()
@@ -191,7 +190,7 @@ class Twins:
         """The scores of all members, from those of the vertices or slots that stand for them."""
         if not per_slot:
             return self._inside(found).div_(self.size)
-        place = self._standing(graph)
+        place = _standing(self, graph)
         standing = place >= 0
         place = place.clamp(min=0)
         if self.second.numel():
@@ -205,7 +204,7 @@ class Twins:
         total = add_at(torch.zeros_like(self.copies), self.twin, values.contiguous())
         return total.index_select(0, self.twin)
 
-    @cached_property
+    @Slot
     def _shares(self) -> Tensor:
         """For each of `around`, 1 / the number of neighbours of the vertex."""
         row = self.around[0]
@@ -218,20 +217,25 @@ class Twins:
     def _of_rows(self, graph: Graph, values: Tensor) -> Tensor:
         return _small.repeat_interleave(values, graph.degree, output_size=graph.num_slots)
 
-    def _standing(self, graph: Graph) -> Tensor:
-        """[slots]: the slot between the smallest twins of the ends of each; -1 if these are twins,
-        or folded. Kept."""
-        kept = vars(self)
-        if "standing" not in kept:
-            row = self._of_rows(graph, self.twin)
-            end = self.twin.index_select(0, graph.col)
-            left = self.fold.parent < 0
-            usual = (row != end) & left.index_select(0, row) & left.index_select(0, graph.col)
-            place = torch.nonzero(usual).flatten()
-            arcs = torch.stack([x.index_select(0, place) for x in (row, end)]).int()
-            found = _csr.slots(arcs, graph.rowptr, graph.col)
-            kept["standing"] = torch.full_like(row, -1).index_copy_(0, place, found)
-        return cast(Tensor, kept["standing"])
+
+@Slot
+def every(graph: Graph) -> dict[bool, Twins]:
+    """The last ones of any vertices, and of those of equal labels."""
+    return {}
+
+
+@Slot
+def _standing(twins: Twins, graph: Graph) -> Tensor:
+    """[slots]: the slot between the smallest twins of the ends of each; -1 if these are twins, or
+    folded."""
+    row = twins._of_rows(graph, twins.twin)
+    end = twins.twin.index_select(0, graph.col)
+    left = twins.fold.parent < 0
+    usual = (row != end) & left.index_select(0, row) & left.index_select(0, graph.col)
+    place = torch.nonzero(usual).flatten()
+    arcs = torch.stack([x.index_select(0, place) for x in (row, end)]).int()
+    slots = _csr.slots(arcs, graph.rowptr, graph.col)
+    return torch.full_like(row, -1).index_copy_(0, place, slots)
 
 
 def _equal(one: Tensor | None, other: Tensor | None) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent.engines._fold import Fold, in_component
+from torchcent.engines._fold import Fold, in_component, tree_slots
 from torchcent.graph import Graph
 from torchcent.runtime import _ops
 
@@ -29,7 +29,7 @@ def currents(graph: Graph, ends: tuple[Tensor, Tensor] | None) -> Tensor | None:
     if not fold.order.numel():
         return None
     through = torch.full((graph.num_slots,), -1.0, dtype=torch.float64, device=graph.device)
-    leaf, up, down = fold.tree_slots(graph)
+    leaf, up, down = tree_slots(fold, graph)
     (inside_a, total_a), (inside_b, total_b) = (
         (fold.hanging(graph, weight)[leaf], in_component(graph, weight)[leaf])
         for weight in (_indicator(graph, vertices) for vertices in ends or (None, None))

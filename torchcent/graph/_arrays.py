@@ -11,19 +11,15 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
-from torchcent.graph import _components, _csr, _segments, _strengths, _weights
+from torchcent.graph import _cache, _components, _csr, _segments, _strengths, _weights
+from torchcent.graph._cache import Keeper, Slot
 from torchcent.graph._contraction import Contraction
 from torchcent.graph._strengths import NONE, Strengths
 from torchcent.graph._weights import DECIMAL, Ties
 from torchcent.runtime import _ops, _small
 
-#: What is known of the arcs, whatever their weights.
-OF_THE_ARCS = (
-    "_mutual", "_transposed", "degree", "degree_order", "components",
-)  # fmt: skip
 
-
-class Arrays:
+class Arrays(Keeper):
     """See :class:`torchcent.Graph`, which adds how graphs are made from and turned into others."""
 
     num_nodes: int
@@ -35,26 +31,28 @@ class Arrays:
     _ties: Ties
     _repeated: bool  # whether the columns hold loops, or arcs several times
     _sums: Strengths  # of the weights; without weights there are none
-    _diagonal: Tensor | None = None  # float64 [n], of an adjacency matrix that has loops
+    _loop_ends: Tensor | None  # of each column that is a loop, once their slots are known
+    _diagonal: Tensor | None  # float64 [n], of an adjacency matrix that has loops
+    _contraction: Contraction
 
     def __init__(
         self, rowptr: Tensor, col: Tensor, slot: Tensor | None, directed: bool,
         weight: Tensor | None = None, ptr: Tensor | None = None, *, _trusted: bool = False,
         _ids: Tensor | None = None, _ties: Ties = DECIMAL,
         _repeated: bool = False, _multiplicity: Strengths | None = None, _sums: Strengths = NONE,
-        _order: Tensor | None = None,
+        _order: Tensor | None = None, _contraction: Contraction | None = None,
+        _loop_ends: Tensor | None = None, _diagonal: Tensor | None = None,
     ) -> None:  # fmt: skip
         if not _trusted:
             raise TypeError("use Graph.from_edge_index, or another Graph.from_..., to make a Graph")
         self.__dict__.update(
             num_nodes=rowptr.numel() - 1, rowptr=rowptr, col=col, directed=directed, weight=weight,
-            ptr=ptr,
+            ptr=ptr, cache={}, _ties=_ties, _repeated=_repeated, _sums=_sums,
+            _loop_ends=_loop_ends, _diagonal=_diagonal,
+            _contraction=_contraction or Contraction(rowptr, col, _order),
         )  # fmt: skip
-        self.__dict__.update(_ties=_ties, _repeated=_repeated, _sums=_sums)
         if _multiplicity is not None:
             self.__dict__["_multiplicity"] = _multiplicity
-        if _order is not None:
-            self.__dict__["_contraction"] = Contraction(rowptr, col, _order)
         # The slots of the input columns, or the columns, from which they are found when used; None
         # if these are the slots.
         self.__dict__.update({"_ids": _ids} if slot is None else {"slot": slot})
@@ -102,7 +100,7 @@ class Arrays:
     def _compared(self) -> tuple[Tensor | None, ...]:
         return self.rowptr, self.col, self.weight, self.ptr, *self._multiplicity, *self._sums
 
-    @cached_property
+    @Slot
     def _hash(self) -> int:
         digest = 0
         for part in self._compared:
@@ -113,13 +111,58 @@ class Arrays:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the graph, with what is kept of it: the transpose, an order of contraction."""
-        held = [self.rowptr, self.col, *vars(self).get("_transposed", ())]
-        others = [*self._columns, self.weight, self.ptr]
-        others += [vars(self).get(name) for name in ("back_weight", "batch")]
-        others += [*vars(self).get("_multiplicity", ()), *self._sums, self._order]
-        held += [part for part in others if part is not None]
-        return sum(part.numel() * part.element_size() for part in {id(p): p for p in held}.values())
+        """Bytes of the graph and of everything that is kept with it, on all devices.
+
+        What measures prepare is kept, so that the next one starts sooner: see :meth:`drop_caches`.
+
+        Example:
+            >>> import torch, torchcent
+            >>> graph = torchcent.Graph.from_edge_index(torch.tensor([[0, 1], [1, 2]]))
+            >>> own = graph.nbytes
+            >>> graph.components
+            tensor([0, 0, 0])
+            >>> graph.nbytes - own
+            24
+        """
+        return sum(storage.nbytes() for storage in _cache.storages(self))
+
+    def drop_caches(self) -> None:
+        """Forgets all that is kept with the graph and can be computed anew.
+
+        The graph remains as it is, and results have the same bits; the next measure takes as long
+        as the first one did. An order of contraction that was read from a file is not forgotten.
+
+        Example:
+            >>> import torch, torchcent
+            >>> graph = torchcent.Graph.from_edge_index(torch.tensor([[0, 1], [1, 2]]))
+            >>> own, scores = graph.nbytes, torchcent.pagerank(graph)
+            >>> graph.drop_caches()
+            >>> graph.nbytes == own and torchcent.pagerank(graph).equal(scores)
+            True
+        """
+        for slot in list(self.cache):
+            slot.forget(self)
+        self.__dict__["_contraction"] = self._contraction.without_order()
+        if vars(self).get("_ids", self) is None:  # the columns are the slots
+            self.__dict__.pop("slot", None)
+
+    @property
+    def _parts(self) -> tuple[object, ...]:
+        return *self._own, self._contraction, self.cache
+
+    @property
+    def _own(self) -> tuple[Tensor | None, ...]:
+        """What cannot be computed anew."""
+        columns = *self._columns, *vars(self).get("_multiplicity", NONE), self._loop_ends
+        return self.rowptr, self.col, self.weight, self.ptr, *columns, *self._sums, self._diagonal
+
+    @property
+    def _nbytes(self) -> int:
+        """Bytes as plans count the graph: its own, the transpose, an order of contraction."""
+        more = Arrays.back_weight.get(self), Arrays.batch.get(self), self._order
+        every = (*self._own, *(Arrays._transposed.get(self) or ()), *more)
+        held = {id(part): part for part in every if part is not None}
+        return sum(part.numel() * part.element_size() for part in held.values())
 
     @property
     def is_weighted(self) -> bool:
@@ -130,7 +173,7 @@ class Arrays:
         """Number of graphs of a batch; 1 for a single graph."""
         return 1 if self.ptr is None else self.ptr.numel() - 1
 
-    @cached_property
+    @Slot
     def batch(self) -> Tensor | None:
         """int64 [n]: the graph of each vertex; None for a single graph.
 
@@ -150,15 +193,14 @@ class Arrays:
         ids = kept.get("_ids", self)
         if ids is not self:  # else another thread has found the slots in the meantime
             if ids is None:
-                kept["slot"] = torch.arange(self.num_slots, device=self.device)
-            else:
-                slot = _csr.slots(ids, self.rowptr, self.col)
-                if self._repeated:
-                    kept["_loop_ends"] = ids[0][ids[0] == ids[1]]
-                if self._repeated and "_multiplicity" not in kept:
-                    arcs = self.rowptr, self.col
-                    kept["_multiplicity"] = _strengths.counts(ids, slot, *arcs, not self.directed)
-                kept["slot"] = slot
+                return torch.arange(self.num_slots, device=self.device)
+            slot = _csr.slots(ids, self.rowptr, self.col)
+            if self._repeated:
+                kept["_loop_ends"] = ids[0][ids[0] == ids[1]]
+            if self._repeated and "_multiplicity" not in kept:
+                arcs = self.rowptr, self.col
+                kept["_multiplicity"] = _strengths.counts(ids, slot, *arcs, not self.directed)
+            kept["slot"] = slot
             kept.pop("_ids", None)
         found: Tensor = kept["slot"]
         return found
@@ -172,15 +214,10 @@ class Arrays:
         ids = vars(self).get("_ids")  # first: another thread may be replacing it by the slots
         return vars(self).get("slot"), ids
 
-    @cached_property
-    def _contraction(self) -> Contraction:
-        return Contraction(self.rowptr, self.col)
-
     @property
     def _order(self) -> Tensor | None:
         """The order of contraction, on the host; None if it is not known."""
-        known: Contraction | None = vars(self).get("_contraction")
-        return None if known is None or self.rowptr.device.type != "cpu" else known.order
+        return self._contraction.order if self.rowptr.device.type == "cpu" else None
 
     @cached_property
     def _multiplicity(self) -> Strengths:
@@ -191,8 +228,8 @@ class Arrays:
         counts: Strengths = vars(self).get("_multiplicity", NONE)
         return counts
 
-    @cached_property
-    def _conductances(self) -> Self:
+    @Slot
+    def _conductances(self) -> Any:  # Self
         """The graph whose weights are the sums over parallel arcs, without loops."""
         sums = self._sums if self.is_weighted else self._multiplicity
         if sums.slots is None:
@@ -200,22 +237,21 @@ class Arrays:
         slot, ids = self._columns
         parts = (self.rowptr, self.col, slot, self.directed, sums.slots, self.ptr)
         made = type(self)(*parts, _trusted=True, _ids=ids)
-        self._share(made, OF_THE_ARCS)
+        self._share(made, *OF_THE_ARCS)
         return made
 
-    @cached_property
-    def _adjacency(self) -> Self:
+    @Slot
+    def _adjacency(self) -> Any:  # Self
         """The adjacency matrix: parallel arcs are added up, and loops are slots on the diagonal."""
         loops = (self._sums if self.is_weighted else self._multiplicity).loops
         values = self._conductances.weight
         if loops is None:
             return self._conductances
         rowptr, col, values = _strengths.with_diagonal(self.rowptr, self.col, values, loops)
-        made = type(self)(rowptr, col, None, self.directed, values, self.ptr, _trusted=True)
-        made.__dict__["_diagonal"] = loops
-        return made
+        parts = (rowptr, col, None, self.directed, values, self.ptr)
+        return type(self)(*parts, _trusted=True, _diagonal=loops)
 
-    @cached_property
+    @Slot
     def _least_weight(self) -> float:
         """1 without weights, or without arcs."""
         if self.weight is None or not self.num_slots:
@@ -231,9 +267,10 @@ class Arrays:
         if origin is not None:
             counts = None if counts is None else counts.along(origin)
             sums = sums.along(origin)
-        return {"_repeated": self._repeated, "_multiplicity": counts, "_sums": sums}
+        own = {"_repeated": self._repeated, "_multiplicity": counts, "_sums": sums}
+        return own | {"_loop_ends": self._loop_ends}
 
-    @cached_property
+    @Slot
     def back_weight(self) -> Tensor | None:
         """float64 [num_slots]: weights in the order of :attr:`transpose`; None without weights."""
         if self.weight is None or not self.directed:
@@ -244,7 +281,7 @@ class Arrays:
         back = self.weight[self._transposed[2]]
         return self.weight if torch.equal(back, self.weight) else back
 
-    @cached_property
+    @Slot
     def scale(self) -> _weights.Scale:
         """The arithmetic for sums of the weights."""
         if self.weight is None:
@@ -254,7 +291,7 @@ class Arrays:
             return sums
         return _weights.scale(self.weight, self.num_nodes, decimals=sums != "float")
 
-    @cached_property
+    @Slot
     def scaled_weights(self) -> tuple[Tensor, Tensor] | tuple[None, None]:
         """Weights and back weights in the format of the engines: float64, or int32 in units."""
         if self.weight is None or self.back_weight is None:
@@ -264,7 +301,7 @@ class Arrays:
             return weight, weight
         return weight, self.scale.apply(self.back_weight)
 
-    @cached_property
+    @Slot
     def _scaled_per_graph(self) -> tuple[Tensor, Tensor]:
         """float64 [num_slots]: weights in units of each graph; float64 [num_graphs]: units in 1."""
         assert self.weight is not None
@@ -278,12 +315,10 @@ class Arrays:
             longest = _segments.of_segments(self.ptr, heaviest)
         return _weights.decimals_of_graphs(self.weight, slots, self.ptr.diff(), longest)
 
-    @cached_property
-    def _hops(self) -> Self:
-        if self.weight is None:
-            return self
+    @Slot
+    def _hops(self) -> Any:  # Self
         made = self._as(weighted=False)
-        self._share(made, OF_THE_ARCS)
+        self._share(made, *OF_THE_ARCS)
         return made
 
     @property
@@ -331,7 +366,7 @@ class Arrays:
 
     def _tied(self, ties: Ties) -> Self:
         made = self._as(ties=ties)
-        self._share(made, (*OF_THE_ARCS, "back_weight"))
+        self._share(made, *OF_THE_ARCS, Arrays.back_weight)
         return made
 
     def to(self, device: torch.device | str) -> Self:
@@ -345,14 +380,9 @@ class Arrays:
         col = self.col.to(device)
         parts = (rowptr, col, slot, self.directed, weight, ptr)
         own = self._parallels()
-        own["_multiplicity"] = (
-            None if own["_multiplicity"] is None else own["_multiplicity"].to(device)
-        )
-        own["_sums"] = self._sums.to(device)
-        made = type(self)(*parts, _trusted=True, _ids=ids, _ties=self._ties, **own)
-        if "_loop_ends" in vars(self):
-            made.__dict__["_loop_ends"] = vars(self)["_loop_ends"].to(device)
-        return made
+        for name in ("_multiplicity", "_sums", "_loop_ends"):
+            own[name] = None if own[name] is None else own[name].to(device)
+        return type(self)(*parts, _trusted=True, _ids=ids, _ties=self._ties, **own)
 
     def unweighted(self) -> Self:
         """The same graph without weights, for counting hops (itself if it has none).
@@ -366,7 +396,8 @@ class Arrays:
             >>> torchcent.shortest_path_lengths(graph.unweighted())[0].tolist()
             [0, 1, 1]
         """
-        return self._hops
+        made: Self = self if self.weight is None else self._hops
+        return made
 
     def reversed(self) -> Self:
         """The graph with all arcs reversed, for the same columns; useful for outgoing closeness.
@@ -393,12 +424,9 @@ class Arrays:
         parts = (colptr, row, slot, self.directed, self.back_weight, self.ptr)
         known = vars(self).get("_multiplicity", NONE).slots, self._sums.slots
         own = self._parallels(None if known == (None, None) else self._transposed[2])
-        made = type(self)(*parts, _trusted=True, _ids=ids, _ties=self._ties, **own)
-        if "_loop_ends" in vars(self):
-            made.__dict__["_loop_ends"] = vars(self)["_loop_ends"]
         if self._contraction.is_known:  # of arcs in either direction
-            made.__dict__["_contraction"] = self._contraction
-        return made
+            own["_contraction"] = self._contraction
+        return type(self)(*parts, _trusted=True, _ids=ids, _ties=self._ties, **own)
 
     def _as(
         self, *, directed: bool | None = None, weighted: bool = True,
@@ -412,28 +440,27 @@ class Arrays:
         own = self._parallels()
         if not weighted:
             own["_sums"] = NONE
-        made = type(self)(*parts, _trusted=True, _ids=ids, _ties=ties, **own)
-        self._share(made, ("_loop_ends",))
-        return made
+        own["_contraction"] = self._contraction
+        return type(self)(*parts, _trusted=True, _ids=ids, _ties=ties, **own)
 
-    def _share(self, other: Arrays, names: tuple[str, ...] = ()) -> None:
+    def _share(self, other: Arrays, *slots: Slot[Arrays, [], Any]) -> None:
         """Hands on what is known, and the order of contraction, which may be found later."""
         other.__dict__["_contraction"] = self._contraction
-        for known in names:
-            if known in self.__dict__:
-                other.__dict__[known] = self.__dict__[known]
+        for slot in slots:
+            if slot in self.cache:
+                slot.put(other, self.cache[slot])
 
-    @cached_property
+    @Slot
     def degree(self) -> Tensor:
         """int64 [n]: number of outgoing arcs of each vertex."""
         return self.rowptr.diff()
 
-    @cached_property
+    @Slot
     def degree_order(self) -> Tensor:
         """int64 [n]: vertices by descending degree, ties by id."""
         return _csr.by_degree(self.degree)
 
-    @cached_property
+    @Slot
     def _mutual(self) -> bool:
         """Whether every arc has its reverse, of whatever weight."""
         if not self.directed:
@@ -442,7 +469,7 @@ class Arrays:
             return _csr.is_symmetric(self.rowptr, self.col)
         return self._transposed[0] is self.rowptr
 
-    @cached_property
+    @Slot
     def _transposed(self) -> tuple[Tensor, Tensor, Tensor]:
         if _ops.has_kernel("reverse_slots", self.device) and self._mutual:
             slot = _ops.ops.reverse_slots(self.rowptr, self.col, torch.get_num_threads())
@@ -464,25 +491,36 @@ class Arrays:
             raise ValueError("reverse_slot needs a graph that has each arc's reverse")
         return self._transposed[2]
 
-    @cached_property
+    @Slot
     def is_symmetric(self) -> bool:
         """Whether every arc has its reverse, of the same weight; True with directed=False."""
         return not self.directed or (self._mutual and self.back_weight is self.weight)
 
-    @cached_property
+    @Slot
     def components(self) -> Tensor:
         """int64 [n]: label of the (weakly) connected component of each vertex, from 0."""
         return _components.components(self.rowptr, self.col, self._mutual)
 
-    @cached_property
+    @Slot
+    def _on_host(self) -> Any:  # Self
+        """The copy on the host, of a graph on another device (runtime/_host.py)."""
+        return self.to("cpu")
+
+    @Slot
     def _ones(self) -> Tensor:
         """float64 [n] of stride 0: a weight of 1 for every vertex."""
         return torch.ones((), dtype=torch.float64, device=self.device).expand(self.num_nodes)
 
-    @cached_property
+    @Slot
     def _zeros(self) -> Tensor:
         """float64 [n] of stride 0."""
         return torch.zeros((), dtype=torch.float64, device=self.device).expand(self.num_nodes)
+
+
+#: What is known of the arcs, whatever their weights.
+OF_THE_ARCS = (
+    Arrays._mutual, Arrays._transposed, Arrays.degree, Arrays.degree_order, Arrays.components,
+)  # fmt: skip
 
 
 def _same(one: Tensor | None, other: Tensor | None) -> bool:

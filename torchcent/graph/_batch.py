@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent.graph import Graph, _fixed_point, _segments
+from torchcent.graph._cache import Slot
 from torchcent.graph._strengths import Strengths
 
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
+@Slot
 def bounds(graph: Graph) -> Bounds:
     """The first vertex and the first slot of each graph, with the totals at the end, on the host.
 
@@ -26,55 +28,48 @@ def bounds(graph: Graph) -> Bounds:
     """
     if graph.ptr is None:
         return np.array([0, graph.num_nodes]), np.array([0, graph.num_slots])
-    if "_bounds" not in graph.__dict__:
-        both = torch.stack([graph.ptr, graph.rowptr[graph.ptr]]).cpu().numpy()
-        graph.__dict__["_bounds"] = both[0], both[1]
-    found: Bounds = graph.__dict__["_bounds"]
-    return found
+    both = torch.stack([graph.ptr, graph.rowptr[graph.ptr]]).cpu().numpy()
+    return both[0], both[1]
 
 
+@Slot
 def counts(graph: Graph) -> Bounds:
     """The number of vertices and of slots of each graph, on the host."""
-    if graph.ptr is None:
-        return np.array([graph.num_nodes]), np.array([graph.num_slots])
-    found: Bounds | None = graph.__dict__.get("_counts")
-    if found is None:
-        vertex, slot = bounds(graph)
-        found = vertex[1:] - vertex[:-1], slot[1:] - slot[:-1]
-        graph.__dict__["_counts"] = found
-    return found
+    vertex, slot = bounds(graph)
+    return vertex[1:] - vertex[:-1], slot[1:] - slot[:-1]
 
 
 def part(graph: Graph, number: int) -> Graph:
     """One graph of a batch, as if it had been given alone; cached with the batch."""
     if graph.ptr is None:
         return graph
-    parts: dict[int, Graph] = graph.__dict__.setdefault("_parts", {})
+    parts = _by_number(graph)
     if number not in parts:
         vertices, slots = run(graph, number)
         # In fixed point, each has its own scale.
         ties = graph._ties
         if ties.sums == "fixed point":
             ties = ties._replace(sums="decimal")
-        made = Graph(
-            _shifted(graph.rowptr[vertices.start : vertices.stop + 1], slots.start),
-            _shifted(graph.col[slots], vertices.start),
-            None,
-            graph.directed,
-            None if graph.weight is None else graph.weight[slots],
-            _trusted=True,
-            _ties=ties,
-            _multiplicity=_own(graph._multiplicity, vertices, slots),
-            _sums=_own(graph._sums, vertices, slots),
-        )
-        contraction = graph._contraction
-        if contraction.is_part or contraction.is_known:
+        rowptr = _shifted(graph.rowptr[vertices.start : vertices.stop + 1], slots.start)
+        col = _shifted(graph.col[slots], vertices.start)
+        contraction = None
+        if graph._contraction.is_part or graph._contraction.is_known:
             own = torch.arange(vertices.start, vertices.stop)
-            made.__dict__["_contraction"] = contraction.part(made.rowptr, made.col, own)
-        if graph._diagonal is not None:
-            made.__dict__["_diagonal"] = graph._diagonal[vertices]
+            contraction = graph._contraction.part(rowptr, col, own)
+        made = Graph(
+            rowptr, col, None, graph.directed,
+            None if graph.weight is None else graph.weight[slots], _trusted=True, _ties=ties,
+            _multiplicity=_own(graph._multiplicity, vertices, slots),
+            _sums=_own(graph._sums, vertices, slots), _contraction=contraction,
+            _diagonal=None if graph._diagonal is None else graph._diagonal[vertices],
+        )  # fmt: skip
         parts[number] = made if ties == graph._ties else _fixed_point.of(made)
     return parts[number]
+
+
+@Slot
+def _by_number(graph: Graph) -> dict[int, Graph]:
+    return {}
 
 
 def merged(graph: Graph, least: int) -> Graph:
@@ -157,7 +152,7 @@ def of_graph(graph: Graph, vertices: Tensor) -> Tensor:
 def sizes(graph: Graph) -> Tensor:
     """int64 [num_graphs]: number of vertices of each graph."""
     if graph.ptr is None:
-        return torch.from_numpy(counts(graph)[0]).to(graph.device)
+        return torch.from_numpy(np.array([graph.num_nodes])).to(graph.device)
     return graph.ptr.diff()
 
 
@@ -185,12 +180,9 @@ def smallest(graph: Graph, values: Tensor) -> Tensor:
     return -largest(graph, -values)
 
 
+@Slot
 def _ends(graph: Graph) -> Tensor:
     """Where the vertices of each graph begin, and the last one ends."""
     if graph.ptr is not None:
         return graph.ptr
-    found: Tensor | None = graph.__dict__.get("_ends")
-    if found is None:
-        found = torch.tensor([0, graph.num_nodes], device=graph.device)
-        graph.__dict__["_ends"] = found
-    return found
+    return torch.tensor([0, graph.num_nodes], device=graph.device)

@@ -12,7 +12,7 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.graph import _csr, _strengths, _weights
-from torchcent.graph._arrays import OF_THE_ARCS
+from torchcent.graph._arrays import OF_THE_ARCS, Arrays
 from torchcent.graph._strengths import NONE, Strengths
 from torchcent.runtime import _memory
 
@@ -87,7 +87,7 @@ def build(
         arrays = (graph.rowptr, graph.col, graph.slot[entry], directed, graph.weight, graph.ptr)
         graph = kind(*arrays, _trusted=True, **own)
     if parts is not None:
-        graph.__dict__["batch"] = parts[1]
+        Arrays.batch.put(graph, parts[1])
     if repeated and "slot" in vars(graph):
         ends = columns[0] if entry is None else columns[0][entry]
         graph.__dict__["_loop_ends"] = ends[graph.slot < 0]
@@ -107,7 +107,7 @@ def reweighted(graph: Graph, edge_weight: Tensor) -> Graph:
     if graph._repeated:
         repeated = _columns(graph) if ids is None else ids
     made = _weighted(graph._as(weighted=False), weight, repeated)
-    graph._share(made, (*OF_THE_ARCS, "_loop_ends", "batch"))
+    graph._share(made, *OF_THE_ARCS, Arrays.batch)
     return made
 
 
@@ -118,12 +118,12 @@ def _columns(graph: Graph) -> Tensor:
     made = loop.new_empty((2, loop.numel()), dtype=torch.int64)
     made[0, ~loop], made[1, ~loop] = _csr.rows(graph.rowptr)[slot], graph.col[slot].long()
     if bool(loop.any()):
-        if "_loop_ends" not in vars(graph):
+        if graph._loop_ends is None:
             raise ValueError(
                 "with_weights: this graph was pickled, and at which vertices its loops are is no "
                 "longer known; build it again, with the new weights"
             )
-        made[:, loop] = vars(graph)["_loop_ends"].long()
+        made[:, loop] = graph._loop_ends.long()
     return made
 
 
@@ -173,6 +173,5 @@ def _weighted(graph: Graph, edge_weight: Tensor, ids: Tensor | None) -> Graph:
     parts = (*arcs, slot, graph.directed, weight, graph.ptr)
     own = {**graph._parallels(), "_sums": _strengths.unless(sums, weight)}
     made = type(graph)(*parts, _trusted=True, _ties=graph._ties, **own)
-    if "_transposed" in graph.__dict__:
-        made.__dict__["_transposed"] = graph._transposed
+    graph._share(made, Arrays._transposed)
     return made

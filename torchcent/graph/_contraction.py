@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import _csr
+from torchcent.graph._cache import Keeper
 from torchcent.runtime import _ops
 from torchcent.runtime._watch import prepared
 
@@ -17,7 +18,7 @@ QUICK_SLOTS = 2**18
 _BYTES_OF_LISTS = 48  # of a vertex or slot; 19 for roads, 40 for grids
 
 
-class Contraction:
+class Contraction(Keeper):
     """An order of contraction, found when it is first needed.
 
     It does not depend on lengths or directions, so that all graphs of the same arcs share it. The
@@ -103,6 +104,19 @@ class Contraction:
         every = torch.arange(place.numel(), dtype=place.dtype, device="cpu")
         place.index_copy_(0, self.order.long(), every)
         return place.index_select(0, vertices.cpu()).argsort()
+
+    def without_order(self) -> Contraction:
+        """Another that finds the order anew; itself if that is from a file."""
+        if self._given:
+            return self
+        made = Contraction(self._rowptr, self._col)
+        made._whole = self._whole
+        return made
+
+    @property
+    def _parts(self) -> tuple[object, ...]:
+        """The arrays that it adds: its arcs, which may be those of a larger graph, count there."""
+        return self.order, *(self._whole or ())[1:]
 
     def forget(self) -> None:
         self.order, self._given = None, False

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import _segments, _weights
+from torchcent.graph._cache import Slot
 from torchcent.graph._graph import Graph
 from torchcent.graph._weights import DECIMAL, Ties
 from torchcent.runtime import _ops
@@ -36,11 +37,13 @@ def of(graph: Graph) -> Graph:
     """
     if graph.weight is None or graph._ties != DECIMAL or graph.scale.exact:
         return graph
-    if "_in_fixed_point" not in vars(graph):
-        scale = "fixed point" if graph.ptr is not None else _scale(graph, graph.weight)
-        vars(graph)["_in_fixed_point"] = None if scale is None else graph._tied(Ties(scale))
-    made: Graph | None = vars(graph)["_in_fixed_point"]
-    return graph if made is None else made
+    return _rounded(graph, graph.weight) or graph
+
+
+@Slot
+def _rounded(graph: Graph, weight: Tensor) -> Graph | None:
+    scale = "fixed point" if graph.ptr is not None else _scale(graph, weight)
+    return None if scale is None else graph._tied(Ties(scale))
 
 
 def _scale(graph: Graph, weight: Tensor) -> _weights.Scale | None:

@@ -417,8 +417,8 @@ class Graph(Exports):
         if place.type == "cpu":
             return graph
         limit = _memory.budget(allowed, place)
-        if graph.nbytes > limit:
-            raise _memory.refuse(f"{path}: a graph", graph.nbytes, limit, allowed)
+        if graph._nbytes > limit:
+            raise _memory.refuse(f"{path}: a graph", graph._nbytes, limit, allowed)
         return graph.to(place)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import Graph, _batch
+from torchcent.graph._cache import Slot
 from torchcent.runtime import _small
 
 
@@ -20,13 +21,10 @@ class Pieces(NamedTuple):
     slot: Tensor | None  # int64 [num_slots]: the slot of the graph; None if they are the same
 
 
+@Slot
 def component_sizes(graph: Graph) -> Tensor:
     """int64 [components], on the device of the graph."""
-    kept = graph.__dict__
-    if "_component_counts" not in kept:
-        kept["_component_counts"] = torch.bincount(graph.components)
-    found: Tensor = kept["_component_counts"]
-    return found
+    return torch.bincount(graph.components)
 
 
 def searched_share(graph: Graph) -> float:
@@ -43,12 +41,17 @@ def pieces(graph: Graph, least: int = 1) -> Pieces:
     Vertices keep their order within each. Smaller components than `least` are put together until
     they have as many vertices.
     """
-    kept: dict[int, Pieces] = graph.__dict__.setdefault("_pieces", {})
-    if 1 not in kept:
-        kept[1] = _sorted(graph)
-    if least not in kept:
-        kept[least] = kept[1]._replace(graph=_batch.merged(kept[1].graph, least))
-    return kept[least]
+    every = _by_least(graph)
+    if 1 not in every:
+        every[1] = _sorted(graph)
+    if least not in every:
+        every[least] = every[1]._replace(graph=_batch.merged(every[1].graph, least))
+    return every[least]
+
+
+@Slot
+def _by_least(graph: Graph) -> dict[int, Pieces]:
+    return {}
 
 
 def _sorted(graph: Graph) -> Pieces:
@@ -70,9 +73,8 @@ def _sorted(graph: Graph) -> Pieces:
         weight = None if weight is None else weight.index_select(0, slot)
     made = Graph(
         rowptr, col, None, graph.directed, weight, ptr, _trusted=True,
-        _ties=graph._ties,
+        _ties=graph._ties, _contraction=graph._contraction.part(rowptr, col, order),
     )  # fmt: skip
-    made.__dict__["_contraction"] = graph._contraction.part(rowptr, col, order)
     return Pieces(made, order, rank, slot)
 
 

@@ -100,7 +100,7 @@ def group_betweenness(
     searched, members = around(graph, torch.cat(groups))
     own = list(members.split([each.numel() for each in groups]))
     if searched is not graph and budget is not None:
-        budget = max(budget - graph.nbytes, 0)
+        budget = max(budget - graph._nbytes, 0)
     sums = _compiled if _dependency.is_compiled(graph) else _on_tensors
     score = sums(searched, own, budget, run.progress)
     if endpoints:

@@ -97,7 +97,7 @@ def _chosen(pairs: Tensor, at: Tensor) -> Tensor:
 def _allow(graph: Graph, size: int, members: int, exact: bool, memory: int | None) -> None:
     n, m = graph.num_nodes, graph.num_slots
     rows = 24 * n if exact else 8 * size * members
-    needed = graph.nbytes + size * (n + m) * _BYTES + members * (rows + 8 * size)
+    needed = graph._nbytes + size * (n + m) * _BYTES + members * (rows + 8 * size)
     limit = _memory.budget(memory, graph.device)
     if needed > limit:
         raise _memory.refuse("searching a group", needed, limit, memory)
@@ -137,5 +137,5 @@ def _copied(graph: Graph, copies: int) -> Graph:
         _trusted=True,
         _ties=graph._ties,
     )
-    made.__dict__["scale"] = graph.scale  # no path is longer than in one copy
+    Graph.scale.put(made, graph.scale)  # no path is longer than in one copy
     return made

@@ -87,7 +87,7 @@ def lanes_that_fit(graph: Graph, memory: int | None, kept: int = 0) -> int:
     own = _OWN[0] * n + _OWN[1] * m
     own += _tensor.weighted_extra(n, m) if graph.is_weighted else 0
     limit = _memory.budget(memory, graph.device)
-    fixed = graph.nbytes + kept
+    fixed = graph._nbytes + kept
     lanes = _tensor.lanes_that_fit(n, m, limit - fixed, own)
     if lanes < 1:
         needed = fixed + _tensor.memory_needed(n, m, 1, own)

@@ -112,7 +112,7 @@ class Blocks:
         result = self.sources.numel() * n * kept if self._kept else 0
 
         def besides(rows: int) -> int:
-            return graph.nbytes + result + (self._copies * rows + self._aside) * row
+            return graph._nbytes + result + (self._copies * rows + self._aside) * row
 
         # Distances in the format of the engine, or as float64.
         own = n * 2 * 8 if graph.is_weighted else 0
@@ -124,7 +124,7 @@ class Blocks:
                     return besides(rows) + 2 * work + rows * own
                 cost = ENGINES[self.engine]
                 order = "degree" if self.engine == "hierarchy" else "given"
-                job = Job(graph, _reduce.core(graph, order, "no"), KERNEL, rows, graph.nbytes)
+                job = Job(graph, _reduce.core(graph, order, "no"), KERNEL, rows, graph._nbytes)
                 if not host:
                     return besides(rows) + cost.on_cuda(job, 0)[0] + rows * own
                 work = self._threads(rows) * cost.per_thread(job)

@@ -209,7 +209,7 @@ def transitive_closure(
     placed = rowptr.numel() - 1
     block = BLOCK if _ops.available else max(1, -(-columns // 64)) * 64
     base, size_of_words = _layout(placed, sinks, columns, block)
-    needed = graph.nbytes + 8 * size_of_words + _PER_NODE * graph.num_nodes
+    needed = graph._nbytes + 8 * size_of_words + _PER_NODE * graph.num_nodes
     needed += _PER_SLOT * graph.num_slots
     for where in {graph.device, component.device}:
         if needed > (allowed := _memory.budget(asked, where)):

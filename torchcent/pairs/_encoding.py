@@ -285,7 +285,7 @@ class _Searched:
     def allow(self, result: int, what: str) -> None:
         """Raises MemoryError if a result of so many bytes, and the graph, are too large."""
         largest = int(_batch.counts(self.graph)[0].max(initial=0))
-        needed = self.graph.nbytes + result + 8 * self.graph.num_graphs
+        needed = self.graph._nbytes + result + 8 * self.graph.num_graphs
         needed += torch.get_num_threads() * largest * _SEARCH
         if self.memory is not None or needed >= _memory.SMALL_RUN.get(self.graph.device.type, 0):
             limit = _room.limit(self.graph, self.memory)

@@ -20,7 +20,6 @@ from torchcent.runtime import _ops
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
-_ON_HOST = "_on_host"  # under which a Graph keeps its copy on the host
 
 
 def without_kernels(device: torch.device | None = None) -> bool:
@@ -99,21 +98,9 @@ def _to_host(value: Any, known: dict[int, Any]) -> Any:
         return value
     if not hasattr(value, "rowptr"):  # no Graph: `to` of these may change the object itself
         return copy.copy(value).to("cpu")
-    made = copy_of(value)
+    made = value._on_host
     known[id(made)] = value
     return made
-
-
-def has_copy(graph: Any) -> bool:
-    return _ON_HOST in vars(graph)
-
-
-def copy_of(graph: Any) -> Any:
-    """The copy of a Graph on the host, kept with it."""
-    kept = vars(graph)
-    if _ON_HOST not in kept:
-        kept[_ON_HOST] = graph.to("cpu")
-    return kept[_ON_HOST]
 
 
 def _back(result: Any, device: torch.device, known: dict[int, Any]) -> Any:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import Graph
+from torchcent.graph._cache import Slot
 from torchcent.runtime import _config, _ops
 
 Key = Mapping[str, object]
@@ -30,16 +31,12 @@ def of_tensors(*tensors: Tensor | None) -> str:
     return digest.hexdigest()[:_SHOWN]
 
 
+@Slot
 def of_graph(graph: Graph) -> str:
     """The size of a graph, and a digest of its arcs, weights and parts."""
-    kept = vars(graph)
-    if "_digest" not in kept:
-        words = f"{graph.num_nodes} vertices, {graph.num_slots} slots"
-        words += "" if graph.directed else ", undirected"
-        digest = of_tensors(graph.rowptr, graph.col, graph.weight, graph.ptr)
-        kept["_digest"] = f"{words}, {digest}"
-    found: str = kept["_digest"]
-    return found
+    words = f"{graph.num_nodes} vertices, {graph.num_slots} slots"
+    words += "" if graph.directed else ", undirected"
+    return f"{words}, {of_tensors(graph.rowptr, graph.col, graph.weight, graph.ptr)}"
 
 
 def of_machine(device: torch.device) -> dict[str, object]:

@@ -64,9 +64,9 @@ def _scaled(graph: Graph) -> Graph:
             factor = _small.repeat_interleave(_matrix.spread(graph, factor), graph.degree)
         weight = weight * factor
     made = Graph(graph.rowptr, graph.col, None, graph.directed, weight, graph.ptr, _trusted=True)
-    vars(made)["_mutual"] = graph._mutual
+    Graph._mutual.put(made, graph._mutual)
     if not graph._mutual:
-        vars(made)["_transposed"] = graph._transposed  # kept with the graph that was given
+        Graph._transposed.put(made, graph._transposed)  # kept with the graph that was given
     return made
 
 

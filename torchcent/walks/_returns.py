@@ -104,12 +104,12 @@ def as_in_pyg(graph: Graph, steps: int) -> Tensor:
     size = _batch.per_vertex(graph, _batch.sizes(graph))[_small.repeat_interleave(graph.degree)]
     weight = torch.where(size <= _DENSE_IN_PYG, 1, graph.weight)
     parts = (graph.rowptr, graph.col, None, graph.directed, weight, graph.ptr)
-    made = Graph(*parts, _trusted=True)
+    diagonal = None
     if graph._diagonal is not None:
-        here = weight.new_zeros(graph.num_nodes)
         row = _small.repeat_interleave(graph.degree)
         own = row == graph.col
-        made.__dict__["_diagonal"] = here.index_copy_(0, row[own], weight[own])
+        diagonal = torch.zeros_like(graph._diagonal).index_copy_(0, row[own], weight[own])
+    made = Graph(*parts, _trusted=True, _diagonal=diagonal)
     return return_probabilities(made, steps, _matrix.strength(graph, graph.weight, graph.rowptr))
 
 
@@ -125,7 +125,7 @@ def _room_for(graph: Graph, steps: int, memory: int | None) -> None:
     """Raises MemoryError if the result and the matrices exceed the limit."""
     size, slots = _batch.counts(graph)
     dense = _is_dense(graph)
-    needed = graph.nbytes + 16 * graph.num_nodes * steps + 24 * graph.num_slots
+    needed = graph._nbytes + 16 * graph.num_nodes * steps + 24 * graph.num_slots
     needed += max(_BYTES, 4 * 8 * int(_padded(size[dense]).max(initial=0)) ** 2)
     if not dense.all():
         n, m = int(size[~dense].sum()), int(slots[~dense].sum())
