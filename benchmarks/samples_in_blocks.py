@@ -18,7 +18,7 @@ from report import markdown
 
 import torchcent
 from torchcent import Approximation, Graph
-from torchcent.engines._blocks import Blocks
+from torchcent.engines import _blocks
 from torchcent.engines._request import Request
 from torchcent.graph import _batch
 
@@ -40,7 +40,7 @@ def sampled(graph: Graph, epsilon: float) -> tuple[Approximation, float]:
 def row(name: str) -> list[str]:
     edges, n = find([name])[0].edges()
     graph = Graph.from_edge_index(torch.from_numpy(edges), n, directed=False)
-    blocks = Blocks.of(graph)
+    blocks = _blocks.of(graph)
     sources = blocks.reduce(graph, Request("betweenness"))[0].sources
     assert sources is not None and blocks.union.ptr is not None
     of_block = torch.segment_reduce(sources, "sum", offsets=blocks.union.ptr)

@@ -18,7 +18,7 @@ from tuning import Tuning
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _blocks
+from torchcent.engines import _blocks, _reach
 from torchcent.engines._request import Request
 from torchcent.runtime import _ops
 
@@ -84,7 +84,7 @@ def some_ways(network: nx.Graph, chance: random.Random) -> nx.DiGraph:
 @given(networks())
 def test_decomposition(network: nx.Graph) -> None:
     graph = graph_of(network)
-    blocks = _blocks.Blocks.of(graph)
+    blocks = _blocks.of(graph)
     members: list[set[int]] = [{top} for top in blocks.top.tolist()]
     for vertex, number in enumerate(blocks.block.tolist()):
         if number >= 0:
@@ -122,7 +122,7 @@ def test_decomposition_of_directed_graphs(network: nx.Graph, seed: int) -> None:
     """Blocks are those of the undirected graph, and each arc lies in one of them."""
     directed = some_ways(network, random.Random(seed))
     graph = graph_of(directed)
-    blocks = _blocks.Blocks.of(graph)
+    blocks = _blocks.of(graph)
     if graph.is_symmetric:
         return
     assert blocks.reach is not None and blocks.union.directed
@@ -147,10 +147,10 @@ def test_what_hangs_on_a_vertex(network: nx.Graph, seed: int) -> None:
     graph = graph_of(directed)
     if graph.is_symmetric:
         return
-    reach = _blocks.Blocks.of(graph).reach
+    reach = _blocks.of(graph).reach
     assert reach is not None
     a, b = (torch.tensor([chance.choice([0.0, 1.0, 2.5]) for _ in network]) for _ in "ab")
-    sums = [x.tolist() for x in reach._sums(a.double(), b.double())]
+    sums = [x.tolist() for x in _reach.sums.compute(reach, a.double(), b.double())]
     bounds = reach.union.ptr.tolist()
     both = (nx.ancestors, a), (nx.descendants, b)
     for begin, end in zip(bounds, bounds[1:], strict=False):
@@ -355,7 +355,7 @@ def test_numbers_of_paths_to_blocks(diamonds: int) -> None:
     known = torch.tensor(stress_of_diamonds(diamonds), dtype=F64, device=DEVICE)
     assert bool(known.isinf().any()) == (diamonds > 1024)
     request = Request("stress", reduce=frozenset(["blocks"]))
-    reduced = _blocks.Blocks.of(graph).reduce(graph, request)
+    reduced = _blocks.of(graph).reduce(graph, request)
     assert (reduced is None) == (diamonds > 53)
     for engine in ("auto", "lanes", "queue"):
         found = torchcent.stress(

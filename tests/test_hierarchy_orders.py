@@ -150,9 +150,9 @@ def test_files_and_copies(directed: bool, found: list[int], tmp_path: Path) -> N
     graph.save(path)
     assert Graph.load(path)._order is None
     known("betweenness", graph)  # by the transpose, which is kept
-    size, shown = graph.nbytes, hash(graph)
+    size, shown = graph._nbytes, hash(graph)
     scores = call(torchcent.betweenness, graph, **SWEEPS)
-    assert graph.nbytes == size + 4 * graph.num_nodes
+    assert graph._nbytes == size + 4 * graph.num_nodes
     graph.save(path)
     copies = [Graph.load(path), pickle.loads(pickle.dumps(graph)), copy.deepcopy(graph)]
     assert torch.load(path)["version"] == 1  # readers that know no order read it

@@ -84,12 +84,6 @@ class Blocks(Record):
     number: Tensor
     reach: Reach | None
 
-    @staticmethod
-    @Slot
-    def of(graph: Graph) -> Blocks:
-        """Those of a graph, kept with it."""
-        return _decompose(graph)
-
     @property
     def in_words(self) -> str:
         """For `explain`."""
@@ -138,11 +132,7 @@ class Blocks(Record):
     @Slot
     def whole(self) -> Graph:
         """The union as one graph."""
-        union = self.union
-        parts = (union.rowptr, union.col, None, union.directed, union.weight)
-        made = Graph(*parts, _trusted=True, _ties=union._ties)
-        union._share(made)
-        return made
+        return self.union._with(ptr=None)
 
     @Slot
     def is_top(self) -> Tensor:
@@ -240,7 +230,8 @@ class Blocks(Record):
         return torch.nonzero(is_lower).flatten()
 
 
-def _decompose(graph: Graph) -> Blocks:
+@Slot
+def of(graph: Graph) -> Blocks:
     on_host = graph.rowptr.cpu(), graph.col.cpu()
     both_ways = on_host
     if not graph.is_symmetric:
@@ -284,7 +275,7 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     if not possible:
         return None
     if request.reduce is not None:
-        return Blocks.of(graph)
+        return of(graph)
     sources = request.num_sources
     if request.engine != "auto" or (sources is not None and sources < MANY_SOURCES // 64):
         return None
@@ -300,7 +291,7 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
         or _room.limit(graph, request.memory) < 8 * _bytes(graph)
     ):
         return None
-    blocks = Blocks.of(graph)
+    blocks = of(graph)
     left = blocks.work(sources)
     if measure.visitor == Visitor.STRESS:
         left += blocks.work_of_paths * (1 if graph.is_symmetric and sources is None else 2)

@@ -78,7 +78,7 @@ class Preparation:
         """See _reduce.core; sources of one that is not searched need no order."""
         if self.graph.device.type == "cuda":
             self._take(_reduce.bytes_to_transpose(self.graph))
-            cache = _reduce.cores(self.graph, self.twins)
+            cache = _reduce.cores(self.twins or self.graph)
             in_order = self._in_order and searched
             self._take(_reduce.bytes_to_reduce(self.graph, cache, order, fold, in_order))
         return _reduce.core(self.graph, order, fold, ball, self.twins)

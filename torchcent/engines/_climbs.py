@@ -15,7 +15,7 @@ from torch import Tensor
 
 from torchcent.engines import _choice, _hierarchy, _hierarchy_costs, _reduce
 from torchcent.engines._hierarchy import Hierarchy
-from torchcent.graph._cache import Slot
+from torchcent.graph._cache import Record, Slot
 from torchcent.graph._contraction import QUICK_SLOTS
 from torchcent.runtime import _ops
 from torchcent.runtime._watch import prepared
@@ -38,7 +38,7 @@ _MOST_ARCS = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
-class Climbs:
+class Climbs(Record):
     """A hierarchy as it is read for single paths.
 
     Attributes:
@@ -54,11 +54,25 @@ class Climbs:
     of_graph: tuple[Tensor, Tensor, Tensor]
 
     @staticmethod
-    def of(graph: Graph, core: Core, progress: bool | None = False) -> Climbs:
-        """Those of the hierarchy that is kept with a core; kept with that."""
+    @Slot
+    def of(core: Core, graph: Graph, progress: bool | None = False) -> Climbs:
+        """Those of the hierarchy that is kept with a core."""
         hierarchy = Hierarchy.kept(core)
         assert hierarchy is not None
-        return Climbs(hierarchy, *_parts(hierarchy, graph, core, progress))
+        arguments = (
+            hierarchy.first, hierarchy.to, hierarchy.length, hierarchy.slot, hierarchy.last,
+            hierarchy.longest, ENTRIES,
+        )  # fmt: skip
+
+        def build(control: Tensor) -> tuple[Tensor, ...]:
+            found: tuple[Tensor, ...] = _ops.ops.hierarchy_climbs(*arguments, control)
+            return found
+
+        of_arcs = prepared(build, "contracting", progress, core.num_slots < QUICK_SLOTS)
+        vertex = core.vertex[hierarchy.vertex]
+        position = vertex.new_full((graph.num_nodes,), -1, dtype=torch.int32)
+        position[vertex] = torch.arange(vertex.numel(), dtype=torch.int32, device=position.device)
+        return Climbs(hierarchy, of_arcs, (position, vertex.int(), core.fold.parent.int()))
 
     @property
     def arguments(self) -> tuple[Tensor, ...]:
@@ -81,37 +95,17 @@ class Climbs:
         return 2 * 64 * self.height + 2**16
 
 
-@Slot
-def _parts(
-    hierarchy: Hierarchy, graph: Graph, core: Core, progress: bool | None
-) -> tuple[tuple[Tensor, ...], tuple[Tensor, Tensor, Tensor]]:
-    arguments = (
-        hierarchy.first, hierarchy.to, hierarchy.length, hierarchy.slot, hierarchy.last,
-        hierarchy.longest, ENTRIES,
-    )  # fmt: skip
-
-    def build(control: Tensor) -> tuple[Tensor, ...]:
-        found: tuple[Tensor, ...] = _ops.ops.hierarchy_climbs(*arguments, control)
-        return found
-
-    of_arcs = prepared(build, "contracting", progress, core.num_slots < QUICK_SLOTS)
-    vertex = core.vertex[hierarchy.vertex]
-    position = vertex.new_full((graph.num_nodes,), -1, dtype=torch.int32)
-    position[vertex] = torch.arange(vertex.numel(), dtype=torch.int32, device=position.device)
-    return of_arcs, (position, vertex.int(), core.fold.parent.int())
-
-
 def kept(graph: Graph, memory: int | None = None) -> Climbs | None:
     """Those of a hierarchy that is kept with the graph, if there is one; memory: see `made`."""
     if not possible(graph):
         return None
-    core = _reduce.cores(graph, None).get(("degree", "all", 0))
+    core = _reduce.cores(graph).get(("degree", "all", 0))
     if core is None or not _fits(core, memory):
         return None
     hierarchy = Hierarchy.kept(core)
     if hierarchy is None or hierarchy.num_arcs > _MOST_ARCS:
         return None
-    return Climbs.of(graph, core)
+    return Climbs.of(core, graph)
 
 
 def made(
@@ -135,7 +129,7 @@ def made(
         return None
     if not _choice.too_deep_for_lanes(core) or Hierarchy.of(core, fill, progress) is None:
         return None
-    return Climbs.of(graph, core, progress)
+    return Climbs.of(core, graph, progress)
 
 
 def _fits(core: Core, memory: int | None) -> bool:

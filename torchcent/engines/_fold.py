@@ -48,13 +48,7 @@ class Fold(Record):
 
     def hanging(self, graph: Graph, weight: Tensor) -> Tensor:
         """The sum of the weights folded onto each vertex; kept if every vertex counts once."""
-        return sizes(self, weight) if weight is graph._ones else self._hanging(weight)
-
-    def _hanging(self, weight: Tensor) -> Tensor:
-        """Computed where the tree is (that of blocks is on the host); it lies with the weights."""
-        values = weight.to(self.order.device)
-        found: Tensor = _ops.ops.tree_sum(self.order, self.parent, values).to(weight.device)
-        return found
+        return (sizes if weight is graph._ones else sizes.compute)(self, weight)
 
     def _sums(self, graph: Graph, weight: Tensor) -> tuple[Tensor, Tensor]:
         """:meth:`hanging` and :func:`in_component`."""
@@ -145,9 +139,11 @@ def _folds(graph: Graph) -> dict[str, Fold]:
 
 
 @Slot
-def sizes(fold: Fold, ones: Tensor) -> Tensor:
-    """float64 [n]: the number of vertices folded onto each one."""
-    return fold._hanging(ones)
+def sizes(fold: Fold, weight: Tensor) -> Tensor:
+    """Computed where the tree is (that of blocks is on the host); they lie with the weights."""
+    values = weight.to(fold.order.device)
+    sums: Tensor = _ops.ops.tree_sum(fold.order, fold.parent, values).to(weight.device)
+    return sums
 
 
 @Slot
@@ -165,16 +161,11 @@ def tree_slots(fold: Fold, graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
 
 def in_component(graph: Graph, weight: Tensor) -> Tensor:
     """The total weight of the component of each vertex; kept if every vertex counts once."""
-    return vertices_in_component(graph) if weight is graph._ones else _totals(graph, weight)
+    return (totals if weight is graph._ones else totals.compute)(graph, weight)
 
 
 @Slot
-def vertices_in_component(graph: Graph) -> Tensor:
-    """float64 [n]: the size of the component of each vertex."""
-    return _totals(graph, graph._ones)
-
-
-def _totals(graph: Graph, weight: Tensor) -> Tensor:
+def totals(graph: Graph, weight: Tensor) -> Tensor:
     label = graph.components
     if _ops.has_kernel("component_totals", graph.device):
         found: Tensor = _ops.ops.component_totals(label, weight, torch.get_num_threads())

@@ -94,9 +94,8 @@ class Hierarchy(Record):
         """That of a core, kept with it; None if it would have more arcs per edge than that."""
         known = _of_core(core)
         if isinstance(known, float) and most_fill > known:
-            found = _contracted(core, most_fill, progress)
-            known = _of_core.put(core, found or float(most_fill))
-        return known if isinstance(known, Hierarchy) else None
+            _of_core.put(core, _contracted(core, most_fill, progress) or float(most_fill))
+        return Hierarchy.kept(core)
 
     @staticmethod
     def kept(core: Core) -> Hierarchy | None:

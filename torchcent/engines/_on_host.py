@@ -73,16 +73,12 @@ def _is_faster(graph: Graph, request: Request) -> bool:
     if not _choice.too_deep_for_lanes(core):
         return False
     there = Graph._on_host.get(graph)
-    known = None if there is None else _reduce.cores(there, None).get(("degree", fold, 0))
+    known = None if there is None else _reduce.cores(there).get(("degree", fold, 0))
     contracted = known is not None and Hierarchy.kept(known) is not None
     return saves(core.num_nodes, core.num_slots, min(sources, core.searched), contracted)
 
 
 def _copied(graph: Graph, request: Request) -> tuple[Graph, Request]:
-    """Both on the host; the graph and its copy share the order of contraction."""
-    there = graph._on_host
-    if there is not graph:
-        first, second = (graph, there) if graph._contraction.is_known else (there, graph)
-        first._share(second)
+    """Both on the host."""
     ends = (None if x is None else x.cpu() for x in (request.sources, request.targets))
-    return there, request._replace(sources=next(ends), targets=next(ends))
+    return graph._on_host, request._replace(sources=next(ends), targets=next(ends))

@@ -69,14 +69,6 @@ class Reach(Record):
         made = self.union.num_slots * 12 + self.vertex.numel() * (8 + 4 * 8)  # transpose and sums
         return self.union._nbytes + made + sum(x.numel() * x.itemsize for x in own)
 
-    def _sums(self, a: Tensor, b: Tensor) -> tuple[Tensor, ...]:
-        """A_X - a, B_X - b, R_X and S_X of each copy."""
-        found: tuple[Tensor, ...] = _ops.ops.block_reach(
-            self.union.ptr, self.vertex, self.union.rowptr, self.union.col, *self.union.transpose,
-            self.top, a, b, torch.get_num_threads(),
-        )  # fmt: skip
-        return found
-
     def bridges(self) -> tuple[Tensor, Tensor]:
         """The lower ends of the arcs that are alone in their blocks, downwards and upwards."""
         row = _csr.rows(self.union.rowptr).index_select(0, self.bridge)
@@ -94,10 +86,10 @@ class Reach(Record):
 
         `ends`: pairs count for their ends, too.
         """
-        sums = _sums_of_ones if a is graph._ones and b is graph._ones else Reach._sums
+        of = sums if a is graph._ones and b is graph._ones else sums.compute
         device = a.device
         a, b = a.cpu(), b.cpu()
-        a_outside, b_outside, a_inside, b_inside = sums(self, a, b)
+        a_outside, b_outside, a_inside, b_inside = of(self, a, b)
         own_a, own_b = a.index_select(0, self.vertex), b.index_select(0, self.vertex)
         of_a, of_b = own_a + a_outside, own_b + b_outside
         if per_slot:
@@ -122,5 +114,11 @@ class Reach(Record):
 
 
 @Slot
-def _sums_of_ones(reach: Reach, a: Tensor, b: Tensor) -> tuple[Tensor, ...]:
-    return reach._sums(a, b)
+def sums(reach: Reach, a: Tensor, b: Tensor) -> tuple[Tensor, ...]:
+    """A_X - a, B_X - b, R_X and S_X of each copy."""
+    union = reach.union
+    found: tuple[Tensor, ...] = _ops.ops.block_reach(
+        union.ptr, reach.vertex, union.rowptr, union.col, *union.transpose, reach.top, a, b,
+        torch.get_num_threads(),
+    )  # fmt: skip
+    return found

@@ -159,13 +159,9 @@ class Problem:
 Cores = dict[tuple[str, str, int], Core]
 
 
-def cores(graph: Graph, twins: Twins | None) -> Cores:
-    """The cores that are kept, with the graph or with its twins."""
-    return _cores(graph if twins is None else twins)
-
-
 @Slot
-def _cores(graph: Graph | Twins) -> Cores:
+def cores(whole: Graph | Twins) -> Cores:
+    """The cores that are kept, with a graph or with its twins."""
     return {}
 
 
@@ -177,7 +173,7 @@ def core(graph: Graph, order: str, fold: str, ball: int = 0, twins: Twins | None
     a batch of them at a time. (On the CPU; elsewhere they follow the runs of neighbours.) Cores are
     cached with the graph, so that the next measure starts at once.
     """
-    cache = cores(graph, twins)
+    cache = cores(twins or graph)
     if (order, fold, ball) not in cache:
         if ball:
             found = core(graph, order, fold, 0, twins)
@@ -209,7 +205,7 @@ def bytes_to_reduce(graph: Graph, cache: Cores, order: str, fold: str, in_order:
     own = {id(graph.rowptr), id(graph.col), *map(id, graph.transpose)}
     held = {
         id(part): part.numel() * part.element_size()
-        for part in tensors((_cores.get(graph), _twins.every.get(graph)))
+        for part in tensors((cores.get(graph), _twins.every.get(graph)))
         if id(part) not in own
     }
     if known is not None:
@@ -249,7 +245,7 @@ def _core(graph: Graph, order: str, fold: str, twins: Twins | None) -> Core:
     kept = _csr.by_degree(arcs)[: int((arcs > 0).sum())]
     rim = None
     if order == "bandwidth":
-        known = cores(graph, twins).get(("degree", fold, 0))  # of the same vertices
+        known = cores(twins or graph).get(("degree", fold, 0))  # of the same vertices
         place, rim = _bandwidth_order(graph, known, kept)
         kept = kept.index_select(0, place)  # no brackets: see Fold.arcs_left
     rowptr, col, slot = _csr.induced(graph.rowptr, graph.col, kept, slots=graph.is_weighted)

@@ -11,21 +11,19 @@ from torchcent.graph import Graph
 from torchcent.graph._cache import Slot
 
 
-def check(graph: Graph) -> None:
-    """Raises ValueError if an arc is so short that it may not change a sum of weights."""
-    if graph.weight is not None and not graph.scale.exact:
-        _resolvable(graph, graph.weight)
-
-
 @Slot
-def _resolvable(graph: Graph, weight: Tensor) -> bool:
-    smallest = float(weight.min())
+def check(graph: Graph) -> None:
+    """Raises ValueError if an arc is so short that it may not change a sum of weights; asked once
+    for a graph."""
+    if graph.scale.exact:
+        return
+    assert graph.weight is not None
+    smallest = float(graph.weight.min())
     most = min(graph.num_nodes - 1, graph.num_slots)  # arcs of a path, in one direction each
-    longest = 2 * float(torch.topk(weight, most).values.sum())
+    longest = 2 * float(torch.topk(graph.weight, most).values.sum())
     if smallest <= longest * torch.finfo(torch.float64).eps and graph.is_symmetric:
-        longest = min(longest, _longest_path(graph, weight))
+        longest = min(longest, _longest_path(graph, graph.weight))
     check_weights.resolvable(smallest, longest)
-    return True
 
 
 def _longest_path(graph: Graph, weight: Tensor) -> float:

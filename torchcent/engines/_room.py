@@ -10,7 +10,7 @@ from torchcent.engines import _fold
 from torchcent.engines._chains import Chains
 from torchcent.engines._reduce import Core
 from torchcent.graph import Graph
-from torchcent.graph._cache import storages
+from torchcent.graph._cache import storages, tensors
 from torchcent.runtime import _memory
 from torchcent.runtime._codes import (
     BATCH,
@@ -35,9 +35,8 @@ def weighted_bytes(num_slots: int, width: int) -> int:
 
 def core_bytes(core: Core) -> int:
     """Memory of the graph that is searched."""
-    parts = [core.rowptr, core.col, core.colptr, core.row]
-    parts += [part for part in (core.slot, core.weight, core.back_weight) if part is not None]
-    held = {id(part): part for part in parts}
+    arcs = core.rowptr, core.col, core.colptr, core.row, core.slot
+    held = {id(part): part for part in tensors((*arcs, core.weight, core.back_weight))}
     on_host = core.weight is not None and core.rowptr.device.type == "cpu"
     shared = weighted_bytes(core.num_slots, core.weight.itemsize) if on_host else 0  # type: ignore[union-attr]
     return shared + sum(part.numel() * part.element_size() for part in held.values())
@@ -97,7 +96,7 @@ def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int, hel
     vectors += [8 for slot in (Graph._ones, Graph._zeros) if slot not in graph.cache]
     if core.fold.order.numel():  # what _fold.py keeps
         known = graph.cache.keys() | core.fold.cache.keys()
-        per_vertex = Graph.components, _fold.vertices_in_component, _fold.sizes
+        per_vertex = Graph.components, _fold.totals, _fold.sizes
         vectors += [8 * graph.num_nodes for slot in per_vertex if slot not in known]
     return held + allocated(*vectors, *[8 * sources] * 3) + _SLACK
 

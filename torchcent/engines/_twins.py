@@ -34,6 +34,7 @@ from torchcent.engines._fold import Fold
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._problem import Pairs, add_at
 from torchcent.graph import Graph, _csr
+from torchcent.graph._arrays import same
 from torchcent.graph._cache import Record, Slot
 from torchcent.runtime import _ops, _small
 from torchcent.runtime._codes import Visitor
@@ -69,7 +70,7 @@ class Twins(Record):
         They are found on the host.
         """
         known = every(graph).get(label is None)
-        if known is not None and known.fold is fold and _equal(known.label, label):
+        if known is not None and known.fold is fold and same(known.label, label):
             return known
         weight, back = (None if x is None else x.double() for x in graph.scaled_weights)
         transpose = (None, None, None) if graph.is_symmetric else (*graph.transpose, back)
@@ -236,9 +237,3 @@ def _standing(twins: Twins, graph: Graph) -> Tensor:
     arcs = torch.stack([x.index_select(0, place) for x in (row, end)]).int()
     slots = _csr.slots(arcs, graph.rowptr, graph.col)
     return torch.full_like(row, -1).index_copy_(0, place, slots)
-
-
-def _equal(one: Tensor | None, other: Tensor | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return torch.equal(one, other)

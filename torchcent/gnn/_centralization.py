@@ -75,8 +75,7 @@ def centralization(
             "graph.unweighted()"
         )
     if graph._repeated:  # compared with a star, which has neither loops nor parallel arcs
-        parts = (graph.rowptr, graph.col, None, graph.directed, None, graph.ptr)
-        graph = Graph(*parts, _trusted=True)
+        graph = graph._with(slot=None, _ids=None, _repeated=False, _multiplicity=None)
     if scores is None:
         values = _scores(graph, measure, run.memory, run.progress)
     else:

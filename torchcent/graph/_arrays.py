@@ -40,8 +40,8 @@ class Arrays(Keeper):
         weight: Tensor | None = None, ptr: Tensor | None = None, *, _trusted: bool = False,
         _ids: Tensor | None = None, _ties: Ties = DECIMAL,
         _repeated: bool = False, _multiplicity: Strengths | None = None, _sums: Strengths = NONE,
-        _order: Tensor | None = None, _contraction: Contraction | None = None,
         _loop_ends: Tensor | None = None, _diagonal: Tensor | None = None,
+        _contraction: Contraction | None = None,
     ) -> None:  # fmt: skip
         if not _trusted:
             raise TypeError("use Graph.from_edge_index, or another Graph.from_..., to make a Graph")
@@ -49,7 +49,7 @@ class Arrays(Keeper):
             num_nodes=rowptr.numel() - 1, rowptr=rowptr, col=col, directed=directed, weight=weight,
             ptr=ptr, cache={}, _ties=_ties, _repeated=_repeated, _sums=_sums,
             _loop_ends=_loop_ends, _diagonal=_diagonal,
-            _contraction=_contraction or Contraction(rowptr, col, _order),
+            _contraction=_contraction or Contraction(rowptr, col),
         )  # fmt: skip
         if _multiplicity is not None:
             self.__dict__["_multiplicity"] = _multiplicity
@@ -91,7 +91,7 @@ class Arrays(Keeper):
             return True
         plain = self.directed == other.directed and self.device == other.device
         plain = plain and self.ties == other.ties and self.tie_tolerance == other.tie_tolerance
-        return plain and all(map(_same, self._compared, other._compared))
+        return plain and all(map(same, self._compared, other._compared))
 
     def __hash__(self) -> int:
         return self._hash
@@ -117,12 +117,9 @@ class Arrays(Keeper):
 
         Example:
             >>> import torch, torchcent
-            >>> graph = torchcent.Graph.from_edge_index(torch.tensor([[0, 1], [1, 2]]))
-            >>> own = graph.nbytes
-            >>> graph.components
-            tensor([0, 0, 0])
-            >>> graph.nbytes - own
-            24
+            >>> path = torchcent.Graph.from_edge_index(torch.tensor([[0, 1], [1, 2]]))
+            >>> path.nbytes, path.components.numel(), path.nbytes
+            (56, 3, 80)
         """
         return sum(storage.nbytes() for storage in _cache.storages(self))
 
@@ -234,11 +231,8 @@ class Arrays(Keeper):
         sums = self._sums if self.is_weighted else self._multiplicity
         if sums.slots is None:
             return self
-        slot, ids = self._columns
-        parts = (self.rowptr, self.col, slot, self.directed, sums.slots, self.ptr)
-        made = type(self)(*parts, _trusted=True, _ids=ids)
-        self._share(made, *OF_THE_ARCS)
-        return made
+        plain = {"_repeated": False, "_multiplicity": None, "_sums": NONE, "_loop_ends": None}
+        return self._with(weight=sums.slots, _ties=DECIMAL, **plain)
 
     @Slot
     def _adjacency(self) -> Any:  # Self
@@ -257,18 +251,6 @@ class Arrays(Keeper):
         if self.weight is None or not self.num_slots:
             return 1.0
         return float(self.weight.min())
-
-    def _parallels(self, origin: Tensor | None = None) -> dict[str, Any]:
-        """What the constructor of another graph of these columns needs to know about them.
-
-        `origin` are the slots in the order of the other graph.
-        """
-        counts, sums = vars(self).get("_multiplicity"), self._sums
-        if origin is not None:
-            counts = None if counts is None else counts.along(origin)
-            sums = sums.along(origin)
-        own = {"_repeated": self._repeated, "_multiplicity": counts, "_sums": sums}
-        return own | {"_loop_ends": self._loop_ends}
 
     @Slot
     def back_weight(self) -> Tensor | None:
@@ -317,9 +299,7 @@ class Arrays(Keeper):
 
     @Slot
     def _hops(self) -> Any:  # Self
-        made = self._as(weighted=False)
-        self._share(made, *OF_THE_ARCS)
-        return made
+        return self._with(weight=None, _sums=NONE)
 
     @property
     def ties(self) -> str:
@@ -362,12 +342,7 @@ class Arrays(Keeper):
         ties = self.ties if ties is None else ties
         tie_tolerance = self.tie_tolerance if tie_tolerance is None else tie_tolerance
         rule = Ties(*check_weights.ties(ties, tie_tolerance))
-        return self if rule == self._ties else self._tied(rule)
-
-    def _tied(self, ties: Ties) -> Self:
-        made = self._as(ties=ties)
-        self._share(made, *OF_THE_ARCS, Arrays.back_weight)
-        return made
+        return self if rule == self._ties else self._with(_ties=rule)
 
     def to(self, device: torch.device | str) -> Self:
         """The same graph on another device (itself if it is already there)."""
@@ -375,14 +350,11 @@ class Arrays(Keeper):
         rowptr = self.rowptr.to(device)
         if rowptr is self.rowptr:
             return self
-        slot, ids = (None if x is None else x.to(device) for x in self._columns)
-        weight, ptr = (None if x is None else x.to(device) for x in (self.weight, self.ptr))
-        col = self.col.to(device)
-        parts = (rowptr, col, slot, self.directed, weight, ptr)
-        own = self._parallels()
-        for name in ("_multiplicity", "_sums", "_loop_ends"):
-            own[name] = None if own[name] is None else own[name].to(device)
-        return type(self)(*parts, _trusted=True, _ids=ids, _ties=self._ties, **own)
+        slot, ids = self._columns
+        names = ("col", "weight", "ptr", "_multiplicity", "_sums", "_loop_ends")
+        parts = {"slot": slot, "_ids": ids} | {name: vars(self).get(name) for name in names}
+        moved = {name: None if part is None else part.to(device) for name, part in parts.items()}
+        return self._with(rowptr=rowptr, _contraction=None, **moved)
 
     def unweighted(self) -> Self:
         """The same graph without weights, for counting hops (itself if it has none).
@@ -421,34 +393,28 @@ class Arrays(Keeper):
             slot[real] = place[slot[real]]
         elif ids is not None:
             ids = ids.flip(0)
-        parts = (colptr, row, slot, self.directed, self.back_weight, self.ptr)
-        known = vars(self).get("_multiplicity", NONE).slots, self._sums.slots
-        own = self._parallels(None if known == (None, None) else self._transposed[2])
-        if self._contraction.is_known:  # of arcs in either direction
-            own["_contraction"] = self._contraction
-        return type(self)(*parts, _trusted=True, _ids=ids, _ties=self._ties, **own)
+        sums = {name: vars(self).get(name) for name in ("_multiplicity", "_sums")}
+        for name, of_columns in sums.items():
+            if of_columns is not None and of_columns.slots is not None:
+                sums[name] = of_columns.along(self._transposed[2])
+        # An order serves the arcs in either direction.
+        order = self._contraction if self._contraction.is_known else None
+        back = {"rowptr": colptr, "col": row, "weight": self.back_weight, "_contraction": order}
+        return self._with(slot=slot, _ids=ids, **back, **sums)
 
-    def _as(
-        self, *, directed: bool | None = None, weighted: bool = True,
-        ties: Ties | None = None,
-    ) -> Self:  # fmt: skip
-        directed = self.directed if directed is None else directed
-        weight = self.weight if weighted else None
+    def _with(self, **changes: Any) -> Self:
+        """The graph with other parts, by the names of the constructor.
+
+        What is known and does not depend on them is handed on, and the contraction, whose order may
+        be found later.
+        """
         slot, ids = self._columns
-        parts = (self.rowptr, self.col, slot, directed, weight, self.ptr)
-        ties = self._ties if ties is None else ties
-        own = self._parallels()
-        if not weighted:
-            own["_sums"] = NONE
-        own["_contraction"] = self._contraction
-        return type(self)(*parts, _trusted=True, _ids=ids, _ties=ties, **own)
-
-    def _share(self, other: Arrays, *slots: Slot[Arrays, [], Any]) -> None:
-        """Hands on what is known, and the order of contraction, which may be found later."""
-        other.__dict__["_contraction"] = self._contraction
-        for slot in slots:
-            if slot in self.cache:
-                slot.put(other, self.cache[slot])
+        own: dict[str, Any] = {name: vars(self).get(name) for name in _HANDED_ON}
+        made = type(self)(**(own | {"slot": slot, "_ids": ids} | changes), _trusted=True)
+        for known, parts in _KNOWN.items():
+            if known in self.cache and not parts & changes.keys():
+                known.put(made, self.cache[known])
+        return made
 
     @Slot
     def degree(self) -> Tensor:
@@ -503,8 +469,9 @@ class Arrays(Keeper):
 
     @Slot
     def _on_host(self) -> Any:  # Self
-        """The copy on the host, of a graph on another device (runtime/_host.py)."""
-        return self.to("cpu")
+        """The copy on the host (runtime/_host.py), which finds the same order of contraction."""
+        made = self.to("cpu")
+        return made if made is self else made._with(_contraction=self._contraction)
 
     @Slot
     def _ones(self) -> Tensor:
@@ -517,13 +484,19 @@ class Arrays(Keeper):
         return torch.zeros((), dtype=torch.float64, device=self.device).expand(self.num_nodes)
 
 
-#: What is known of the arcs, whatever their weights.
-OF_THE_ARCS = (
+# Of graphs that are made of another one: their parts, and what follows from which.
+_HANDED_ON = (
+    "rowptr", "col", "directed", "weight", "ptr", "_ties", "_repeated", "_multiplicity", "_sums",
+    "_loop_ends", "_contraction",
+)  # fmt: skip
+_OF_ARCS = (
     Arrays._mutual, Arrays._transposed, Arrays.degree, Arrays.degree_order, Arrays.components,
 )  # fmt: skip
+_KNOWN: dict[Slot[Arrays, [], Any], set[str]] = dict.fromkeys(_OF_ARCS, {"rowptr"})
+_KNOWN |= {Arrays.batch: {"rowptr", "ptr"}, Arrays.back_weight: {"rowptr", "weight"}}
 
 
-def _same(one: Tensor | None, other: Tensor | None) -> bool:
+def same(one: Tensor | None, other: Tensor | None) -> bool:
     if one is None or other is None:
         return one is other
     return torch.equal(one, other)

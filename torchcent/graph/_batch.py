@@ -88,12 +88,7 @@ def merged(graph: Graph, least: int) -> Graph:
     if len(ends) == last.size:
         return graph
     ptr = torch.tensor(ends, device=graph.device)
-    made = Graph(
-        graph.rowptr, graph.col, None, graph.directed, graph.weight, ptr, _trusted=True,
-        _ties=graph._ties,
-    )  # fmt: skip
-    graph._share(made)
-    return made
+    return graph._with(slot=None, _ids=None, ptr=ptr)
 
 
 def _own(strengths: Strengths, vertices: slice, slots: slice) -> Strengths:

@@ -12,7 +12,7 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.graph import _csr, _strengths, _weights
-from torchcent.graph._arrays import OF_THE_ARCS, Arrays
+from torchcent.graph._arrays import Arrays
 from torchcent.graph._strengths import NONE, Strengths
 from torchcent.runtime import _memory
 
@@ -83,9 +83,7 @@ def build(
     if weight is not None:
         graph = _weighted(graph, weight, columns if repeated else None)
     if entry is not None:
-        own = {**graph._parallels(), "_multiplicity": graph._multiplicity}
-        arrays = (graph.rowptr, graph.col, graph.slot[entry], directed, graph.weight, graph.ptr)
-        graph = kind(*arrays, _trusted=True, **own)
+        graph = graph._with(slot=graph.slot[entry], _multiplicity=graph._multiplicity)
     if parts is not None:
         Arrays.batch.put(graph, parts[1])
     if repeated and "slot" in vars(graph):
@@ -106,9 +104,7 @@ def reweighted(graph: Graph, edge_weight: Tensor) -> Graph:
     repeated = None
     if graph._repeated:
         repeated = _columns(graph) if ids is None else ids
-    made = _weighted(graph._as(weighted=False), weight, repeated)
-    graph._share(made, *OF_THE_ARCS, Arrays.batch)
-    return made
+    return _weighted(graph._with(weight=None, _sums=NONE), weight, repeated)
 
 
 def _columns(graph: Graph) -> Tensor:
@@ -152,12 +148,7 @@ def _weighted(graph: Graph, edge_weight: Tensor, ids: Tensor | None) -> Graph:
         if differ or ids is not None:
             slots = _csr.slot_sums(known, edge_weight, *arcs, both)
             sums = Strengths(slots, _strengths.of_loops(known, edge_weight, graph.num_nodes))
-        own = graph._parallels() | {
-            "_sums": _strengths.unless(sums, weight), "_ties": graph._ties,
-        }  # fmt: skip
-        return type(graph)(
-            *arcs, None, graph.directed, weight, graph.ptr, _trusted=True, _ids=known, **own
-        )
+        return graph._with(slot=None, weight=weight, _sums=_strengths.unless(sums, weight))
     del known
     slot = graph.slot
     if ids is not None:
@@ -170,8 +161,4 @@ def _weighted(graph: Graph, edge_weight: Tensor, ids: Tensor | None) -> Graph:
             there = torch.maximum(*(torch.where(x < torch.inf, x, 0) for x in (weight, back)))
             sums = Strengths(there)
         weight = torch.minimum(weight, back, out=weight)
-    parts = (*arcs, slot, graph.directed, weight, graph.ptr)
-    own = {**graph._parallels(), "_sums": _strengths.unless(sums, weight)}
-    made = type(graph)(*parts, _trusted=True, _ties=graph._ties, **own)
-    graph._share(made, Arrays._transposed)
-    return made
+    return graph._with(slot=slot, weight=weight, _sums=_strengths.unless(sums, weight))

@@ -1,7 +1,7 @@
 """Typed caches: what is kept with a graph, and with what belongs to it.
 
 Every value has a :class:`Slot`, declared by the function that computes it. Nothing is kept without
-one, so that the slots tell how much memory is taken, and which values can be forgotten.
+one, so that the slots tell how much memory is taken, and what can be forgotten.
 """
 
 from __future__ import annotations
@@ -20,17 +20,11 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _ABSENT: Any = object()
 
-Cache = dict["Slot[Any, ..., Any]", Any]
-
 
 class Keeper:
-    """What values are kept with.
+    """What values are kept with, by their slots in `cache`."""
 
-    Attributes:
-        cache: these values, by their slots.
-    """
-
-    cache: Cache
+    cache: dict[Slot[Any, ..., Any], Any]
 
     @property
     def _parts(self) -> Iterable[object]:
@@ -40,9 +34,9 @@ class Keeper:
 
 @dataclass(frozen=True, eq=False)
 class Record(Keeper):
-    """Arrays that are made of those of a graph, and what is kept with them."""
+    """Arrays that are made of those of a graph."""
 
-    cache: Cache = field(init=False, repr=False, default_factory=dict)
+    cache: dict[Slot[Any, ..., Any], Any] = field(init=False, repr=False, default_factory=dict)
 
     @property
     def _parts(self) -> Iterable[object]:
@@ -59,23 +53,18 @@ class Slot(cached_property[_T], Generic[_K, _P, _T]):
     """The place of a value that is kept with an object, named by the function that computes it.
 
     A method becomes a property, as with functools.cached_property, and is read as fast. A function
-    of a module remains one, and is called once for an object: its other arguments follow from that.
-    Values hold memory as :func:`tensors` counts it.
+    of a module remains one, called once for an object: its other arguments follow from that. Values
+    take the memory of their tensors (:func:`tensors`); `owner` is the module that declares them.
     """
 
     def __init__(self, compute: Callable[Concatenate[_K, _P], _T]) -> None:
         super().__init__(compute)
         self.compute, self.owner = compute, compute.__module__
 
-    def __repr__(self) -> str:
-        return f"<Slot {self.owner}.{self.compute.__qualname__}>"
-
     @overload
     def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
-
     @overload
     def __get__(self, instance: object, owner: type[Any] | None = None) -> _T: ...
-
     def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
         return self if instance is None else self.__call__(instance)  # type: ignore[call-arg]
 
@@ -101,8 +90,7 @@ class Slot(cached_property[_T], Generic[_K, _P, _T]):
 
     def forget(self, keeper: _K) -> None:
         keeper.cache.pop(self, None)
-        if self.attrname is not None:
-            keeper.__dict__.pop(self.attrname, None)
+        keeper.__dict__.pop(self.attrname or "", None)
 
 
 def tensors(value: object) -> Iterator[Tensor]:
@@ -111,16 +99,14 @@ def tensors(value: object) -> Iterator[Tensor]:
     for part in waiting:  # which grows; every new plan asks, so it is quick
         if isinstance(part, Tensor):
             yield part
+        elif isinstance(part, np.ndarray):
+            yield torch.from_numpy(part)
         elif isinstance(part, Keeper):
             if id(part) not in seen:  # twins and their cores refer to each other
                 seen.add(id(part))
                 waiting.extend(part._parts)
-        elif isinstance(part, dict):
-            waiting.extend(part.values())
-        elif isinstance(part, tuple):
-            waiting.extend(part)
-        elif isinstance(part, np.ndarray):
-            yield torch.from_numpy(part)
+        elif isinstance(part, dict | tuple):
+            waiting.extend(part.values() if isinstance(part, dict) else part)
 
 
 def storages(value: object) -> list[torch.UntypedStorage]:

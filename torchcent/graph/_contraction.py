@@ -30,17 +30,17 @@ class Contraction(Keeper):
             known.
     """
 
-    def __init__(self, rowptr: Tensor, col: Tensor, order: Tensor | None = None) -> None:
+    def __init__(
+        self, rowptr: Tensor, col: Tensor, order: Tensor | None = None,
+        whole: tuple[Contraction, Tensor] | None = None,
+    ) -> None:  # fmt: skip
         self.order, self._given = order, order is not None
-        self._rowptr, self._col = rowptr, col
-        self._whole: tuple[Contraction, Tensor] | None = None
+        self._rowptr, self._col, self._whole = rowptr, col, whole
         self._in_vain = 0.0  # arcs per edge within which there is no order
 
     def part(self, rowptr: Tensor, col: Tensor, vertices: Tensor) -> Contraction:
         """That of a subgraph, whose vertices are these."""
-        made = Contraction(rowptr, col)
-        made._whole = self, vertices
-        return made
+        return Contraction(rowptr, col, whole=(self, vertices))
 
     @property
     def is_part(self) -> bool:
@@ -107,11 +107,7 @@ class Contraction(Keeper):
 
     def without_order(self) -> Contraction:
         """Another that finds the order anew; itself if that is from a file."""
-        if self._given:
-            return self
-        made = Contraction(self._rowptr, self._col)
-        made._whole = self._whole
-        return made
+        return self if self._given else Contraction(self._rowptr, self._col, whole=self._whole)
 
     @property
     def _parts(self) -> tuple[object, ...]:

@@ -20,6 +20,7 @@ from torch import Tensor
 from torchcent.check import _values as check_values
 from torchcent.check import _weights as check_weights
 from torchcent.graph import _csr
+from torchcent.graph._contraction import Contraction
 from torchcent.graph._strengths import Strengths
 from torchcent.graph._weights import DECIMAL, Ties
 from torchcent.runtime import _ops, _pickled, _replacing, _small
@@ -80,7 +81,7 @@ class Stored(NamedTuple):
             "_multiplicity": Strengths(self.counts, self.loops),
             "_sums": Strengths(self.strengths, self.loop_strengths),
             "_repeated": self.counts is not None or self.loops is not None,
-            "_order": self.order, "_ties": self.ties,
+            "_contraction": Contraction(self.rowptr, self.col, self.order), "_ties": self.ties,
         }  # fmt: skip
 
 

@@ -43,7 +43,7 @@ def of(graph: Graph) -> Graph:
 @Slot
 def _rounded(graph: Graph, weight: Tensor) -> Graph | None:
     scale = "fixed point" if graph.ptr is not None else _scale(graph, weight)
-    return None if scale is None else graph._tied(Ties(scale))
+    return None if scale is None else graph._with(_ties=Ties(scale))
 
 
 def _scale(graph: Graph, weight: Tensor) -> _weights.Scale | None:

@@ -35,7 +35,8 @@ class Graph(Exports):
     Build it with :meth:`from_edge_index`, or from an object of another library with the other
     ``from_`` methods (docs/inputs.md). Every function of torchcent accepts a Graph in place of an
     ``edge_index``, which avoids repeated preparation. A *slot* is one directed adjacency entry; an
-    undirected edge has two. ``len(graph)`` is the number of vertices. Graphs are equal if they have
+    undirected edge has two. ``len(graph)`` is the number of vertices. A graph keeps what measures
+    prepare (:attr:`nbytes`), until :meth:`drop_caches`. Graphs are equal if they have
     the same arcs, weights, direction and batches, on the same device. They can be pickled, and
     ``torch.load`` reads them with its default ``weights_only=True`` (SECURITY.md).
 
@@ -109,7 +110,7 @@ class Graph(Exports):
             Graph, edge_index, num_nodes=num_nodes, directed=directed, edge_weight=edge_weight,
             batch=batch, ptr=ptr, memory=run.memory,
         )  # fmt: skip
-        return graph if rule == graph._ties else graph._tied(rule)
+        return graph if rule == graph._ties else graph._with(_ties=rule)
 
     @staticmethod
     @computes()
@@ -365,7 +366,7 @@ class Graph(Exports):
         return _building.reweighted(self, edge_weight)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the graph to a file that :meth:`load` maps, of about :attr:`nbytes` bytes.
+        """Writes the graph to a file that :meth:`load` maps, without what is kept with it.
 
         The file is one of ``torch.save``: ``torch.load(path)`` gives a dictionary of its arrays. It
         replaces an older file at once, when it is whole. :attr:`slot`, which belongs to the columns
@@ -462,7 +463,7 @@ def built(arcs: Arcs, memory: int | None, weights: str = "lengths") -> Graph:
         edge_weight=arcs.edge_weight, batch=arcs.batch, ptr=arcs.ptr, memory=memory,
         weights=weights, matrix=arcs.matrix,
     )  # fmt: skip
-    return graph._as(directed=False) if symmetric and graph.is_symmetric else graph
+    return graph._with(directed=False) if symmetric and graph.is_symmetric else graph
 
 
 # Graphs in files of torch.save are read with weights_only=True; __setstate__ checks them.

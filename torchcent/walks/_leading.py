@@ -63,11 +63,8 @@ def _scaled(graph: Graph) -> Graph:
         if graph.ptr is not None:
             factor = _small.repeat_interleave(_matrix.spread(graph, factor), graph.degree)
         weight = weight * factor
-    made = Graph(graph.rowptr, graph.col, None, graph.directed, weight, graph.ptr, _trusted=True)
-    Graph._mutual.put(made, graph._mutual)
-    if not graph._mutual:
-        Graph._transposed.put(made, graph._transposed)  # kept with the graph that was given
-    return made
+    graph.transpose  # noqa: B018  (is kept with the graph that was given)
+    return graph._with(weight=weight)
 
 
 def _of_each(

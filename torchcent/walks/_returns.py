@@ -103,13 +103,12 @@ def as_in_pyg(graph: Graph, steps: int) -> Tensor:
         return return_probabilities(graph, steps)
     size = _batch.per_vertex(graph, _batch.sizes(graph))[_small.repeat_interleave(graph.degree)]
     weight = torch.where(size <= _DENSE_IN_PYG, 1, graph.weight)
-    parts = (graph.rowptr, graph.col, None, graph.directed, weight, graph.ptr)
     diagonal = None
     if graph._diagonal is not None:
         row = _small.repeat_interleave(graph.degree)
         own = row == graph.col
         diagonal = torch.zeros_like(graph._diagonal).index_copy_(0, row[own], weight[own])
-    made = Graph(*parts, _trusted=True, _diagonal=diagonal)
+    made = graph._with(weight=weight, _diagonal=diagonal)
     return return_probabilities(made, steps, _matrix.strength(graph, graph.weight, graph.rowptr))
 
 
