@@ -358,7 +358,7 @@ def test_memory_is_predicted_and_obeyed(engine, weights):
     lengths = 1.0 + (index[0] ^ index[1]) % 10
     graph = weighted_graph(index, lengths if weights == "whole" else lengths / 3)
     torchcent.explain(graph, run=torchcent.Run(engine=engine))
-    before = torch.cuda.memory_allocated() - graph.nbytes
+    before = torch.cuda.memory_allocated() - graph._nbytes
     torch.cuda.reset_peak_memory_stats()
     torchcent.betweenness(graph, run=torchcent.Run(engine=engine), sources=64)  # prepares and keeps
     peak = torch.cuda.max_memory_allocated() - before
