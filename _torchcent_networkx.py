@@ -86,7 +86,7 @@ FUNCTIONS = {
 # fmt: on
 # END
 
-ENGINES = ("auto", "lanes", "queue", "bits", "relax", "dijkstra", "tiny", "tensor")
+ENGINES = ("auto", "lanes", "queue", "bits", "relax", "dijkstra", "tiny", "tensor", "reference")
 
 
 def present_name(name: str) -> str:

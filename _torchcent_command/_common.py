@@ -20,8 +20,10 @@ WRITTEN = (
 #: formats of tables of scores (torchcent.io.write_scores)
 TABLES = ("csv", "tsv", "json", "npy", "npz", "parquet", "geojson", "gpkg")
 SIMILARITIES = ("inverse", "log")
-PATH_ENGINES = ("auto", "lanes", "queue", "hierarchy", "tensor", "relax", "dijkstra")
+PATH_ENGINES = ("auto", "lanes", "queue", "hierarchy", "tensor", "relax", "dijkstra", "reference")
 DISTANCE_ENGINES = ("auto", "bits", "hierarchy", "tensor", "relax", "dijkstra")
+#: of measures that are sums of distances
+SUM_ENGINES = (*DISTANCE_ENGINES, "reference")
 
 
 def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argparse._ArgumentGroup:

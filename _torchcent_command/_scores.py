@@ -21,7 +21,7 @@ class Scored:
 
     help: str
     options: Callable[[argparse.ArgumentParser], None]
-    engines: Sequence[str] = _common.DISTANCE_ENGINES
+    engines: Sequence[str] = _common.SUM_ENGINES
 
 
 #: of :func:`torchcent.betweenness_variant`

@@ -6,11 +6,11 @@ Networks of several components (tests/test_hierarchy.py), undirected ones and as
 now and then large enough for cells in cells, by hops and by lengths with many ties. Betweenness
 with and without endpoints, edge betweenness, stress and percolation, for random sources, targets
 and states, with and without folding, with few and many sources side by side, on each rung of the
-ladder: as one search per source has them, and for small networks as all shortest paths enumerated
+ladder: as the engine "reference" has them, and for small networks as all shortest paths enumerated
 in fractions. Zeros are zeros. With random float lengths, and with vertices renumbered, too.
-Distances as single searches have them: closeness and harmonic centrality from all or some vertices,
-eccentricities, rows, and the lengths of shortest paths, whose arcs are added up. The first faults
-are printed; if there are any, the status is 1.
+Distances as the engine "reference" has them: closeness and harmonic centrality from all or some
+vertices, and eccentricities; rows, and the lengths of shortest paths, whose arcs are added up. The
+first faults are printed; if there are any, the status is 1.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def distances(graph: Graph, chance: random.Random) -> Iterator[Compared]:
         measure = getattr(torchcent, name)
         found, expected = (
             measure(graph, run=Run(engine=engine, dtype=F64), **given)
-            for engine in ("hierarchy", single)
+            for engine in ("hierarchy", "reference")
         )
         yield f"{name} {given}", found, expected
     if graph.is_weighted:

@@ -18,7 +18,7 @@ from torchcent.engines import _tiny
 PAIRS = 1e-9 if DEVICE.type == "cpu" else 1e-5
 ENGINES = {"tensor": 1e-9, "lanes": 1e-5, "queue": PAIRS, "tiny": PAIRS}
 WEIGHTED = {"tensor": 1e-9, "relax": 1e-5, "dijkstra": 1e-9, "tiny": 1e-9, "auto": 1e-5}
-_PRECISION = ENGINES | WEIGHTED
+_PRECISION = ENGINES | WEIGHTED | {"hierarchy": 1e-5, "reference": 1e-9}
 
 
 def skip_if_too_large(engine: str, n: int) -> None:

@@ -104,7 +104,7 @@ def test_models_are_those_of_generate():
             assert default == (... if usual is inspect.Parameter.empty else usual), (name, option)
 
 
-@pytest.mark.parametrize("engine", [*_common.PATH_ENGINES, *_common.DISTANCE_ENGINES])
+@pytest.mark.parametrize("engine", [*_common.PATH_ENGINES, *_common.SUM_ENGINES])
 def test_engines_are_accepted(engine):
     weighted = torch_graph(engine in ("relax", "dijkstra"))
     of = torchcent.closeness if engine == "bits" else torchcent.betweenness
@@ -234,6 +234,7 @@ def test_bash_completes(tmp_path):
             "tensor",
             "relax",
             "dijkstra",
+            "reference",
         },
         "torchcent closeness --engine = d": {"dijkstra"},
         "torchcent closeness --engine =": {
@@ -243,6 +244,7 @@ def test_bash_completes(tmp_path):
             "tensor",
             "relax",
             "dijkstra",
+            "reference",
         },
         "torchcent closeness a.txt --similarity i": {"inverse"},
         "torchcent generate r": {"rmat", "road"},

@@ -376,6 +376,24 @@ def samples() -> dict[str, list[tuple]]:
                 for limits in [torch.tensor([1, 3])]
             ),
         ],
+        "reference_dependency": [
+            (
+                *(rowptr, col, weight, torch.arange(15), ones, ones, ones, ones),
+                *(torch.zeros(2, size, dtype=F64), torch.zeros(4, dtype=torch.int64)),
+                *(torch.tensor([1.0, 3.0], dtype=F64), measure, 0.0),
+            )
+            for weight in (ones[:0], torch.ones_like(col, dtype=F64))
+            for measure, size in ((0, 15), (1, col.numel()), (2, 15))
+        ],
+        "reference_sums": [
+            (
+                *(rowptr, col, weight, torch.arange(15), torch.zeros(15, 4, dtype=F64)),
+                *(torch.zeros(15, dtype=F64), torch.zeros(4, dtype=torch.int64)),
+                *(torch.full((1,), torch.inf, dtype=F64), of_sources),
+            )
+            for weight in (ones[:0], torch.ones_like(col, dtype=F64))
+            for of_sources in (False, True)
+        ],
         "hierarchy_cells": [(*hierarchy[1:4], hierarchy[7])],
         "hierarchy_dependency": [
             (

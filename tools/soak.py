@@ -89,7 +89,7 @@ def calls(folder: Path) -> dict[str, Call]:
     for name, graph in graphs().items():
         counting = ("relax", "dijkstra") if graph.is_weighted else ("lanes", "queue")
         measuring = counting if graph.is_weighted else ("bits",)
-        more = ("tensor", "auto", "tiny") if name == "batch" else ("tensor", "auto")
+        more = ("tensor", "auto", "reference", *(("tiny",) if name == "batch" else ()))
         for engines, measures in (
             (counting + more, (tc.betweenness, tc.edge_betweenness, tc.stress)),
             (measuring + more, (tc.closeness, tc.harmonic, tc.eccentricity)),

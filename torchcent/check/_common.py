@@ -24,8 +24,8 @@ from torchcent.runtime._codes import Strategy
 if TYPE_CHECKING:
     from torchcent.graph import Graph
 
-ENGINES = ("auto", "lanes", "queue", "hierarchy", "tensor", "tiny")
-DISTANCE_ENGINES = ("auto", "bits", "hierarchy", "tensor", "tiny")
+ENGINES = ("auto", "lanes", "queue", "hierarchy", "tensor", "tiny", "reference")
+DISTANCE_ENGINES = ("auto", "bits", "hierarchy", "tensor", "tiny", "reference")
 ROW_ENGINES = ("auto", "bits", "tensor")
 DISCONNECTED = ("inf", "component")
 STRATEGIES = {

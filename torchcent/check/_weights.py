@@ -15,7 +15,7 @@ from torchcent.check._values import choice, dense, number, shortened
 if TYPE_CHECKING:
     from torchcent.graph import Graph
 
-ENGINES = ("auto", "relax", "dijkstra", "hierarchy", "tensor", "tiny")
+ENGINES = ("auto", "relax", "dijkstra", "hierarchy", "tensor", "tiny", "reference")
 ROW_ENGINES = ("auto", "relax", "dijkstra", "hierarchy", "tensor")
 HOP_ENGINES = ("lanes", "queue", "bits")
 DTYPES = (torch.int8, torch.int16, torch.int32, torch.float32, torch.float64)
@@ -240,7 +240,7 @@ def engine(
             f"engine={value!r} counts hops, but there are weights; accepted: {', '.join(known)}, "
             "or a graph without weights (Graph.unweighted())"
         )
-    if value in ENGINES and value not in ("tiny", "hierarchy"):
+    if value in ENGINES and value not in ("tiny", "hierarchy", "reference"):
         raise ValueError(
             f"engine={value!r} is for weighted graphs, and there are no weights; accepted: "
             f"{', '.join(known)}, or pass edge_weight"

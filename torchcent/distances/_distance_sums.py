@@ -25,7 +25,7 @@ from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.check._cutoff import Cutoffs
 from torchcent.check._run import Run
-from torchcent.distances import _by_hierarchy, _weighted_sums
+from torchcent.distances import _by_hierarchy, _by_reference, _weighted_sums
 from torchcent.distances._by_pieces import given_order
 from torchcent.distances._run import (
     FAR,
@@ -37,7 +37,8 @@ from torchcent.distances._run import (
     run,
     zeros,
 )
-from torchcent.engines import _cutoffs, _pieces, _plan, _reduce, _scale, _tiny
+from torchcent.engines import _choice, _cutoffs, _pieces, _plan, _reduce, _scale, _tiny
+from torchcent.engines._kernels import KERNELS
 from torchcent.engines._request import Request
 from torchcent.engines._tensor import _distances as tensor_engine
 from torchcent.graph import Graph, _batch
@@ -54,6 +55,8 @@ _OUT = torch.tensor([_tiny.REACH_OUT] * 4)
 def asked(measure: str, graph: Graph, run: Run, limits: Cutoffs | None = None) -> Request:
     """The validated arguments common to all distance measures."""
     engine = check_weights.engine(run.engine.name, graph, check.DISTANCE_ENGINES)
+    if engine == "reference":
+        _choice.in_reference(KERNELS[measure])
     scale = scale_of(graph, run)
     return Request(
         measure, engine, cutoffs=None if limits is None else limits.lengths, memory=run.memory,
@@ -107,6 +110,8 @@ def vertex_sums(
     small, large = _split(graph, request)
     if graph.ptr is not None or small.size:
         return _batch_sums(graph, request, sources, outgoing, levels, small, large)
+    if request.engine == "reference":
+        return _by_reference.sums(graph, request, sources, backward=outgoing, of_sources=False)
     count = None if sources is None else sources.numel()
     split = _pieces.of(graph, request, count)
     if split is not None:
@@ -164,6 +169,8 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
     request.begin(graph)
     if graph.ptr is not None or _split(graph, request)[0].size:
         return _batch_source_sums(graph, request, sources, outgoing)
+    if request.engine == "reference":
+        return _by_reference.sums(graph, request, sources, backward=not outgoing, of_sources=True)
     split = _pieces.of(graph, request, sources.numel())
     if split is not None:
         place = split.rank.index_select(0, sources)

@@ -23,7 +23,9 @@ from torchcent.scale._run import Setting
 from torchcent.scale._units import Kind, Search, sizes
 
 # Sources x slots below which a thread and a bar do not pay off.
-INLINE_WORK = {"bits": 1e8, "tensor": 2e7, "relax": 2e7, "dijkstra": 2e7, "hierarchy": 5e8}
+INLINE_WORK = {
+    "bits": 1e8, "tensor": 2e7, "relax": 2e7, "dijkstra": 2e7, "hierarchy": 5e8, "reference": 2e7,
+}  # fmt: skip
 FAR, HARMONIC, FARTHER, REACH = range(4)  # columns of sums: d, 1/d, 1/(d + 1), pairs
 
 

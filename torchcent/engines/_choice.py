@@ -47,6 +47,7 @@ MANY_SOURCES, MANY_SOURCES_ON_CUDA, _TWINS_SHARE = 2**12, 2**17, 0.92
 NEAR, NEAR_BY_HOPS = 0.25, 0.075
 # Each pair of ends counts once, by the shares of its paths.
 _BY_PAIRS = (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS)
+_OF_REFERENCE = {"paths": "reference_dependency", "distances": "reference_sums"}
 #: operators that search, by hops and by weights
 OPERATORS = {
     "paths": ("path_dependency", "weighted_dependency"),
@@ -140,6 +141,10 @@ def choose(
     graph, engine = cores.graph, request.engine
     cutoffs = request.cutoffs if measure.family == "paths" else None
     operator = OPERATORS[measure.family][graph.is_weighted]
+    if engine == "reference":
+        in_reference(measure)
+        check.kernel(engine, _OF_REFERENCE[measure.family], graph.device)
+        return engine, "asked for, to be compared with", cores.core("given", "no")
     if engine not in ("auto", "tensor"):
         check.kernel(engine, operator, graph.device)
     if engine == "tensor" or not _ops.has_kernel(operator, graph.device):
@@ -190,6 +195,14 @@ def choose(
     if engine == "lanes" and graph.device.type == "cpu" and too_deep_for_lanes(core):
         core = cores.core("bandwidth", fold, LANES)
     return engine, reason, core
+
+
+def in_reference(measure: Kernel) -> None:
+    """Checks that the engine "reference" has this measure."""
+    if measure.visitor not in (*_BY_PAIRS, Visitor.STRESS) and not measure.rounds:
+        raise ValueError(
+            f"engine='reference' does not compute {measure.name}; leave Run(engine='auto')"
+        )
 
 
 def without_hierarchy(graph: Graph, measure: Kernel, request: Request, device: torch.device) -> str:

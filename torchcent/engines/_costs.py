@@ -334,6 +334,16 @@ class OnTensors(Engine):
         return Cost(memory, limit - fixed, lanes, max(lanes, 1))
 
 
+class Reference(Engine):
+    """Searches one by one on one thread (csrc/reference/cpu/reference.cpp)."""
+
+    def cost(self, job: Job, limit: int) -> Cost:
+        n, m = job.core.num_nodes, job.core.num_slots
+        fixed = job.fixed(self.name)
+        weights = 0 if job.core.weight is None else m * (8 + 2 * 16)  # and a queue that grows
+        return Cost(fixed + n * (3 * 8 + 2 * 4) + weights, limit - fixed, 1, 1, threads=1)
+
+
 ENGINES: dict[str, Engine] = {
     "lanes": Lanes("lanes"),
     "queue": Queue("queue"),
@@ -343,4 +353,5 @@ ENGINES: dict[str, Engine] = {
     "hierarchy": Swept("hierarchy"),
     "bits": Bits("bits"),
     "tensor": OnTensors("tensor"),
+    "reference": Reference("reference"),
 }

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent.engines import _tensor
+from torchcent.engines import _cutoffs, _tensor
 from torchcent.engines._chains import Chains
 from torchcent.engines._choice import too_deep_for_lanes
 from torchcent.engines._hierarchy import Hierarchy
@@ -112,6 +112,8 @@ def _search(problem: Problem, plan: Plan, bar: tqdm) -> tuple[Inputs, Compute]:
         return _on_chains(problem, plan)
     if plan.engine == "hierarchy":
         return _on_hierarchy(problem, plan)
+    if plan.engine == "reference":
+        return _inputs(problem), _by_reference(problem, plan)
     return _inputs(problem), _compiled(problem, plan)
 
 
@@ -215,6 +217,23 @@ def _on_hierarchy(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
         )  # fmt: skip
 
     return (hierarchy.swept, starts, problem.target_weight), _in_calls(call, None, plan.device)
+
+
+def _by_reference(problem: Problem, plan: Plan) -> Compute:
+    weighted = problem.core.weight is not None
+    limits = _cutoffs.limits(problem.graph, plan.cutoffs or (torch.inf,)).double()
+    visitor = KERNELS[problem.measure].visitor
+
+    def call(given: Inputs, part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
+        rowptr, col, weight = given.arcs[:3]
+        lengths = weight.double() if weighted else scores.new_empty(0)
+        _ops.ops.reference_dependency(
+            rowptr, col, lengths, *given.of(part), scores, control, limits, visitor,
+            problem.graph.tie_tolerance,
+        )  # fmt: skip
+        return rung
+
+    return _in_calls(call, None, plan.device)
 
 
 def _endpoints(problem: Problem, plan: Plan, hierarchy: Hierarchy) -> Tensor:

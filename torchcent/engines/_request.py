@@ -72,9 +72,10 @@ class Request(NamedTuple):
     def may(self, reduction: str) -> bool:
         """Returns whether a reduction is allowed.
 
-        Those of path counts count some pairs in closed form, whatever their distance.
+        Those of path counts count some pairs in closed form, whatever their distance. The engine
+        "reference" searches graphs as they are.
         """
-        if self.cutoffs is not None:
+        if self.cutoffs is not None or self.engine == "reference":
             return False
         if self.blocked and reduction not in ("twins", "chains"):
             return False

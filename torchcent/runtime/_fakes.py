@@ -353,6 +353,8 @@ FAKES: dict[str, Callable[..., Any]] = {
     "row_crossings": _row_spreads,
     "divide": _numbers,
     "path_dependency": _flag,
+    "reference_dependency": _in_place,
+    "reference_sums": _in_place,
     "chain_dependency": _flag,
     "hierarchy_cells": _hierarchy_cells,
     "hierarchy_dependency": _flag,

@@ -21,7 +21,7 @@ from torchcent.runtime._codes import BATCH, WIDE_BITS
 LEAST_WORK = {
     "lanes": 5e9, "queue": 5e8, "relax": 2e9, "dijkstra": 2e8, "chains": 5e8, "bits": 2e10,
     "hierarchy": 5e10,
-    "tensor": 1e8, "tiny": 1e9, "closure": 2e10,
+    "tensor": 1e8, "tiny": 1e9, "closure": 2e10, "reference": 5e7,
 }  # fmt: skip
 # On CUDA so many times as much, which takes 0.05 to 0.2 s: even a run of a second has units for
 # several devices.
@@ -39,7 +39,7 @@ LEAST_SOURCES = {
     "bits": 512, "tensor": 64,
 }  # fmt: skip
 # Sources per batch. (On CUDA lanes may be 128.)
-_BATCH = {**BATCH, "chains": 64, "hierarchy": 1024, "bits": WIDE_BITS, "tensor": 1}
+_BATCH = {**BATCH, "chains": 64, "hierarchy": 1024, "bits": WIDE_BITS, "tensor": 1, "reference": 1}
 _LANES_ON_CUDA = 128
 # On CUDA the number of units is a multiple of one of these, so that as many devices end together.
 _TOGETHER = (8, 4, 2)
