@@ -19,7 +19,7 @@ import os, subprocess, sys
 sys.path.insert(0, "tools")
 import kernels
 with kernels.progress():
-    lines = ["[1/2] 0.71 c++ -MMD -Icsrc -c {0}/csrc/core/library.cpp -o x.o", "a.h:1: warning: w",
+    lines = ["[1/2] 0.71 c++ -MMD -Icsrc -c {0}/csrc/core/x.cpp -o x.o", "a.h:1: warning: w",
              "[2/2] 12.40 c++ -MMD -Icsrc -c {0}/csrc/paths/cpu/x.cpp -o y.o", "ninja: nothing"]
     subprocess.run(["printf", "%s\\n", *(line.format(os.getcwd()) for line in lines)], stdout=1)
 print("over")
@@ -132,7 +132,7 @@ def test_progress_is_a_line_per_file() -> None:
     run = python(NINJA, PATH=os.environ["PATH"])
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines() == [
-        "    1 s  [1/2] csrc/core/library.cpp",
+        "    1 s  [1/2] csrc/core/x.cpp",
         "a.h:1: warning: w",
         "   12 s  [2/2] csrc/paths/cpu/x.cpp",
         "over",

@@ -1,6 +1,5 @@
 """Codes and limits that Python and the compiled library share (csrc/core/codes.h), and launches."""
 
-import inspect
 import re
 from pathlib import Path
 
@@ -10,8 +9,11 @@ import torch
 import torchcent
 from torchcent.check import _common as check
 from torchcent.runtime import _codes, _ops
+from torchcent.runtime._fakes import FAKES
 
 compiled = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
+#: parameters of a compiled operator
+MOST = 16
 SOURCES = Path(__file__).resolve().parents[1] / "csrc"
 
 
@@ -54,9 +56,29 @@ def test_strategies_have_codes():
 
 
 @compiled
-def test_launches_are_fields_of_the_operators():
+def test_operators_take_records():
+    """Numbers of a launch are one argument, as are tensors that belong together."""
+    parameters = {name: len(getattr(_ops.ops, name).default._schema.arguments) for name in FAKES}
+    assert len(parameters) > 70
+    assert not {name: count for name, count in parameters.items() if count > MOST}
     for name in ("path_dependency", "weighted_dependency", "weighted_distances"):
-        schema = str(getattr(_ops.ops, name).default._schema)
-        found = [field for field in _codes.Launch._fields if f"int {field}" in schema]
-        assert tuple(found) == _codes.Launch._fields
-    assert inspect.signature(_codes.Launch).parameters.keys() == set(_codes.Launch._fields)
+        assert "int[] launch" in str(getattr(_ops.ops, name).default._schema)
+
+
+@pytest.mark.skipif(not SOURCES.is_dir(), reason="an installed package has no sources")
+def test_a_launch_has_the_fields_of_the_compiled_one():
+    text = (SOURCES / "core" / "codes.h").read_text()
+    record = text.partition("struct Launch {")[2].partition("};")[0]
+    assert tuple(re.findall(r"int64_t (\w+) = 0;", record)) == _codes.Launch._fields
+
+
+@compiled
+@pytest.mark.parametrize(("arcs", "launch"), [(2, (1, 0, 0, 0, 0)), (4, (1, 0))])
+def test_records_of_another_length_are_refused(arcs: int, launch: tuple[int, ...]):
+    graph = torchcent.Graph.from_edge_index(torch.tensor([[0, 1], [1, 0]]))
+    one, control = torch.ones(2, dtype=torch.float64), torch.zeros(4, dtype=torch.int64)
+    lists = [graph.rowptr, graph.col, graph.rowptr, graph.col][:arcs]
+    with pytest.raises((RuntimeError, ValueError), match="record"):
+        _ops.ops.path_dependency(
+            lists, torch.arange(2), one, one, one, one, one.clone(), control, 0, 1, 1, launch
+        )

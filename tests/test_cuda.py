@@ -16,6 +16,7 @@ from torchcent import generate
 from torchcent.engines import _choice, _room
 from torchcent.engines._kernels import KERNELS
 from torchcent.runtime import _ops
+from torchcent.runtime._codes import Launch
 
 if not (_ops.cuda and torch.cuda.is_available()):
     pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
@@ -198,9 +199,9 @@ def test_tensors_of_two_devices_are_refused():
     weight = torch.ones(9, dtype=torch.float64, device="cuda")
     with pytest.raises((ValueError, RuntimeError), match="one device"):
         torch.ops.torchcent.path_dependency(
-            graph.rowptr, graph.col, graph.rowptr, graph.col, torch.arange(9), weight, weight,
+            (graph.rowptr, graph.col, graph.rowptr, graph.col), torch.arange(9), weight, weight,
             weight, weight, torch.zeros_like(weight), torch.zeros(4, dtype=torch.int64),
-            0, 0, 0, 0,
+            0, 0, 0, Launch(),
         )  # fmt: skip
 
 
@@ -260,9 +261,9 @@ def test_memory_of_a_first_call_is_predicted_and_obeyed(sources, arcs):
 def test_fake_result_is_on_the_host():
     with torch._subclasses.FakeTensorMode():
         like = torch.empty(10, dtype=torch.int64, device="cuda")
-        args = [like] * 9 + [torch.empty(9, dtype=torch.float64, device="cuda")]
+        args = [[like] * 4, *[like] * 5, torch.empty(9, dtype=torch.float64, device="cuda")]
         control = torch.empty(4, dtype=torch.int64)
-        rung = torch.ops.torchcent.path_dependency(*args, control, 0, 0, 0, 0)
+        rung = torch.ops.torchcent.path_dependency(*args, control, 0, 0, 0, Launch())
     assert rung.device.type == "cpu"
 
 
@@ -464,7 +465,8 @@ def test_inside_a_compiled_function(backend):
         scores, zero = torch.zeros_like(one), torch.zeros_like(one)
         control = torch.tensor([0, 0, 1 << 30, 0])
         torch.ops.torchcent.path_dependency(
-            rowptr, col, rowptr, col, sources, one, zero, one, zero, scores, control, 0, 0, 0, 0
+            *((rowptr, col, rowptr, col), sources, one, zero, one, zero, scores, control),
+            *(0, 0, 0, [0] * 5),
         )
         return scores * 2
 

@@ -93,13 +93,13 @@ def scores(
     result = torch.zeros(size, dtype=F64, device="cuda")
     state = control()
     used = torch.ops.torchcent.weighted_dependency(
-        *on_cuda(graph),
+        on_cuda(graph),
         torch.tensor(chosen, dtype=torch.int64, device="cuda"),
         *(torch.tensor([w[s] for s in chosen], dtype=F64, device="cuda") for w in (a, c)),
         *(torch.tensor(w, dtype=F64, device="cuda") for w in (b, h)),
         result,
         state,
-        *(MEASURES.index(measure), kernel[0], rung, 1, tolerance, *kernel[1][1:]),
+        *(MEASURES.index(measure), kernel[0], rung, kernel[1], tolerance),
     )
     assert state.tolist() == [0, len(chosen), MEMORY, 0]
     return result.cpu(), int(used)
@@ -233,7 +233,7 @@ def distances(graph: Weighted, kernel: tuple[int, Launch], sources: list[int]) -
     out = torch.full((len(sources), graph.n), 7, dtype=graph.weight.dtype, device="cuda")
     state = control()
     torch.ops.torchcent.weighted_distances(
-        *on_cuda(graph), torch.tensor(sources, device="cuda"), out, state, kernel[0], *kernel[1]
+        on_cuda(graph), torch.tensor(sources, device="cuda"), out, state, *kernel
     )
     assert state.tolist() == [0, len(sources), MEMORY, 0]
     return out.cpu()
@@ -253,15 +253,8 @@ def test_distances(kernel, directed):
             farthest = torch.full((len(sources),), 7.0, dtype=F64, device="cuda")
             state = control()
             torch.ops.torchcent.weighted_source_sums(
-                *on_cuda(graph),
-                *(
-                    torch.tensor(sources, device="cuda"),
-                    sums,
-                    farthest,
-                    state,
-                    EXACT[kernel][0],
-                    *EXACT[kernel][1],
-                ),
+                on_cuda(graph),
+                *(torch.tensor(sources, device="cuda"), sums, farthest, state, *EXACT[kernel]),
             )
             assert state.tolist() == [0, len(sources), MEMORY, 0]
             expected, most = graph.sums(1, sources)
@@ -276,9 +269,9 @@ def test_a_cancelled_run_stops(engine):
     state = torch.tensor([1, 0, MEMORY, 0])
     total, one = (torch.full((n,), x, dtype=F64, device="cuda") for x in (0.0, 1.0))
     torch.ops.torchcent.weighted_dependency(
-        *on_cuda(graph),
+        on_cuda(graph),
         *(torch.arange(n, device="cuda"), one, total.clone(), one, total.clone(), total, state),
-        *(0, engine, 0, 1, 0.0),
+        *(0, engine, 0, Launch(1), 0.0),
     )
     assert state.tolist() == [1, 0, MEMORY, 0] and not total.any()
 
@@ -292,9 +285,9 @@ def test_little_memory(engine):
     total, one = (torch.full((n,), x, dtype=F64, device="cuda") for x in (0.0, 1.0))
     state = torch.tensor([0, 0, 1 << 16, 0])
     torch.ops.torchcent.weighted_dependency(
-        *on_cuda(graph),
+        on_cuda(graph),
         *(torch.arange(n, device="cuda"), one, total.clone(), one, total.clone(), total, state),
-        *(0, engine, 0, 1, 0.0),
+        *(0, engine, 0, Launch(1), 0.0),
     )
     assert_scores(total.cpu(), expected.tolist())
 

@@ -344,7 +344,7 @@ def test_operator(ways, reciprocals):
         sums, far = torch.zeros(n + 40, 3, dtype=F64), torch.zeros(n + 40, dtype=F64)
         control = torch.zeros(4, dtype=torch.int64)
         plan = sums, far, control, reciprocals, lanes, 2
-        _ops.ops.hierarchy_sums(*hierarchy.swept, sources, target, *plan)
+        _ops.ops.hierarchy_sums(hierarchy.swept, sources, target, *plan)
         assert int(control[DONE]) == n + 40
         for column, values in enumerate(expected):
             if column != 1 or reciprocals:
@@ -352,7 +352,7 @@ def test_operator(ways, reciprocals):
         assert_close(far[:n], farthest)
         assert torch.equal(sums[n:], sums[:40]) and torch.equal(far[n:], far[:40])
         control[DONE], control[CANCEL] = 0, 1
-        _ops.ops.hierarchy_sums(*hierarchy.swept, sources, target, *plan)
+        _ops.ops.hierarchy_sums(hierarchy.swept, sources, target, *plan)
         assert int(control[DONE]) == 0
 
 

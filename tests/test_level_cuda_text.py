@@ -85,9 +85,7 @@ def test_same_as_on_the_cpu(level_text: ctypes.CDLL, name: str, unit: int) -> No
     sums, farthest, out = swept(level_text, found, *given, sources, target, slots=3)
     expected, largest = torch.zeros(count, 3, dtype=F64), torch.zeros(count, dtype=F64)
     control = _codes.control()
-    _ops.ops.hierarchy_sums(
-        *found.swept, sources, target, expected, largest, control, True, 1024, 1
-    )
+    _ops.ops.hierarchy_sums(found.swept, sources, target, expected, largest, control, True, 1024, 1)
     torch.testing.assert_close(sums, expected, rtol=1e-12, atol=0)
     assert torch.equal(farthest, largest)
     rows = torch.zeros(count, n, dtype=F64)

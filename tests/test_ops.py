@@ -13,6 +13,7 @@ from interrupt import assert_stops
 from torch import Tensor
 
 import torchcent
+from torchcent.runtime._codes import Launch
 
 pytestmark = pytest.mark.sweep
 
@@ -61,13 +62,13 @@ def samples() -> dict[str, list[tuple]]:
     ]
     counted = [
         (
-            *(rowptr, col, colptr, row),
+            (rowptr, col, colptr, row),
             torch.tensor([0, 3, 5]),
             *(torch.ones(3, dtype=F64), torch.zeros(3, dtype=F64)),
             *(torch.ones(15, dtype=F64), torch.zeros(15, dtype=F64)),
             torch.zeros(col.numel() if measure == 1 else 15, dtype=F64),
             torch.zeros(4, dtype=torch.int64),
-            *(measure, engine, rung, 2),
+            *(measure, engine, rung, Launch(2)),
         )
         for measure in range(3)
         for engine, rung in KERNELS.values()
@@ -83,24 +84,24 @@ def samples() -> dict[str, list[tuple]]:
         graph, sources = (rowptr, col, ones, colptr, row, ones.clone()), torch.tensor([0, 3, 5])
         for engine in range(2):
             control = torch.zeros(4, dtype=torch.int64)
-            plan = (control, engine, 2)
+            plan = (control, engine, Launch(2))
             for name, results in {
                 "weighted_source_sums": (torch.zeros(3, 3, dtype=F64), torch.zeros(3, dtype=F64)),
                 "weighted_distances": (torch.zeros(3, 15, dtype=dtype),),
             }.items():
-                weighted.setdefault(name, []).append((*graph, sources, *results, *plan))
+                weighted.setdefault(name, []).append((graph, sources, *results, *plan))
         counts = torch.zeros(15, dtype=torch.int64)
         drawn = (*graph, True, 5, 3, 40, counts, torch.zeros(4, dtype=torch.int64), 2)
         weighted.setdefault("weighted_sample_paths", []).append(drawn)
         drawn = (*drawn[:10], torch.zeros(40, dtype=torch.int64), *drawn[11:])
         weighted.setdefault("weighted_draw_paths", []).append(drawn)
-        for *begun, scores, control, measure, engine, rung, threads in counted:
-            plan = (control, measure, engine, rung, threads)
-            within = (torch.zeros(2, scores.numel(), dtype=F64), *plan, 0.0, 0, 0, 0, 0, None)
-            arguments = (*graph, *begun[4:], *within, torch.tensor([1, 3], dtype=dtype))
+        for _, *begun, scores, control, measure, engine, rung, launch in counted:
+            plan = (control, measure, engine, rung, launch)
+            within = (torch.zeros(2, scores.numel(), dtype=F64), *plan, 0.0, None)
+            arguments = (graph, *begun, *within, torch.tensor([1, 3], dtype=dtype))
             weighted.setdefault("weighted_dependency", []).append(arguments)
         for plan in counted:
-            name, arguments = "weighted_dependency", (*graph, *plan[4:-3], 1, *plan[-2:], 0.0)
+            name, arguments = "weighted_dependency", (graph, *plan[1:-3], 1, *plan[-2:], 0.0)
             weighted.setdefault(name, []).append(arguments)
 
     def searches(*results: Callable[[int], Tensor]) -> list[tuple]:
@@ -124,7 +125,7 @@ def samples() -> dict[str, list[tuple]]:
     of_climbs = (begin, to, length, slot, last, 30, 4, torch.zeros(4, dtype=torch.int64))
     position, kept = at.argsort().int(), torch.full((15,), -1, dtype=torch.int32)
     climbs = (begin, paths, powers, last, *ops.hierarchy_climbs(*of_climbs))
-    climbs = (*climbs, position, at.int(), kept, 15)
+    climbs = ((*climbs, position, at.int(), kept), 15)
     zeros = [torch.zeros(size, dtype=torch.int64) for size in (4, 15, 20, 1)]
     return {
         "simd": [()],
@@ -249,7 +250,7 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "hierarchy_sums": [
             (
-                *(*swept, torch.tensor([0, 3, 5]), torch.ones(15, dtype=F64)),
+                *(swept, torch.tensor([0, 3, 5]), torch.ones(15, dtype=F64)),
                 *(torch.zeros(3, 3, dtype=F64), torch.zeros(3, dtype=F64)),
                 *(torch.zeros(4, dtype=torch.int64), reciprocals, 1024, 2),
             )
@@ -370,9 +371,9 @@ def samples() -> dict[str, list[tuple]]:
         "path_dependency": [
             *counted,
             *(
-                (*begun, torch.zeros(2, scores.numel(), dtype=F64), *plan, 0, 0, 0, 0, None, limits)
-                for *begun, scores, control, measure, engine, rung, threads in counted
-                for plan in [(control, measure, engine, rung, threads)]
+                (*begun, torch.zeros(2, scores.numel(), dtype=F64), *plan, None, limits)
+                for *begun, scores, control, measure, engine, rung, launch in counted
+                for plan in [(control, measure, engine, rung, launch)]
                 for limits in [torch.tensor([1, 3])]
             ),
         ],
@@ -397,7 +398,7 @@ def samples() -> dict[str, list[tuple]]:
         "hierarchy_cells": [(*hierarchy[1:4], hierarchy[7])],
         "hierarchy_dependency": [
             (
-                *(*hierarchy[:6], *hierarchy[7:], *cells, torch.arange(15), ones, ones),
+                *((*hierarchy[:6], *hierarchy[7:], *cells), torch.arange(15), ones, ones),
                 *(torch.zeros((1 + both) * hierarchy[2].numel() + 15, dtype=F64),),
                 *(torch.zeros(4, dtype=torch.int64), both, paths, 8, 0, 2),
             )
@@ -413,7 +414,7 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "chain_dependency": [
             (
-                *ops.chains(both_ptr, both, None, 4)[:8],
+                ops.chains(both_ptr, both, None, 4)[:8],
                 *(slots, torch.arange(15), ones, ones),
                 *(torch.zeros(15 if slots is None else both.numel(), dtype=F64),),
                 *(torch.zeros(4, dtype=torch.int64), True, together, 4, 1, 2),
@@ -424,7 +425,7 @@ def samples() -> dict[str, list[tuple]]:
         **weighted,
         "tiny": [
             (
-                *(rowptr, col, weight, torch.tensor([0, 15, 15]), torch.tensor([0, 1])),
+                *((rowptr, col, weight, torch.tensor([0, 15, 15])), torch.tensor([0, 1])),
                 *(torch.tensor([[2, 15, col.numel()]]), mark, weight[:0]),
                 *(torch.zeros(size, dtype=F64) for size in (15, 15, col.numel())),
                 *(torch.zeros(15, 6, dtype=F64), torch.zeros(levels, dtype=torch.int64)),
@@ -503,9 +504,7 @@ def test_weights(kernel, threads, data, measure):
     control = torch.zeros(4, dtype=torch.int64)
     engine, rung = KERNELS[kernel]
     used = ops.path_dependency(
-        graph.rowptr,
-        graph.col,
-        *graph.transpose,
+        (graph.rowptr, graph.col, *graph.transpose),
         torch.tensor(sources),
         torch.tensor([a[s] for s in sources], dtype=F64),
         torch.tensor([c[s] for s in sources], dtype=F64),
@@ -516,7 +515,7 @@ def test_weights(kernel, threads, data, measure):
         ["betweenness", "edge_betweenness", "stress"].index(measure),
         engine,
         rung,
-        threads,
+        Launch(threads),
     )
     assert used.tolist() == [rung]
     assert control.tolist() == [0, len(sources), 0, 0]
@@ -538,8 +537,9 @@ def test_a_cancelled_run_stops(kernel):
     scores = torch.zeros(n, dtype=F64)
     control = torch.tensor([1, 0, 0, 0])
     one, zero = torch.ones(n, dtype=F64), torch.zeros(n, dtype=F64)
-    arguments = (rowptr, col, rowptr, col, torch.arange(n), one, zero, one, zero, scores, control)
-    ops.path_dependency(*arguments, 0, *KERNELS[kernel], 2)
+    arcs = rowptr, col, rowptr, col
+    arguments = (arcs, torch.arange(n), one, zero, one, zero, scores, control)
+    ops.path_dependency(*arguments, 0, *KERNELS[kernel], Launch(2))
     assert control.tolist() == [1, 0, 0, 0]
     assert scores.tolist() == [0.0] * n
 

@@ -1,13 +1,17 @@
-"""The packages of torchcent and the direction of imports between them."""
+"""The packages of torchcent, the families of csrc, and the direction of imports between them."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 PACKAGE = Path(__file__).resolve().parents[1] / "torchcent"
+CSRC = PACKAGE.parent / "csrc"
 #: A package imports from lines above its own and from itself; those of one line do not know each
 #: other. "root" is the modules beside the packages: the public doors.
 LAYERS = (
@@ -104,3 +108,29 @@ def test_the_test_sees_imports() -> None:
     assert "torchcent.runtime._ops" in GRAPH["torchcent.graph._csr"]
     assert "torchcent.engines._tensor._search" in GRAPH["torchcent.engines._tensor"]
     assert len(GRAPH) > 100
+
+
+@pytest.mark.skipif(not CSRC.is_dir(), reason="an installed package has no sources")
+def test_core_includes_no_family() -> None:
+    """csrc: core <- families <- kernels, which compiles the kernels of all of them."""
+    folders = {path.name for path in CSRC.iterdir() if path.is_dir()}
+    assert {"core", "include", "kernels", "paths", "distances", "reference"} <= folders
+    wrong = []
+    for path in sorted(CSRC.rglob("*.*")):
+        folder = path.relative_to(CSRC).parts[0]
+        for other in re.findall(r'#include "(\w+)/', path.read_text()):
+            above = {"core": folders - {"core", "include"}, "kernels": set()}
+            if other in above.get(folder, {"kernels"}):
+                wrong.append(f"{path.relative_to(CSRC)} includes {other}")
+    assert not wrong, wrong
+
+
+@pytest.mark.skipif(not CSRC.is_dir(), reason="an installed package has no sources")
+def test_schemas_are_with_their_kernels() -> None:
+    """A file of a family defines the operators that it implements, with CUDA those of the host."""
+    for path in CSRC.rglob("*.cpp"):
+        text = path.read_text()
+        implemented = set(re.findall(r'impl\("(\w+)"', text))
+        defined = set(re.findall(r'm\.def\(\s*"(\w+)\(', text))
+        assert implemented <= defined, path
+    assert not [path for path in CSRC.rglob("*.cu") if "m.def(" in path.read_text()]

@@ -14,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from torchcent.runtime._codes import Launch
+
 pytestmark = pytest.mark.sweep
 
 if os.environ.get("TORCHCENT_NO_EXTENSION"):
@@ -65,13 +67,13 @@ class Weighted:
         scores = torch.zeros(len(self.slots) if measure == MEASURES[1] else self.n, dtype=F64)
         control = torch.zeros(4, dtype=torch.int64)
         used = ops.weighted_dependency(
-            *self.graph,
+            self.graph,
             torch.tensor(chosen, dtype=torch.int64),
             *(torch.tensor([w[s] for s in chosen], dtype=F64) for w in (a, c)),
             *(torch.tensor(w, dtype=F64) for w in (b, h)),
             scores,
             control,
-            *(MEASURES.index(measure), engine, rung, threads, tolerance),
+            *(MEASURES.index(measure), engine, rung, Launch(threads), tolerance),
         )
         assert control.tolist() == [0, len(chosen), 0, 0]
         return scores, int(used)
@@ -79,7 +81,8 @@ class Weighted:
     def distances(self, engine: int, sources: list[int], threads: int = 2) -> Tensor:
         out = torch.full((len(sources), self.n), 7, dtype=self.weight.dtype)
         control = torch.zeros(4, dtype=torch.int64)
-        ops.weighted_distances(*self.graph, torch.tensor(sources), out, control, engine, threads)
+        launch = Launch(threads)
+        ops.weighted_distances(self.graph, torch.tensor(sources), out, control, engine, launch)
         assert control.tolist() == [0, len(sources), 0, 0]
         return out
 
@@ -87,8 +90,8 @@ class Weighted:
         sums = torch.full((len(sources), 3), 7.0, dtype=F64)
         farthest = torch.full((len(sources),), 7.0, dtype=F64)
         control = torch.zeros(4, dtype=torch.int64)
-        arguments = (torch.tensor(sources), sums, farthest, control, engine, threads)
-        ops.weighted_source_sums(*self.graph, *arguments)
+        arguments = (torch.tensor(sources), sums, farthest, control, engine, Launch(threads))
+        ops.weighted_source_sums(self.graph, *arguments)
         assert control.tolist() == [0, len(sources), 0, 0]
         return sums, farthest
 
@@ -194,9 +197,9 @@ def test_equal_weights_are_hops(kernel, dtype, measure):
         one, zero = torch.ones(n, dtype=F64), torch.zeros(n, dtype=F64)
         hops = torch.zeros_like(scores)
         ops.path_dependency(
-            *(graph.rowptr, graph.col, graph.colptr, graph.row, torch.arange(n)),
+            *((graph.rowptr, graph.col, graph.colptr, graph.row), torch.arange(n)),
             *(one, zero, one, zero, hops, torch.zeros(4, dtype=torch.int64)),
-            *(MEASURES.index(measure), 1, 1, 1),
+            *(MEASURES.index(measure), 1, 1, Launch(1)),
         )
         torch.testing.assert_close(scores, hops, rtol=PRECISION.get(kernel, 1e-9), atol=1e-9)
 
@@ -303,9 +306,9 @@ def test_path_counts_never_overflow(engine, dtype, count):
         hops = torch.zeros_like(scores)
         one, zero = torch.ones(n, dtype=F64), torch.zeros(n, dtype=F64)
         ops.path_dependency(
-            *(graph.rowptr, graph.col, graph.colptr, graph.row, torch.tensor(few)),
+            *((graph.rowptr, graph.col, graph.colptr, graph.row), torch.tensor(few)),
             *(one[:4].contiguous(), zero[:4].contiguous(), one, zero, hops),
-            *(torch.zeros(4, dtype=torch.int64), MEASURES.index(measure), 1, 2, 1),
+            *(torch.zeros(4, dtype=torch.int64), MEASURES.index(measure), 1, 2, Launch(1)),
         )
         torch.testing.assert_close(scores, hops, rtol=1e-5 if rung == 0 else 1e-9, atol=1e-9)
     stress, rung = graph.scores("stress", ENGINES[engine], 0, sources=[0])
@@ -417,12 +420,11 @@ def test_a_cancelled_run_stops(engine, dtype):
     graph = Weighted(n, drawn(n, arcs, lambda rng: rng.randint(1, 9)), dtype)
     control, scores = torch.tensor([1, 0, 0, 0]), torch.zeros(n, dtype=F64)
     one, zero = torch.ones(n, dtype=F64), torch.zeros(n, dtype=F64)
-    arguments = (*graph.graph, torch.arange(n), one, zero, one, zero, scores, control)
-    ops.weighted_dependency(*arguments, 0, ENGINES[engine], 0, 2, 0.0)
+    arguments = (graph.graph, torch.arange(n), one, zero, one, zero, scores, control)
+    ops.weighted_dependency(*arguments, 0, ENGINES[engine], 0, Launch(2), 0.0)
     assert control.tolist() == [1, 0, 0, 0] and not scores.any()
     out, sums = torch.zeros(n, n, dtype=dtype), torch.zeros(n, 3, dtype=F64)
-    ops.weighted_distances(*graph.graph, torch.arange(n), out, control, ENGINES[engine], 2)
-    ops.weighted_source_sums(
-        *graph.graph, torch.arange(n), sums, one.clone(), control, ENGINES[engine], 2
-    )
+    how = control, ENGINES[engine], Launch(2)
+    ops.weighted_distances(graph.graph, torch.arange(n), out, *how)
+    ops.weighted_source_sums(graph.graph, torch.arange(n), sums, one.clone(), *how)
     assert control.tolist() == [1, 0, 0, 0]

@@ -49,7 +49,7 @@ def extensions() -> list[Extension]:
     instruments = [flag for flag in SANITIZE if flag.startswith(INSTRUMENTS)]
     cpu = CppExtension(
         "torchcent._C",
-        sorted(map(str, [CSRC / "core/library.cpp", *cpu_sources()])),
+        sorted(map(str, cpu_sources())),
         include_dirs=INCLUDE,
         define_macros=MACROS,
         extra_compile_args=FLAGS,

@@ -204,7 +204,7 @@ class Sampler:
         if self._climbs is not None:
             of_slots = torch.zeros(graph.num_slots, dtype=torch.int64, device=graph.device)
             _ops.ops.hierarchy_sample_arcs(
-                *given, self._climbs.height, graph.rowptr, graph.col, self.seed, first, count,
+                given, self._climbs.height, graph.rowptr, graph.col, self.seed, first, count,
                 of_slots, control, self._searches,
             )  # fmt: skip
             counts.index_add_(0, self.edges.of_slot, of_slots)
@@ -224,7 +224,7 @@ class Sampler:
     def _arrays(self, graph: Graph) -> tuple[Tensor, ...]:
         """What the operator reads."""
         if self._climbs is not None:
-            return self._climbs.arguments
+            return self._climbs.arrays
         colptr, row = graph.transpose
         if not graph.is_weighted:
             return graph.rowptr, graph.col, colptr, row
@@ -238,10 +238,12 @@ class Sampler:
     ) -> Tensor:  # fmt: skip
         """Calls the operator. Returns the samples, on the host, that a device leaves to the CPU."""
         call = getattr(_ops.ops, operator or self._operator())
-        more: tuple[int, ...] = (self.graph.scale.exact,) if self.graph.is_weighted else ()
+        read: tuple[Any, ...] = arrays
         if self._climbs is not None:
-            more = (self._climbs.height,)
-        found: Tensor = call(*arrays, *more, self.seed, first, count, counts, control, searches)
+            read = arrays, self._climbs.height
+        elif self.graph.is_weighted:
+            read = *arrays, self.graph.scale.exact
+        found: Tensor = call(*read, self.seed, first, count, counts, control, searches)
         return found
 
     @cached_property

@@ -67,11 +67,11 @@ def source_sums(
 
     def compute(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         swept, start, target = given
-        of_part = *swept, start[part], target, *out, control, reciprocals
+        of_part = start[part], target, *out, control, reciprocals
         if start.is_cuda:
-            _ops.ops.hierarchy_level_sums(*of_part, plan.flight)
+            _ops.ops.hierarchy_level_sums(*swept, *of_part, plan.flight)
         else:
-            _ops.ops.hierarchy_sums(*of_part, plan.lanes, plan.threads)
+            _ops.ops.hierarchy_sums(swept, *of_part, plan.lanes, plan.threads)
 
     key = {"of": sources, "to": targets, "outgoing": outgoing}
     on_cuda = graph.device.type == "cuda"

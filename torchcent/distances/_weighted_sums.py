@@ -77,7 +77,7 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
     def compiled(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         csr, start = given
         _ops.ops.weighted_source_sums(
-            *csr, start[part], *out, control, _codes.ENGINE[plan.engine], *plan.launch
+            csr, start[part], *out, control, _codes.ENGINE[plan.engine], plan.launch
         )
 
     def tensor(given: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:

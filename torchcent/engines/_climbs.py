@@ -75,8 +75,8 @@ class Climbs(Record):
         return Climbs(hierarchy, of_arcs, (position, vertex.int(), core.fold.parent.int()))
 
     @property
-    def arguments(self) -> tuple[Tensor, ...]:
-        """Those of the operators hierarchy_sample_paths and hierarchy_draw_paths, but numbers."""
+    def arrays(self) -> tuple[Tensor, ...]:
+        """The climbs, as the operators that sample and draw paths take them."""
         found = self.hierarchy
         return (found.first, found.paths, found.powers, found.last, *self.of_arcs, *self.of_graph)
 

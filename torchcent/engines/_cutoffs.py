@@ -59,5 +59,5 @@ def share(core: Core, limit: Tensor) -> float:
         found = core.weight.new_empty((_SAMPLE, core.num_nodes))
         arcs = core.rowptr, core.col, core.weight, core.colptr, core.row, core.back_weight
         launch = Launch(torch.get_num_threads())
-        _ops.ops.weighted_distances(*arcs, starts, found, control(), ENGINE["dijkstra"], *launch)
+        _ops.ops.weighted_distances(arcs, starts, found, control(), ENGINE["dijkstra"], launch)
     return float(((found >= 0) & (found < limit.item())).double().mean())

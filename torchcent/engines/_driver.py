@@ -182,20 +182,21 @@ def _on_chains(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
     weight.index_copy_(0, problem.sources, problem.source_weight)
     contracted = (
         chains.kept, chains.first, chains.inner, chains.ends, chains.along, chains.rowptr,
-        chains.head, chains.arc, chains.slots if KERNELS[problem.measure].per_slot else None,
+        chains.head, chains.arc,
     )  # fmt: skip
+    slots = chains.slots if KERNELS[problem.measure].per_slot else None
 
     def call(given: Any, part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
-        contracted, sources, *weights = given
+        contracted, slots, sources, *weights = given
         sources = sources if plan.together else sources[part].contiguous()
         return int(
             _ops.ops.chain_dependency(
-                *contracted, sources, *weights, scores, control, chains.by_hops, plan.together,
-                chains.ball, rung, plan.threads,
+                contracted, slots, sources, *weights, scores, control, chains.by_hops,
+                plan.together, chains.ball, rung, plan.threads,
             )
         )  # fmt: skip
 
-    given = contracted, problem.sources, weight, problem.target_weight
+    given = contracted, slots, problem.sources, weight, problem.target_weight
     return given, _in_calls(call, None if plan.together else "dijkstra", plan.device)
 
 
@@ -211,7 +212,7 @@ def _on_hierarchy(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
         swept, starts, targets = given
         return int(
             _ops.ops.hierarchy_dependency(
-                *swept, *(each[part].contiguous() for each in starts), targets, flows, control,
+                swept, *(each[part].contiguous() for each in starts), targets, flows, control,
                 *of_paths, plan.lanes, rung, plan.threads,
             )
         )  # fmt: skip
@@ -250,10 +251,14 @@ def _endpoints(problem: Problem, plan: Plan, hierarchy: Hierarchy) -> Tensor:
             continue
         swept = hierarchy.along(backward).swept
         sums, farthest = total.new_zeros(starts.numel(), 3), total.new_zeros(starts.numel())
-        arguments = *swept, starts, ends, sums, farthest
+        arguments = starts, ends, sums, farthest
 
-        def add_up(control: Tensor, arguments: tuple[Tensor, ...] = arguments) -> None:
-            _ops.ops.hierarchy_sums(*arguments, control, False, plan.lanes, plan.threads)
+        def add_up(
+            control: Tensor,
+            swept: tuple[Tensor, ...] = swept,
+            arguments: tuple[Tensor, ...] = arguments,
+        ) -> None:
+            _ops.ops.hierarchy_sums(swept, *arguments, control, False, plan.lanes, plan.threads)
 
         prepared(add_up, "endpoints", False, _is_quick(problem, plan))
         total.index_add_(0, starts, sums[:, 2] * weight)
@@ -267,12 +272,11 @@ def _compiled(problem: Problem, plan: Plan) -> Compute:
 
     def call(given: Inputs, part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
         engine = _codes.ENGINE[plan.engine]
-        begun = (*given.arcs, *given.of(part), scores, control, visitor, engine, rung)
-        rest = (given.copies, problem.limits)
+        begun = given.arcs, *given.of(part), scores, control, visitor, engine, rung, launch
+        rest = given.copies, problem.limits
         if problem.core.weight is None:
-            return int(_ops.ops.path_dependency(*begun, *launch, *rest, problem.mirrored))
-        of_weights = (launch.threads, problem.graph.tie_tolerance, *launch[1:])
-        return int(_ops.ops.weighted_dependency(*begun, *of_weights, *rest))
+            return int(_ops.ops.path_dependency(*begun, *rest, problem.mirrored))
+        return int(_ops.ops.weighted_dependency(*begun, problem.graph.tie_tolerance, *rest))
 
     return _in_calls(call, plan.engine, plan.device)
 

@@ -146,7 +146,7 @@ class Hierarchy(Record):
 
     @property
     def swept(self) -> tuple[Tensor, ...]:
-        """The arguments of the operators hierarchy_dependency and hierarchy_sums."""
+        """The hierarchy, as the operators hierarchy_dependency and hierarchy_sums take it."""
         return (
             self.vertex, self.first, self.to, self.length, self.paths, self.powers, self.last,
             self.sequence, self.split, *self.cells,

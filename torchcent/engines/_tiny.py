@@ -154,7 +154,7 @@ def run(
         place, classes = _classes(size[own], slots[own], device.type)
         order = torch.from_numpy(numbers[own][place]).to(out[0].device)
         _ops.ops.tiny(
-            *arrays,
+            arrays,
             order,
             classes,
             begins,

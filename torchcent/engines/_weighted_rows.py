@@ -65,7 +65,7 @@ def fill(
         if float(unit) != 1:
             out.mul_(unit)
     else:
-        _ops.ops.weighted_distances(*arcs, sources, out, shared, ENGINE[engine], *launch)
+        _ops.ops.weighted_distances(arcs, sources, out, shared, ENGINE[engine], launch)
 
 
 def lengths(graph: Graph, rows: Tensor) -> Tensor:

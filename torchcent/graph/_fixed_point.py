@@ -104,5 +104,5 @@ def _distances(graph: Graph, vertex: int, backward: bool = False) -> Tensor:
         return torch.from_numpy(found)
     out = graph.weight.new_empty((1, graph.num_nodes))
     source, launch = torch.tensor([vertex]), Launch(threads=1)
-    _ops.ops.weighted_distances(*there, *back, source, out, control(), ENGINE["dijkstra"], *launch)
+    _ops.ops.weighted_distances((*there, *back), source, out, control(), ENGINE["dijkstra"], launch)
     return out[0]

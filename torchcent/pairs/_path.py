@@ -149,7 +149,7 @@ def _climbed(graph: Graph, climbs: Climbs, pairs: Tensor) -> list[ShortestPath]:
     apart = torch.nonzero(pairs[0] != pairs[1]).flatten()
     ends, size = pairs[:, apart].contiguous(), torch.zeros(apart.numel(), dtype=torch.int64)
     path = _ops.ops.hierarchy_draw_paths(
-        *climbs.arguments, climbs.height, 0, 0, apart.numel(), size, _codes.control(),
+        climbs.arrays, climbs.height, 0, 0, apart.numel(), size, _codes.control(),
         torch.get_num_threads(), ends,
     )  # fmt: skip
     lengths = _lengths(graph, path, size)

@@ -74,6 +74,25 @@ BUSY_SLOTS, MOST_IN_FLIGHT = 2**26, 32
 #: limits on batches in flight: total vertices and batches (bits)
 BUSY_ROWS, MOST_BITS_IN_FLIGHT = 2**22, 256
 
+
+class Launch(NamedTuple):
+    """Launch parameters of a run; 0 leaves the choice to the engine. Operators take it as a whole.
+
+    Attributes:
+        threads: of the CPU.
+        flight: batches in flight, on CUDA.
+        lanes: sources per batch, on CUDA.
+        strategy: a :class:`Strategy`.
+        blocks: blocks per multiprocessor.
+    """
+
+    threads: int = 0
+    flight: int = 0
+    lanes: int = 0
+    strategy: int = 0
+    blocks: int = 0
+
+
 #: all constants, in the order of csrc/core/cpu/codes.cpp
 ALL: dict[str, float] = {
     **{f"Visitor.{x.name}": x for x in Visitor},
@@ -81,6 +100,7 @@ ALL: dict[str, float] = {
     **{f"Rung.{x.name}": x for x in Rung},
     **{f"Strategy.{x.name}": x for x in Strategy},
     "entries of control": 4,
+    "fields of launch": len(Launch._fields),
     "LARGEST_COUNT": LARGEST_COUNT,
     **{f"BATCH[{name}]": size for name, size in BATCH.items()},
     "FEW_SEARCHES": FEW_SEARCHES,
@@ -98,24 +118,6 @@ ALL: dict[str, float] = {
     "BUSY_ROWS": BUSY_ROWS,
     "MOST_BITS_IN_FLIGHT": MOST_BITS_IN_FLIGHT,
 }
-
-
-class Launch(NamedTuple):
-    """Launch parameters of a run; 0 leaves the choice to the engine.
-
-    Attributes:
-        threads: of the CPU.
-        flight: batches in flight, on CUDA.
-        lanes: sources per batch, on CUDA.
-        strategy: a :class:`Strategy`.
-        blocks: blocks per multiprocessor.
-    """
-
-    threads: int = 0
-    flight: int = 0
-    lanes: int = 0
-    strategy: int = 0
-    blocks: int = 0
 
 
 def control(room: int = 0, done: int = 0) -> Tensor:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "chains/cpu/chain_paths.h"
+#include "chains/cpu/chain_ends.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -139,5 +140,17 @@ class ChainSources final : public Search {
   Buffer<Count> sigma_, sum_, target_;  // by place
   int64_t chain_ = -1, index_ = 0;      // of the source, if it is inside a chain
 };
+
+template <class T>
+std::unique_ptr<Search> make_chains(const ChainProblem<T>& problem, Rung rung) {
+  if (problem.together) {
+    if (rung == Rung::wide) return std::make_unique<ChainEnds<T, Wide>>(problem);
+    return std::make_unique<ChainEnds<T, double>>(problem);
+  }
+  if (rung == Rung::wide) return std::make_unique<ChainSources<T, Wide>>(problem);
+  return std::make_unique<ChainSources<T, double>>(problem);
+}
+template std::unique_ptr<Search> make_chains(const ChainProblem<int32_t>&, Rung);
+template std::unique_ptr<Search> make_chains(const ChainProblem<double>&, Rung);
 
 }  // namespace torchcent::TORCHCENT_ISA

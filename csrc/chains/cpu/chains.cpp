@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/records.h"
 #include "chains/chains.h"
 #include "chains/finish.h"
 #include "paths/cpu/path_batches.h"
@@ -249,18 +250,25 @@ Tensor dependency(const Contraction& contraction, const int64_t* slots, const Te
 
 }  // namespace
 
-Tensor chain_dependency(const Tensor& kept, const Tensor& first, const Tensor& inner, const Tensor& ends,
-                        const Tensor& along, const Tensor& rowptr, const Tensor& head, const Tensor& arc,
-                        const std::optional<Tensor>& slots, const Tensor& sources, const Tensor& source_weight,
-                        const Tensor& target_weight, Tensor& scores, Tensor& control, bool by_hops, bool together,
-                        int64_t ball, int64_t rung, int64_t threads) {
-  const Contraction contraction = {kept, first, inner, ends, along, rowptr, head, arc};
+Tensor chain_dependency(const std::vector<Tensor>& chains, const std::optional<Tensor>& slots, const Tensor& sources,
+                        const Tensor& source_weight, const Tensor& target_weight, Tensor& scores, Tensor& control,
+                        bool by_hops, bool together, int64_t ball, int64_t rung, int64_t threads) {
+  const Contraction contraction = record<Contraction, 8>(chains);
   const int64_t* const of_steps = slots.has_value() ? slots->const_data_ptr<int64_t>() : nullptr;
-  const auto run = along.element_size() == 4 ? dependency<int32_t> : dependency<double>;
+  const auto run = contraction.along.element_size() == 4 ? dependency<int32_t> : dependency<double>;
   return run(contraction, of_steps, sources, source_weight, target_weight, scores, control, by_hops, together, ball,
              rung, threads);
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // Path counting where chains are contracted: betweenness, or with slots that of edges. chains: the results of the
+  // operator of that name but slots. Source and target weights are those of all vertices of the graph. together: one
+  // sweep per kept vertex, in batches of `ball`, for all sources. CUDA has searches from one source at a time only, and
+  // needs `loops`.
+  m.def(
+      "chain_dependency(Tensor[] chains, Tensor? slots, Tensor sources, Tensor source_weight, Tensor target_weight, "
+      "Tensor(a!) scores, Tensor(b!) control, bool by_hops, bool together, int ball, int rung, int threads) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("chain_dependency", TORCH_BOX(&chain_dependency)); }
 
 }  // namespace torchcent

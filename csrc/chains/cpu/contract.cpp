@@ -231,6 +231,14 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tenso
   return {of(rowptr, vertex), of(rowptr, first), inner, ends, along, of(rowptr, begin), head, arc, slots};
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // Of the contraction of chains, kept and inner are vertices, ends are kept ones by their numbers, and along are the
+  // distances from x_0 (chains/chains.h). slots, [2, inner + chains], are those of each step, forwards and backwards.
+  // loops: whether the contracted graph, rowptr, head and arc, has the arcs of chains that return to their beginning.
+  m.def(
+      "chains(Tensor rowptr, Tensor col, Tensor? weight, int ball, bool loops=False) -> (Tensor kept, Tensor first, "
+      "Tensor inner, Tensor ends, Tensor along, Tensor rowptr, Tensor head, Tensor arc, Tensor slots)");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("chains", TORCH_BOX(&chains)); }
 
 }  // namespace torchcent

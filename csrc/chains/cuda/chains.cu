@@ -3,7 +3,9 @@
 #include <torch/csrc/stable/library.h>
 
 #include <optional>
+#include <vector>
 
+#include "core/records.h"
 #include "chains/cuda/chain_graph.cuh"
 #include "weighted/cuda/dijkstra.cuh"
 #include "weighted/cuda/weighted_tensors.cuh"
@@ -206,14 +208,20 @@ class Chained {
   int64_t fixed_;
 };
 
+struct ChainTensors {
+  const Tensor &kept, &first, &inner, &ends, &along, &rowptr, &head, &arc;
+};
+
 }  // namespace
 
 // Synchronises with the device.
-Tensor chain_dependency(const Tensor& kept, const Tensor& first, const Tensor& inner, const Tensor& ends,
-                        const Tensor& along, const Tensor& rowptr, const Tensor& head, const Tensor& arc,
-                        const std::optional<Tensor>& slots, const Tensor& sources, const Tensor& source_weight,
-                        const Tensor& target_weight, Tensor& scores, Tensor& control, bool by_hops, bool together,
-                        int64_t, int64_t rung, int64_t threads) {
+Tensor chain_dependency(const std::vector<Tensor>& contraction, const std::optional<Tensor>& slots,
+                        const Tensor& sources, const Tensor& source_weight, const Tensor& target_weight, Tensor& scores,
+                        Tensor& control, bool by_hops, bool together, int64_t, int64_t rung, int64_t threads) {
+  const ChainTensors given_tensors = record<ChainTensors, 8>(contraction);
+  const Tensor &kept = given_tensors.kept, &first = given_tensors.first, &inner = given_tensors.inner;
+  const Tensor &ends = given_tensors.ends, &along = given_tensors.along, &rowptr = given_tensors.rowptr;
+  const Tensor &head = given_tensors.head, &arc = given_tensors.arc;
   const int64_t chains = first.numel() - 1;
   if (head.numel() != 2 * chains) throw std::invalid_argument("chain_dependency needs the arcs of all chains on CUDA");
   const int32_t device = kept.get_device_index();

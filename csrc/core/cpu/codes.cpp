@@ -27,9 +27,9 @@ constexpr double kCodes[] = {
     static_cast<double>(Strategy::warp_4), static_cast<double>(Strategy::cooperative),
     static_cast<double>(Strategy::node_parallel_warp_4), static_cast<double>(kLocked),
     //
-    sizeof(Control) / sizeof(int64_t), kLargestCount, kLaneBatch, kQueueBatch, kRelaxBatch, kDijkstraBatch,
-    kFewSearches, kWideBits, kNarrowBits, kWideBitsFrom, kRelaxLanesOnCuda, kTinyNodes, kTinyLanes, kChunk, kLongChunk,
-    kManySlots, kBusySlots, kMostInFlight, kBusyRows, kMostBitsInFlight};
+    sizeof(Control) / sizeof(int64_t), sizeof(Launch) / sizeof(int64_t), kLargestCount, kLaneBatch, kQueueBatch,
+    kRelaxBatch, kDijkstraBatch, kFewSearches, kWideBits, kNarrowBits, kWideBitsFrom, kRelaxLanesOnCuda, kTinyNodes,
+    kTinyLanes, kChunk, kLongChunk, kManySlots, kBusySlots, kMostInFlight, kBusyRows, kMostBitsInFlight};
 
 torch::stable::Tensor codes(const torch::stable::Tensor& like) {
   constexpr int64_t count = sizeof kCodes / sizeof *kCodes;
@@ -42,6 +42,12 @@ int64_t simd() { return static_cast<int64_t>(simd_in_use()); }
 
 }  // namespace
 
+// The only one that is no fragment: a second library of the same operators is refused when it is loaded.
+STABLE_TORCH_LIBRARY(torchcent, m) {
+  // See core/codes.h: the instruction set of the CPU kernels in use, and all codes and limits as float64.
+  m.def("simd() -> int");
+  m.def("codes(Tensor like) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CompositeExplicitAutograd, m) { m.impl("simd", TORCH_BOX(&simd)); }
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("codes", TORCH_BOX(&codes)); }
 

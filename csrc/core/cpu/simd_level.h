@@ -10,9 +10,9 @@ namespace torchcent {
 // The best that the processor supports and that is in this library, limited by TORCHCENT_SIMD; none if there is none.
 Simd simd_in_use();
 
-// Kernels are compiled once per instruction set, in a namespace of its name. Lane kernels (core/cpu/lane_kernels.h)
-// compute many values side by side, in registers as wide as there are. Scalar kernels (core/cpu/scalar_kernels.h) take
-// one source at a time, and gain nothing from AVX-512.
+// Kernels are compiled once per instruction set, in a namespace of its name. Lane kernels (kernels/cpu/lane_kernels.h)
+// compute many values side by side, in registers as wide as there are. Scalar kernels (kernels/cpu/scalar_kernels.h)
+// take one source at a time, and gain nothing from AVX-512.
 //
 // These macros declare functions of the kernels, and call one for the instruction set in use. The functions are weak: a
 // library for one machine has only the kernels of that (TORCHCENT_KERNELS in tools/kernels.py), and the others are

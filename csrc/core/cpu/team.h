@@ -6,7 +6,7 @@
 namespace torchcent {
 
 // Standard headers of threads stay out of this one: it is compiled for several instruction sets
-// (core/cpu/scalar_kernels.h).
+// (kernels/cpu/scalar_kernels.h).
 class Team {
  public:
   // This thread and up to `size` - 1 others: as many as the system grants.

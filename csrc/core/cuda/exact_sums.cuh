@@ -1,7 +1,7 @@
 // Many sums at a time by atomics, with the same bits in any order: see core/exact_sum.h.
 #pragma once
 
-#include "core/cuda/problem.cuh"
+#include "core/cuda/run.cuh"
 #include "core/exact_sum.h"
 
 namespace torchcent::cuda {

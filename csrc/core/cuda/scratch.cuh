@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/cuda/problem.cuh"
+#include "core/cuda/run.cuh"
 
 namespace torchcent::cuda {
 

@@ -194,6 +194,23 @@ Tensor clusters(const Tensor& rowptr, const Tensor& col, int64_t size) {
   return result;
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  m.def("clusters(Tensor rowptr, Tensor col, int size) -> Tensor");
+  // Distances, computed by the bits engine (distances/cpu/measures.h). sums are [n, 4] or [sources, 4]: d, 1/d,
+  // 1/(d + 1), pairs. With limits, int64 [cutoffs] on the host, ascending, there is such a row for each of them,
+  // [n, cutoffs, 4], over the pairs within it; no source has leaves then. distances writes the row of sources[i] to row
+  // place[i] (CPU only), or i, and returns [1] if a distance did not fit the dtype of out.
+  m.def(
+      "distance_sums(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, Tensor leaves, "
+      "Tensor(a!) sums, Tensor(b!) eccentricity, Tensor(c!) levels, Tensor(d!) control, int threads, "
+      "Tensor? limits=None) -> ()");
+  m.def(
+      "source_sums(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, Tensor(a!) sums, "
+      "Tensor(b!) eccentricity, Tensor(c!) control, int threads, Tensor? limits=None) -> ()");
+  m.def(
+      "distances(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, Tensor(a!) out, "
+      "Tensor(b!) control, int threads, Tensor? place=None) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("distance_sums", TORCH_BOX(&distance_sums));
   m.impl("source_sums", TORCH_BOX(&source_sums));

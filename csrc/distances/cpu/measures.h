@@ -248,4 +248,21 @@ class DistanceRows : public DistanceSearch {
   bool too_deep_ = false;
 };
 
+template <int words>
+std::unique_ptr<DistanceSearch> make_bits(const DistanceProblem& problem, DistanceOutput output) {
+  switch (output) {
+    case DistanceOutput::vertex_sums: return std::make_unique<VertexSums<words>>(problem);
+    case DistanceOutput::source_sums: return std::make_unique<SourceSums<words>>(problem);
+    case DistanceOutput::rows_int8: return std::make_unique<DistanceRows<words, int8_t>>(problem);
+    case DistanceOutput::rows_int16: return std::make_unique<DistanceRows<words, int16_t>>(problem);
+    case DistanceOutput::rows_int32: return std::make_unique<DistanceRows<words, int32_t>>(problem);
+  }
+  return nullptr;
+}
+
+std::unique_ptr<DistanceSearch> make_distance_search(const DistanceProblem& problem, DistanceOutput output,
+                                                     int64_t lanes) {
+  return lanes > 64 ? make_bits<8>(problem, output) : make_bits<1>(problem, output);
+}
+
 }  // namespace torchcent::TORCHCENT_ISA

@@ -210,6 +210,13 @@ Tensor expanded(const Tensor& inverse, const Tensor& ptr, const Tensor& neighbou
   return result;
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // eliminated leaves out vertices of low degree, expanded computes the rows of the inverse Laplacian that they have.
+  m.def(
+      "eliminated(Tensor ends, Tensor conductance, int num_nodes, int ground, int ratio) -> "
+      "(Tensor number, Tensor matrix, Tensor ptr, Tensor neighbour, Tensor share, Tensor own)");
+  m.def("expanded(Tensor inverse, Tensor ptr, Tensor neighbour, Tensor share, Tensor own, int threads=1) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("eliminated", TORCH_BOX(&eliminated));
   m.impl("expanded", TORCH_BOX(&expanded));

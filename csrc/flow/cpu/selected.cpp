@@ -75,6 +75,10 @@ Tensor selected(const Tensor& inverse, const Tensor& ptr, const Tensor& neighbou
   return result;
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // As expanded, but only float64 [2, n], the diagonal of the inverse Laplacian and the sums of its rows.
+  m.def("selected(Tensor inverse, Tensor ptr, Tensor neighbour, Tensor share, Tensor own) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("selected", TORCH_BOX(&selected)); }
 
 }  // namespace torchcent

@@ -207,6 +207,12 @@ Tensor row_crossings(const Tensor& rows, const Tensor& u, const Tensor& v, const
   });
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // The sum of the absolute differences of all pairs of numbers of rows[u] - rows[v]; and of all pairs of one of the
+  // first `sources` columns and one of the others.
+  m.def("row_spreads(Tensor rows, Tensor u, Tensor v, int threads=1) -> Tensor");
+  m.def("row_crossings(Tensor rows, Tensor u, Tensor v, Tensor columns, int sources, int threads=1) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("row_spreads", TORCH_BOX(&row_spreads));
   m.impl("row_crossings", TORCH_BOX(&row_crossings));

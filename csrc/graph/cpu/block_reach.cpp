@@ -206,6 +206,12 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> block_reach(const Tensor& ptr, const 
   return {sources_outside, targets_outside, sources_inside, targets_inside};
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  m.def(
+      "block_reach(Tensor ptr, Tensor vertex, Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor top, "
+      "Tensor source, Tensor target, int threads=1) -> (Tensor sources_outside, Tensor targets_outside, "
+      "Tensor sources_inside, Tensor targets_inside)");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("block_reach", TORCH_BOX(&block_reach)); }
 
 }  // namespace torchcent

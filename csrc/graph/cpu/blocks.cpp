@@ -159,6 +159,12 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> block_union(const Tensor& row
   return {bounds, vertex, new_rowptr, new_col, slot};
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  m.def("blocks(Tensor rowptr, Tensor col) -> (Tensor order, Tensor block, Tensor top)");
+  m.def(
+      "block_union(Tensor rowptr, Tensor col, Tensor block, Tensor top, int least, int threads=1) -> "
+      "(Tensor ptr, Tensor vertex, Tensor rowptr, Tensor col, Tensor slot)");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("blocks", TORCH_BOX(&blocks));
   m.impl("block_union", TORCH_BOX(&block_union));

@@ -184,6 +184,13 @@ std::tuple<Tensor, Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, 
   return {rowptr, col, repeated};
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // int32 copies of the ids and [smallest, largest] of them. csr expects such copies, within [0, num_nodes).
+  m.def("vertex_ids(Tensor edge_index, int threads=1) -> (Tensor ids, Tensor range)");
+  m.def(
+      "csr(Tensor ids, int num_nodes, bool symmetric, int threads=1) -> "
+      "(Tensor rowptr, Tensor col, Tensor repeated)");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("vertex_ids", TORCH_BOX(&vertex_ids));
   m.impl("csr", TORCH_BOX(&csr));

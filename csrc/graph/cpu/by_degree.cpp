@@ -34,6 +34,7 @@ Tensor by_degree(const Tensor& degree) {
   return order;
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) { m.def("by_degree(Tensor degree) -> Tensor"); }
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("by_degree", TORCH_BOX(&by_degree)); }
 
 }  // namespace torchcent

@@ -99,6 +99,13 @@ void closure(const Tensor& rowptr, const Tensor& col, const Tensor& size, const 
   in_threads(static_cast<int>(std::max<int64_t>(1, std::min(threads, blocks))), work, [&] { next = blocks; });
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // Transitive closure of an acyclic graph whose arcs lead to smaller numbers. Sets the bits of words [base of a block
+  // + 8 row + word], and reached to the total size of what each vertex reaches.
+  m.def(
+      "closure(Tensor rowptr, Tensor col, Tensor size, Tensor base, int sinks, int columns, Tensor(a!) words, "
+      "Tensor(b!) reached, Tensor(c!) control, int threads) -> ()");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("closure", TORCH_BOX(&closure)); }
 
 }  // namespace torchcent

@@ -178,6 +178,12 @@ Tensor bandwidth_order(const Tensor& rowptr, const Tensor& col, const Tensor& co
   return result;
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  m.def("components(Tensor rowptr, Tensor col, bool symmetric, int threads=1) -> Tensor");
+  // depth: the hops from vertex 0, if they are known.
+  m.def("breadth_first(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor? depth=None) -> Tensor");
+  m.def("bandwidth_order(Tensor rowptr, Tensor col, Tensor colptr, Tensor row) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("components", TORCH_BOX(&components));
   m.impl("breadth_first", TORCH_BOX(&breadth_first));

@@ -50,6 +50,10 @@ void core_numbers(const Tensor& rowptr, const Tensor& col, const Tensor& colptr,
   }
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // int64 [n]: core numbers, by degrees of the arcs of the first CSR, or of both.
+  m.def("core_numbers(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, bool both, Tensor(a!) core) -> ()");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("core_numbers", TORCH_BOX(&core_numbers)); }
 
 }  // namespace torchcent

@@ -88,6 +88,17 @@ void search_order(const Tensor& rowptr, const Tensor& col, const Tensor& sources
                &control_of(control).cancel);
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  m.def("depths(Tensor rowptr, Tensor col, int source) -> Tensor");
+  // One search per source: int64 [k, 3], the eccentricity within the reachable vertices, the farthest vertex, and the
+  // number of reached vertices.
+  m.def("search_summary(Tensor rowptr, Tensor col, Tensor sources, Tensor(a!) control, int threads) -> Tensor");
+  // The same searches up to depth `limit`: int32 [k, n], the vertices in the order in which a queue reaches them,
+  // padded with -1, and the depth of each. Rows may list arcs in any order, which determines the order of the queue.
+  m.def(
+      "search_order(Tensor rowptr, Tensor col, Tensor sources, int limit, Tensor(a!) order, Tensor(b!) depth, "
+      "Tensor(c!) control, int threads) -> ()");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("depths", TORCH_BOX(&depths));
   m.impl("search_summary", TORCH_BOX(&search_summary));

@@ -119,6 +119,20 @@ Tensor folded_pairs(const Tensor& order, const Tensor& parent, const Tensor& a, 
   return result;
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  m.def("fold(Tensor rowptr, Tensor col, bool recursive) -> (Tensor order, Tensor parent)");
+  // Weights per vertex are float64 of any stride, so that one number may stand for all.
+  m.def("tree_sum(Tensor order, Tensor parent, Tensor values) -> Tensor");
+  m.def("tree_paths(Tensor order, Tensor parent, Tensor values, Tensor factor, bool up) -> Tensor");
+  m.def("component_totals(Tensor label, Tensor values, int threads=1) -> Tensor");
+  // Both in one.
+  m.def(
+      "folded_sums(Tensor order, Tensor parent, Tensor label, Tensor values, int threads=1) -> "
+      "(Tensor hanging, Tensor total)");
+  m.def(
+      "folded_pairs(Tensor order, Tensor parent, Tensor a, Tensor b, Tensor hanging_a, Tensor hanging_b, "
+      "Tensor total_a, Tensor total_b, bool counts, bool endpoints, int threads=1) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("fold", TORCH_BOX(&fold));
   m.impl("tree_sum", TORCH_BOX(&tree_sum));

@@ -177,6 +177,15 @@ std::tuple<Tensor, Tensor, Tensor> induced(const Tensor& rowptr, const Tensor& c
   return {new_rowptr, new_col, slot};
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // Of transpose and induced, slot is where each slot of the result came from.
+  m.def("symmetric(Tensor rowptr, Tensor col, Tensor? weight=None, int threads=1) -> bool");
+  m.def("transpose(Tensor rowptr, Tensor col, int threads=1) -> (Tensor colptr, Tensor row, Tensor slot)");
+  m.def("reverse_slots(Tensor rowptr, Tensor col, int threads=1) -> Tensor");
+  m.def(
+      "induced(Tensor rowptr, Tensor col, Tensor kept, bool slots=True, int threads=1) -> "
+      "(Tensor rowptr, Tensor col, Tensor slot)");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("symmetric", TORCH_BOX(&symmetric));
   m.impl("transpose", TORCH_BOX(&transpose));

@@ -71,6 +71,13 @@ void length_order(const Tensor& rowptr, const Tensor& col, const Tensor& length,
   });
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // int32 [k, n]: the vertices reached at float64 [k, n] distances in the order in which Dijkstra's algorithm settles
+  // them, padded with -1. Rows may list arcs in any order; length: float64 [slots].
+  m.def(
+      "length_order(Tensor rowptr, Tensor col, Tensor length, Tensor distance, Tensor(a!) order, Tensor(b!) control, "
+      "int threads) -> ()");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("length_order", TORCH_BOX(&length_order)); }
 
 }  // namespace torchcent

@@ -154,6 +154,13 @@ Tensor row_sums(const Tensor& rowptr, std::optional<Tensor> col, std::optional<T
   return out;
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // Of each row of a CSR the sum, or the largest, of weight[slot] * values[col[slot]], in an order that depends on the
+  // row alone (graph/cpu/row_sums.cpp): float64 [n], or [n, k] of values [*, k]; 0 of empty rows. Without col, slot i
+  // has row i of the values.
+  m.def(
+      "row_sums(Tensor rowptr, Tensor? col, Tensor? weight, Tensor values, bool largest=False, int threads=1) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("row_sums", TORCH_BOX(&row_sums)); }
 
 }  // namespace torchcent

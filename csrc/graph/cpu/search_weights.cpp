@@ -72,6 +72,13 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> search_weights(const Tensor& 
   return {start, sources, owns, targets, throughs};
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // id_faults is int64 [3] on the host: the smallest and the largest id, and the number of repetitions.
+  m.def("id_faults(Tensor ids, int num_nodes) -> Tensor");
+  m.def(
+      "search_weights(Tensor rowptr, Tensor vertex, Tensor? sequence, Tensor source, Tensor own, Tensor target, "
+      "Tensor through, int threads=1) -> (Tensor start, Tensor source, Tensor own, Tensor target, Tensor through)");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("id_faults", TORCH_BOX(&id_faults));
   m.impl("search_weights", TORCH_BOX(&search_weights));

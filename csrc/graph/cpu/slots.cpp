@@ -137,6 +137,14 @@ Tensor slot_sums(const Tensor& ids, const Tensor& weight, const Tensor& rowptr, 
   return result;
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // Of each column of the ids that csr was given.
+  m.def("slots(Tensor ids, Tensor rowptr, Tensor col, int threads=1) -> Tensor");
+  m.def(
+      "slot_weights(Tensor ids, Tensor weight, Tensor rowptr, Tensor col, bool both, int threads=1, "
+      "Tensor(a!)? unequal=None) -> Tensor");
+  m.def("slot_sums(Tensor ids, Tensor weight, Tensor rowptr, Tensor col, bool both, int threads=1) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("slots", TORCH_BOX(&slots));
   m.impl("slot_weights", TORCH_BOX(&slot_weights));

@@ -101,6 +101,10 @@ void triangles(const Tensor& rowptr, const Tensor& col, Tensor& count, int64_t t
   in_threads(static_cast<int>(threads_for(graph.rowptr[n], threads)), work, [&] { next = n; });
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // int64 [n], 0 on entry: the triangles of each vertex of a symmetric graph.
+  m.def("triangles(Tensor rowptr, Tensor col, Tensor(a!) count, int threads) -> ()");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("triangles", TORCH_BOX(&triangles)); }
 
 }  // namespace torchcent

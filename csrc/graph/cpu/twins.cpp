@@ -264,6 +264,17 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> twins(const Tensor& rowptr, c
   return {found, searched, neighbours, as_tensor(rowptr, between.around), as_tensor(rowptr, between.among)};
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // twin: the smallest vertex with the same arcs, besides those between the two, and the same label. The transpose is
+  // that of a directed graph. parent: that of fold; folded vertices do not count. copies: of a vertex that is searched,
+  // the number of twins that it stands for; in a directed graph the first two twins of a class that are not adjacent
+  // are searched. left: of a vertex that is searched, the number of arcs to others. around, among, [2, count]: a vertex
+  // with twins and its slot to a nearest neighbour of twins that are not adjacent, or to a twin.
+  m.def(
+      "twins(Tensor rowptr, Tensor col, Tensor? weight, Tensor? colptr, Tensor? row, Tensor? back_weight, "
+      "Tensor parent, Tensor? label=None, int threads=1) -> "
+      "(Tensor twin, Tensor copies, Tensor left, Tensor around, Tensor among)");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("twins", TORCH_BOX(&twins)); }
 
 }  // namespace torchcent

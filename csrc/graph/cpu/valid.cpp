@@ -117,6 +117,11 @@ Tensor stored_fault(const Tensor& rowptr, const Tensor& col, std::optional<Tenso
   return result;
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  m.def(
+      "stored_fault(Tensor rowptr, Tensor col, Tensor? weight, Tensor? graph_begin, bool symmetric, int key, "
+      "int threads=1) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("stored_fault", TORCH_BOX(&stored_fault)); }
 
 }  // namespace torchcent

@@ -67,6 +67,7 @@ Tensor weight_digits(const Tensor& weight, int64_t most) {
   return result;
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) { m.def("weight_digits(Tensor weight, int most=0) -> Tensor"); }
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("weight_digits", TORCH_BOX(&weight_digits)); }
 
 }  // namespace torchcent

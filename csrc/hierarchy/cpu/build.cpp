@@ -198,6 +198,22 @@ HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::o
   return {vertices, first, to, length, paths, powers, slot, last, sequence, split};
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // A contraction hierarchy of a symmetric graph (hierarchy/cpu/build.cpp). vertex is that at each position, in
+  // preorder of the elimination tree, and last the end of its subtree; arcs lead up, from first on, nearest ancestor
+  // first. Their multiplicities are paths * 2^(512 powers). slot: of the edge that is as long as the arc, or -1. In
+  // sequence, positions near each other in the graph stand together, and split is larger, the closer one is to the one
+  // before. All are empty if cancelled, and if the arcs exceed n + most_fill times the edges or have too many
+  // triangles. order: the vertices, first contracted first. hierarchy_order finds a good one, which serves all weights;
+  // it is empty if cancelled, and if there would certainly be more arcs than that. With arc, the hierarchy is that of a
+  // directed graph: the symmetric one has its arcs in both directions, arc is the slot of each or -1, and weight is by
+  // slot. Then there are arcs down, from first[:n + 1] on, and arcs up, from first[n + 1:] on.
+  m.def(
+      "hierarchy(Tensor rowptr, Tensor col, Tensor? weight, float most_fill, Tensor(a!) control, int threads=1, "
+      "Tensor? order=None, Tensor? arc=None) -> (Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor paths, "
+      "Tensor powers, Tensor slot, Tensor last, Tensor sequence, Tensor split)");
+  m.def("hierarchy_order(Tensor rowptr, Tensor col, float most_fill, Tensor(a!) control, int threads=1) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("hierarchy", TORCH_BOX(&hierarchy));
   m.impl("hierarchy_order", TORCH_BOX(&hierarchy_order));

@@ -209,6 +209,12 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tenso
           tensor_of(first, made.child), tensor_of(first, made.outermost), tensor_of(first, facts)};
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // What sweeps over a hierarchy read besides (hierarchy/cpu/swept.h).
+  m.def(
+      "hierarchy_cells(Tensor first, Tensor to, Tensor length, Tensor last) -> (Tensor cells, Tensor own, "
+      "Tensor place, Tensor own_first, Tensor end, Tensor bound, Tensor child, Tensor outermost, Tensor facts)");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("hierarchy_cells", TORCH_BOX(&hierarchy_cells)); }
 
 }  // namespace torchcent

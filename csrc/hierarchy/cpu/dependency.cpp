@@ -2,7 +2,9 @@
 #include <torch/csrc/stable/library.h>
 
 #include <algorithm>
+#include <vector>
 
+#include "core/records.h"
 #include "hierarchy/cpu/swept.h"
 #include "paths/cpu/path_batches.h"
 
@@ -16,15 +18,10 @@ constexpr int64_t kSums = 64;  // that are added up in order, at most
 
 }  // namespace
 
-Tensor hierarchy_dependency(const Tensor& vertex, const Tensor& first, const Tensor& to, const Tensor& length,
-                            const Tensor& paths, const Tensor& powers, const Tensor& last, const Tensor& sequence,
-                            const Tensor& split, const Tensor& cells, const Tensor& own, const Tensor& place,
-                            const Tensor& own_first, const Tensor& end, const Tensor& bound, const Tensor& child,
-                            const Tensor& outermost, const Tensor& facts, const Tensor& sources,
-                            const Tensor& source_weight, const Tensor& target_weight, Tensor& flows, Tensor& control,
-                            bool directions, bool each_path, int64_t lanes, int64_t rung, int64_t threads) {
-  const Contracted given = {vertex, first, to,    length,    paths, powers, last,  sequence,  split,
-                            cells,  own,   place, own_first, end,   bound,  child, outermost, facts};
+Tensor hierarchy_dependency(const std::vector<Tensor>& hierarchy, const Tensor& sources, const Tensor& source_weight,
+                            const Tensor& target_weight, Tensor& flows, Tensor& control, bool directions,
+                            bool each_path, int64_t lanes, int64_t rung, int64_t threads) {
+  const Contracted given = record<Contracted, 18>(hierarchy);
   Swept swept(given, target_weight, &control_of(control).cancel);
   const Added added = each_path ? Added::paths : Added::shares;
   const bool single = !each_path && given.longest() < kLongestSingle && swept.fits_single(source_weight);
@@ -41,6 +38,14 @@ Tensor hierarchy_dependency(const Tensor& vertex, const Tensor& first, const Ten
   });
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // flows [arcs + n], with directions or of a directed graph [arcs down + n + arcs up], are in the order of cells, and
+  // each_path adds up paths instead of shares. hierarchy: the tensors of Contracted (hierarchy/cpu/swept.h).
+  m.def(
+      "hierarchy_dependency(Tensor[] hierarchy, Tensor sources, Tensor source_weight, Tensor target_weight, "
+      "Tensor(a!) flows, Tensor(b!) control, bool directions, bool each_path, int lanes, int rung, int threads) "
+      "-> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("hierarchy_dependency", TORCH_BOX(&hierarchy_dependency)); }
 
 }  // namespace torchcent

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <limits>
+#include <vector>
 
+#include "core/records.h"
 #include "core/control.h"
 #include "core/cpu/threads.h"
 #include "hierarchy/cpu/source_batches.h"
@@ -155,15 +157,9 @@ void distances(const Hierarchy& hierarchy, const Tensor& sequence, const Tensor&
 
 }  // namespace
 
-void hierarchy_sums(const Tensor& vertex, const Tensor& first, const Tensor& to, const Tensor& length,
-                    const Tensor& paths, const Tensor& powers, const Tensor& last, const Tensor& sequence,
-                    const Tensor& split, const Tensor& cells, const Tensor& own, const Tensor& place,
-                    const Tensor& own_first, const Tensor& end, const Tensor& bound, const Tensor& child,
-                    const Tensor& outermost, const Tensor& facts, const Tensor& sources, const Tensor& target_weight,
+void hierarchy_sums(const std::vector<Tensor>& hierarchy, const Tensor& sources, const Tensor& target_weight,
                     Tensor& sums, Tensor& farthest, Tensor& control, bool reciprocal, int64_t lanes, int64_t threads) {
-  const Contracted given = {vertex, first, to,    length,    paths, powers, last,  sequence,  split,
-                            cells,  own,   place, own_first, end,   bound,  child, outermost, facts};
-  const Hierarchy hierarchy = given.hierarchy();
+  const Contracted given = record<Contracted, 18>(hierarchy);
   const bool single = given.longest() < kLongestSingle;
   const Job job = {sources.const_data_ptr<int64_t>(), sources.numel(), control_of(control), threads};
   const Sums found = {sums.mutable_data_ptr<double>(), farthest.mutable_data_ptr<double>()};
@@ -179,7 +175,8 @@ void hierarchy_sums(const Tensor& vertex, const Tensor& first, const Tensor& to,
         give);
   };
   if (reciprocal)
-    (single ? reciprocals<float> : reciprocals<double>)(hierarchy, sequence, split, target_weight, job, found);
+    (single ? reciprocals<float> : reciprocals<double>)(given.hierarchy(), given.sequence, given.split, target_weight,
+                                                        job, found);
   else if (single) collapsed(float{});
   else collapsed(double{});
 }
@@ -200,6 +197,18 @@ void hierarchy_distances(const Tensor& vertex, const Tensor& first, const Tensor
   else of_type(std::numeric_limits<double>::infinity());
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // Sums over the distances of each source, [sources, 3]: b d, b / d if they are asked for, b; and the largest d with
+  // b > 0, with sweeps of so many lanes. hierarchy: the tensors of Contracted (hierarchy/cpu/swept.h).
+  m.def(
+      "hierarchy_sums(Tensor[] hierarchy, Tensor sources, Tensor target_weight, Tensor(a!) sums, Tensor(b!) farthest, "
+      "Tensor(c!) control, bool reciprocals, int lanes, int threads) -> ()");
+  // Distances from the sources, [sources, n] for any n vertices that include those of the hierarchy: int32 with -1, or
+  // float64 with inf for no path.
+  m.def(
+      "hierarchy_distances(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor last, Tensor sequence, "
+      "Tensor split, Tensor facts, Tensor sources, Tensor(a!) out, Tensor(b!) control, int threads) -> ()");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("hierarchy_sums", TORCH_BOX(&hierarchy_sums));
   m.impl("hierarchy_distances", TORCH_BOX(&hierarchy_distances));

@@ -72,4 +72,42 @@ class HierarchyDistanceSearch : public HierarchyDistances {
   CellSweep<Number, Added::distances> sweep_;
 };
 
+template <class Number>
+std::unique_ptr<Search> make_hierarchy(const HierarchyProblem<Number>& problem) {
+  if constexpr (sizeof(Number) == 8)
+    if (problem.added == Added::paths) return std::make_unique<HierarchySearch<Number, Added::paths>>(problem);
+  return std::make_unique<HierarchySearch<Number, Added::shares>>(problem);
+}
+template std::unique_ptr<Search> make_hierarchy(const HierarchyProblem<float>&);
+template std::unique_ptr<Search> make_hierarchy(const HierarchyProblem<double>&);
+
+template <class Number>
+std::unique_ptr<HierarchyDistances> make_hierarchy_distances(const HierarchyProblem<Number>& problem) {
+  return std::make_unique<HierarchyDistanceSearch<Number>>(problem);
+}
+template std::unique_ptr<HierarchyDistances> make_hierarchy_distances(const HierarchyProblem<float>&);
+template std::unique_ptr<HierarchyDistances> make_hierarchy_distances(const HierarchyProblem<double>&);
+
+template <class Number>
+std::unique_ptr<HierarchyDistances> make_hierarchy_reciprocals(const RowProblem<Number>& problem) {
+  return std::make_unique<HierarchyReciprocals<Number>>(problem);
+}
+template std::unique_ptr<HierarchyDistances> make_hierarchy_reciprocals(const RowProblem<float>&);
+template std::unique_ptr<HierarchyDistances> make_hierarchy_reciprocals(const RowProblem<double>&);
+
+template <class Number>
+std::unique_ptr<HierarchyDistances> make_hierarchy_rows(const RowProblem<Number>& problem, bool floating) {
+  if (floating) return std::make_unique<HierarchyRows<Number, double>>(problem);
+  return std::make_unique<HierarchyRows<Number, int32_t>>(problem);
+}
+template std::unique_ptr<HierarchyDistances> make_hierarchy_rows(const RowProblem<float>&, bool);
+template std::unique_ptr<HierarchyDistances> make_hierarchy_rows(const RowProblem<double>&, bool);
+
+int64_t reciprocal_lanes(bool single) {
+  return single ? HierarchyReciprocals<float>::lanes : HierarchyReciprocals<double>::lanes;
+}
+int64_t row_lanes(bool single) {
+  return single ? HierarchyRows<float, double>::lanes : HierarchyRows<double, double>::lanes;
+}
+
 }  // namespace torchcent::TORCHCENT_ISA

@@ -47,6 +47,21 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> hierarchy_levels(const Tensor& first,
   return {order, begin, parents, depths};
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // As hierarchy_sums and hierarchy_distances, on CUDA by levels: the positions in their order, with those that are the
+  // upper end of no arc last, and the begin of each level; the parent of each position in the elimination tree, or -1,
+  // and its depth. facts are the longest distance, the height of the tree, and begin.
+  m.def(
+      "hierarchy_levels(Tensor first, Tensor to, Tensor last) -> (Tensor order, Tensor begin, Tensor parent, "
+      "Tensor depth)");
+  m.def(
+      "hierarchy_level_sums(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor last, Tensor order, "
+      "Tensor parent, Tensor depth, Tensor facts, Tensor sources, Tensor target_weight, Tensor(a!) sums, "
+      "Tensor(b!) farthest, Tensor(c!) control, bool reciprocals, int flight=0) -> ()");
+  m.def(
+      "hierarchy_level_distances(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor last, Tensor order, "
+      "Tensor parent, Tensor depth, Tensor facts, Tensor sources, Tensor(a!) out, Tensor(b!) control, int flight=0) -> ()");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("hierarchy_levels", TORCH_BOX(&hierarchy_levels)); }
 
 }  // namespace torchcent

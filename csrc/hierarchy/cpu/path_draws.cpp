@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/records.h"
 #include "core/control.h"
 #include "core/cpu/pages.h"
 #include "core/cpu/view.h"
@@ -339,48 +340,35 @@ void run_climbs(const Climbs& given, int64_t seed, int64_t number, int64_t count
 
 }  // namespace
 
-Tensor hierarchy_sample_paths(const Tensor& first, const Tensor& paths, const Tensor& powers, const Tensor& last,
-                              const Tensor& depth, const Tensor& arcs, const Tensor& parts, const Tensor& choice,
-                              const Tensor& top, const Tensor& branch, const Tensor& row, const Tensor& rows,
-                              const Tensor& position, const Tensor& vertex, const Tensor& parent, int64_t height,
-                              int64_t seed, int64_t number, int64_t count, Tensor& counts, Tensor& control,
-                              int64_t threads) {
-  const Climbs given = {first, paths,  powers, last, depth,    arcs,   parts,  choice,
-                        top,   branch, row,    rows, position, vertex, parent, height};
-  ArcCounts sink(given.index(), paths.numel(), count, counts.mutable_data_ptr<int64_t>(), threads == 1);
+Tensor hierarchy_sample_paths(const std::vector<Tensor>& climbs, int64_t height, int64_t seed, int64_t number,
+                              int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
+  const Climbs given = record<Climbs, 15>(climbs, height);
+  ArcCounts sink(given.index(), given.paths.numel(), count, counts.mutable_data_ptr<int64_t>(), threads == 1);
   run_climbs(given, seed, number, count, sink, control_of(control), threads,
-             [&](uint64_t sample) { return random_pair(static_cast<uint64_t>(seed), sample, position.numel()); });
-  sink.unpack(last.numel());
+             [&](uint64_t sample) { return random_pair(static_cast<uint64_t>(seed), sample, given.position.numel()); });
+  sink.unpack(given.last.numel());
   return torch::stable::new_empty(control, {0});
 }
 
 // The same for slots of the graph.
-Tensor hierarchy_sample_arcs(const Tensor& first, const Tensor& paths, const Tensor& powers, const Tensor& last,
-                             const Tensor& depth, const Tensor& arcs, const Tensor& parts, const Tensor& choice,
-                             const Tensor& top, const Tensor& branch, const Tensor& row, const Tensor& rows,
-                             const Tensor& position, const Tensor& vertex, const Tensor& parent, int64_t height,
-                             const Tensor& rowptr, const Tensor& col, int64_t seed, int64_t number, int64_t count,
-                             Tensor& counts, Tensor& control, int64_t threads) {
-  const Climbs given = {first, paths,  powers, last, depth,    arcs,   parts,  choice,
-                        top,   branch, row,    rows, position, vertex, parent, height};
+Tensor hierarchy_sample_arcs(const std::vector<Tensor>& climbs, int64_t height, const Tensor& rowptr, const Tensor& col,
+                             int64_t seed, int64_t number, int64_t count, Tensor& counts, Tensor& control,
+                             int64_t threads) {
+  const Climbs given = record<Climbs, 15>(climbs, height);
   SlotCounts sink{view(rowptr, col), counts.mutable_data_ptr<int64_t>()};
   run_climbs(given, seed, number, count, sink, control_of(control), threads,
-             [&](uint64_t sample) { return random_pair(static_cast<uint64_t>(seed), sample, position.numel()); });
+             [&](uint64_t sample) { return random_pair(static_cast<uint64_t>(seed), sample, given.position.numel()); });
   return torch::stable::new_empty(control, {0});
 }
 
 // The vertices of the same samples or, where they are given, of random paths between pairs of vertices.
-Tensor hierarchy_draw_paths(const Tensor& first, const Tensor& paths, const Tensor& powers, const Tensor& last,
-                            const Tensor& depth, const Tensor& arcs, const Tensor& parts, const Tensor& choice,
-                            const Tensor& top, const Tensor& branch, const Tensor& row, const Tensor& rows,
-                            const Tensor& position, const Tensor& vertex, const Tensor& parent, int64_t height,
-                            int64_t seed, int64_t number, int64_t count, Tensor& length, Tensor& control,
-                            int64_t threads, const std::optional<Tensor>& pairs) {
-  const Climbs given = {first, paths,  powers, last, depth,    arcs,   parts,  choice,
-                        top,   branch, row,    rows, position, vertex, parent, height};
+Tensor hierarchy_draw_paths(const std::vector<Tensor>& climbs, int64_t height, int64_t seed, int64_t number,
+                            int64_t count, Tensor& length, Tensor& control, int64_t threads,
+                            const std::optional<Tensor>& pairs) {
+  const Climbs given = record<Climbs, 15>(climbs, height);
   const int64_t* const known = pairs.has_value() ? pairs->const_data_ptr<int64_t>() : nullptr;
   const auto ends = [&](uint64_t sample) {
-    if (known == nullptr) return random_pair(static_cast<uint64_t>(seed), sample, position.numel());
+    if (known == nullptr) return random_pair(static_cast<uint64_t>(seed), sample, given.position.numel());
     const int64_t at = static_cast<int64_t>(sample) - number;
     return Pair{static_cast<int32_t>(known[at]), static_cast<int32_t>(known[count + at])};
   };
@@ -389,6 +377,26 @@ Tensor hierarchy_draw_paths(const Tensor& first, const Tensor& paths, const Tens
   return sink.flat([&](int64_t i) { return ends(static_cast<uint64_t>(number + i)); }, length, control);
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // The samples of sample_paths and draw_paths by climbs in a hierarchy (hierarchy/cpu/point_to_point.h). climbs: the
+  // tensors of Climbs. The vertices of the hierarchy are those of the core of a graph: position, int32 [n], is that in
+  // the hierarchy or -1, and parent, int32 [n], the next vertex of a tree that hangs from the core, or -1; vertex,
+  // int32, is that at each position. pairs, int64 [2, count], are the ends of paths that are not random.
+  m.def(
+      "hierarchy_climbs(Tensor first, Tensor to, Tensor length, Tensor slot, Tensor last, int longest, int entries, "
+      "Tensor(a!) control) -> "
+      "(Tensor depth, Tensor arcs, Tensor parts, Tensor choice, Tensor top, Tensor branch, Tensor row, Tensor rows)");
+  m.def(
+      "hierarchy_sample_paths(Tensor[] climbs, int height, int seed, int number, int count, Tensor(a!) counts, "
+      "Tensor(b!) control, int threads) -> Tensor");
+  // The same, but for counts, int64 [m], of slots of the graph.
+  m.def(
+      "hierarchy_sample_arcs(Tensor[] climbs, int height, Tensor rowptr, Tensor col, int seed, int number, int count, "
+      "Tensor(a!) counts, Tensor(b!) control, int threads) -> Tensor");
+  m.def(
+      "hierarchy_draw_paths(Tensor[] climbs, int height, int seed, int number, int count, Tensor(a!) length, "
+      "Tensor(b!) control, int threads, Tensor? pairs=None) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("hierarchy_climbs", TORCH_BOX(&hierarchy_climbs));
   m.impl("hierarchy_sample_paths", TORCH_BOX(&hierarchy_sample_paths));

@@ -78,6 +78,13 @@ Tensor hierarchy_scores(const Tensor& vertex, const Tensor& first, const Tensor&
   return scores;
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // Of flows of hierarchy_dependency the scores of vertices, or with the slot of the reverse of each slot those of
+  // slots. Of a directed graph, reverse only says how many slots there are.
+  m.def(
+      "hierarchy_scores(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor paths, Tensor powers, "
+      "Tensor slot, Tensor own, Tensor flows, Tensor? reverse=None) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("hierarchy_scores", TORCH_BOX(&hierarchy_scores)); }
 
 }  // namespace torchcent

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hierarchy/cpu/source_batches.h"
+#include "hierarchy/cpu/climb_rows.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -126,5 +127,16 @@ class WideSweep : public Search {
   Buffer<int64_t> climb_, distance_;
   Buffer<Wide> climbs_, count_, passed_, beyond_;
 };
+
+std::unique_ptr<Search> make_wide_sweep(const HierarchyProblem<double>& problem) {
+  return std::make_unique<WideSweep>(problem);
+}
+
+void go_on(int32_t* row, const int32_t* onward, int32_t length, int32_t count) {
+  for (int32_t k = 0; k < count; ++k) {
+    const int32_t over = length + onward[k];
+    row[k] = over < row[k] ? over : row[k];
+  }
+}
 
 }  // namespace torchcent::TORCHCENT_ISA

@@ -306,6 +306,11 @@ Tensor id_places(const Tensor& labels, const Tensor& source, const Tensor& targe
   return places;
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // The ids of three arrays, in increasing order; and [2, size], where ids stand among labels.
+  m.def("distinct_ids(Tensor source, Tensor target, Tensor also, int threads=1) -> Tensor");
+  m.def("id_places(Tensor labels, Tensor source, Tensor target, int threads=1) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("distinct_ids", TORCH_BOX(&distinct_ids));
   m.impl("id_places", TORCH_BOX(&id_places));

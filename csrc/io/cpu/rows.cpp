@@ -247,6 +247,15 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> read_rows(const Tensor& text,
   return {ids, value, spans, fault, lines};
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // The ids [2, rows] and weights of lines of text, begin and end of each comment, and where the first line begins that
+  // it leaves to others, if there is one; a separator of 0 is any run of blanks and tabs. With names, ids are places in
+  // a list of distinct names, which are lines.
+  m.def(
+      "read_rows(Tensor text, int separator, int width, int source, int target, int weight, int threads=1, "
+      "bool names=False, bool quotes=False) -> "
+      "(Tensor ids, Tensor weight, Tensor comments, Tensor irregular, Tensor lines)");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("read_rows", TORCH_BOX(&read_rows)); }
 
 }  // namespace torchcent

@@ -108,6 +108,10 @@ std::tuple<Tensor, Tensor, Tensor> read_vectors(const Tensor& text, int64_t thre
   return {ids, value, fault};
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // Columns and rows [2, entries] and values of mcl's vectors; irregular has an element if it leaves them to others.
+  m.def("read_vectors(Tensor text, int threads=1) -> (Tensor ids, Tensor value, Tensor irregular)");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("read_vectors", TORCH_BOX(&read_vectors)); }
 
 }  // namespace torchcent

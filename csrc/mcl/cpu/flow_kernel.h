@@ -150,7 +150,7 @@ class ColumnStep final : public FlowStep {
   Buffer<int32_t> some_;
 };
 
-inline std::unique_ptr<FlowStep> flow_step(const FlowProblem& problem) {
+std::unique_ptr<FlowStep> make_flow_step(const FlowProblem& problem) {
   // 16 columns read less of the flow than 8, but pay only in registers of 16 and while their sums stay in the L2 cache.
   constexpr int64_t kFewLanes = 8, kManyLanes = kVectorBytes / sizeof(float), kSumBytes = int64_t{1} << 19;
   if (problem.flow.num_nodes <= kExactNodes) return std::make_unique<SmallStep>(problem);

@@ -257,6 +257,21 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
   return {new_begin, new_length, new_row, new_value, summary};
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // One iteration of Markov clustering (mcl/mcl_step.h describes pruning). Column j of a flow has length[j] entries
+  // from begin[j] on, with ascending rows: begin int64, length int32, row int32, value float32. control is int64 on the
+  // host: [cancel, columns done, memory limit of the new flow or <= 0]; the last becomes -1 if the limit is too small.
+  // summary is float64 on the host: chaos; products of the expansion; entries kept; columns that keep less than `mass`,
+  // recovered, selected; the smallest share of a column that is kept; the sum of these shares.
+  //
+  // Only the shares [first, last) of `parts` are computed; other columns of the new flow are empty. On the CPU, columns
+  // are dealt to shares by cost; on CUDA, share i has the columns [n i / parts, n (i + 1) / parts).
+  m.def(
+      "mcl_iterate(Tensor begin, Tensor length, Tensor row, Tensor value, Tensor(a!) control, int expansion, "
+      "float inflation, float threshold, int select, int recover, float mass, int threads, int strategy=0, "
+      "int first=0, int last=1, int parts=1) "
+      "-> (Tensor begin, Tensor length, Tensor row, Tensor value, Tensor summary)");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("mcl_iterate", TORCH_BOX(&mcl_iterate)); }
 
 }  // namespace torchcent

@@ -14,7 +14,7 @@
 #include <cstdint>
 
 #include "mcl/mcl_step.h"
-#include "core/cuda/problem.cuh"
+#include "core/cuda/run.cuh"
 #include "mcl/flow.h"
 
 namespace torchcent::cuda {

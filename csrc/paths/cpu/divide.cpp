@@ -203,6 +203,12 @@ Tensor divide(const Tensor& begin, Tensor& end, Tensor& col, Tensor& edge, const
   return result;
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // Removes the edges of highest betweenness until a component falls apart (paths/cpu/divide.cpp).
+  m.def(
+      "divide(Tensor begin, Tensor(a!) end, Tensor(b!) col, Tensor(c!) edge, Tensor ends, Tensor(d!) score, "
+      "float scale, bool fresh, Tensor(e!) control, int threads) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("divide", TORCH_BOX(&divide)); }
 
 }  // namespace torchcent

@@ -192,4 +192,12 @@ class LaneSearch final : public Search {
   std::optional<Mirrored> mirrored_;
 };
 
+std::unique_ptr<Search> make_lanes(const PathProblem& problem, Rung rung) {
+  return with_visitor(problem.measure, [&](auto visitor) -> std::unique_ptr<Search> {
+    using Visitor = decltype(visitor);
+    if (rung == Rung::float64) return std::make_unique<LaneSearch<double, Visitor>>(problem);
+    return std::make_unique<LaneSearch<float, Visitor>>(problem);
+  });
+}
+
 }  // namespace torchcent::TORCHCENT_ISA

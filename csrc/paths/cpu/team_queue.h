@@ -289,4 +289,13 @@ class TeamSearch final : public Search {
   bool suits_ = true, fits_ = true, stopped_ = false, ended_ = false;
 };
 
+std::unique_ptr<Search> make_queue(const PathProblem& problem, Rung rung) {
+  return with_visitor(problem.measure, [&](auto visitor) -> std::unique_ptr<Search> {
+    using Visitor = decltype(visitor);
+    if (rung == Rung::wide) return std::make_unique<QueueSearch<Wide, Visitor>>(problem);
+    if (problem.team > 1) return std::make_unique<TeamSearch<Visitor>>(problem);
+    return std::make_unique<QueueSearch<double, Visitor>>(problem);
+  });
+}
+
 }  // namespace torchcent::TORCHCENT_ISA

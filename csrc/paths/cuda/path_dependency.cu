@@ -3,16 +3,22 @@
 #include <torch/csrc/stable/library.h>
 
 #include <optional>
+#include <vector>
 
 #include "paths/cuda/lanes.cuh"
 #include "paths/cuda/queue.cuh"
 #include "core/cuda/scratch.cuh"
+#include "core/records.h"
 
 namespace torchcent::cuda {
 
 using torch::stable::Tensor;
 
 namespace {
+
+struct PathArcs {
+  const Tensor &rowptr, &col, &colptr, &row;
+};
 
 template <class Visitor>
 Rung run_engine(Engine engine, const Graph& graph, const Sources& sources, double* scores, Rung rung, const Run& run) {
@@ -32,12 +38,12 @@ Rung run_measure(Engine engine, const Graph& graph, const Sources& sources, doub
 }  // namespace
 
 // Synchronises with the device, because the rung is returned.
-Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
-                       const Tensor& sources, const Tensor& source_weight, const Tensor& own_weight,
-                       const Tensor& target_weight, const Tensor& through_weight, Tensor& scores, Tensor& control,
-                       int64_t measure, int64_t engine, int64_t rung, int64_t threads, int64_t flight, int64_t lanes,
-                       int64_t strategy, int64_t blocks, std::optional<Tensor> copies, std::optional<Tensor> limits,
+Tensor path_dependency(const std::vector<Tensor>& arcs, const Tensor& sources, const Tensor& source_weight,
+                       const Tensor& own_weight, const Tensor& target_weight, const Tensor& through_weight,
+                       Tensor& scores, Tensor& control, int64_t measure, int64_t engine, int64_t rung,
+                       const std::vector<int64_t>& launch, std::optional<Tensor> copies, std::optional<Tensor> limits,
                        bool) {
+  const auto [rowptr, col, colptr, row] = record<PathArcs, 4>(arcs);
   const int32_t device = rowptr.get_device_index();
   same_device("path_dependency", device,
               {&col, &colptr, &row, &sources, &source_weight, &own_weight, &target_weight, &through_weight, &scores});
@@ -57,7 +63,7 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                        own_weight.const_data_ptr<double>()};
   if (graph.n == 0 || all.count == 0) return result;
   TensorScratch scratch(rowptr);
-  const Run run = run_on(device, scratch, control, {threads, flight, lanes, strategy, blocks});
+  const Run run = run_on(device, scratch, control, launch_of(launch));
   graph.measure = Measure{measure};
   if (limits) {
     graph.limits = limits->const_data_ptr<int64_t>();

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "paths/cuda/pair.cuh"
-#include "core/cuda/problem.cuh"
+#include "paths/cuda/problem.cuh"
 #include "paths/cuda/strategies.cuh"
 
 namespace torchcent::cuda {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "paths/cuda/masks.cuh"
-#include "core/cuda/problem.cuh"
+#include "paths/cuda/problem.cuh"
 
 namespace torchcent::cuda {
 

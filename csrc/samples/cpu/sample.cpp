@@ -94,6 +94,26 @@ Tensor weighted_draw_paths(const Tensor& rowptr, const Tensor& col, const Tensor
   return sink.flat(random_pairs(seed, first, rowptr.numel() - 1), length, control);
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // Random shortest paths (samples/draws.h): samples number first, ..., first + count - 1 of a seed. Each draws a pair
+  // of vertices and one of the shortest paths between them, and adds 1 to counts, int64 [n], at its inner vertices.
+  // exact: whether sums of weights are exact. Both operators return the numbers, on the host, of the samples that are
+  // left to the CPU (samples/cuda/sample_draws.cuh).
+  m.def(
+      "sample_paths(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, int seed, int first, int count, "
+      "Tensor(a!) counts, Tensor(b!) control, int threads) -> Tensor");
+  m.def(
+      "weighted_sample_paths(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
+      "bool exact, int seed, int first, int count, Tensor(a!) counts, Tensor(b!) control, int threads) -> Tensor");
+  // The same samples on the CPU: their vertices from source to target, sample after sample, and in length, int64
+  // [count], the number of each, 0 where there is no path.
+  m.def(
+      "draw_paths(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, int seed, int first, int count, "
+      "Tensor(a!) length, Tensor(b!) control, int threads) -> Tensor");
+  m.def(
+      "weighted_draw_paths(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
+      "bool exact, int seed, int first, int count, Tensor(a!) length, Tensor(b!) control, int threads) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("sample_paths", TORCH_BOX(&sample_paths));
   m.impl("weighted_sample_paths", TORCH_BOX(&weighted_sample_paths));

@@ -1,7 +1,7 @@
 // The arcs that a search of samples/cuda/sample_hops.cuh scans, and how the threads of a team share them.
 #pragma once
 
-#include "core/cuda/problem.cuh"
+#include "core/cuda/run.cuh"
 
 namespace torchcent::cuda {
 

@@ -1,7 +1,7 @@
 // Shared by the samplers on CUDA: the assignment of samples to blocks, and the draw of one of several arcs.
 #pragma once
 
-#include "core/cuda/problem.cuh"
+#include "core/cuda/run.cuh"
 #include "samples/draws.h"
 
 namespace torchcent::cuda {

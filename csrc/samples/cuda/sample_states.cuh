@@ -1,7 +1,7 @@
 // What a search of samples/cuda/sample_hops.cuh knows of the vertices: which side has reached each, and at which level.
 #pragma once
 
-#include "core/cuda/problem.cuh"
+#include "core/cuda/run.cuh"
 
 namespace torchcent::cuda {
 

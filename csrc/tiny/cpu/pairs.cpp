@@ -187,6 +187,22 @@ Tensor pair_list(const Tensor& rowptr, const Tensor& col, const Tensor& weight, 
   });
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // Pairs of vertices of each graph of a batch (tiny/cpu/pairs.cpp), at most limit[graph] apart. weight is float64, or
+  // empty for hops; distances are divided by unit[graph]. Matrices are [graphs, width, width] of any common dtype, and
+  // paths [graphs, width, width, room], or empty: edge[slot] of the first arcs of a shortest path, -1 behind its end.
+  // Lists have the pairs of each vertex from begin[vertex] on: index [2, pairs], out [pairs], paths [pairs, room]. All
+  // return [1], the most arcs of a path.
+  m.def(
+      "pair_matrices(Tensor rowptr, Tensor col, Tensor weight, Tensor unit, Tensor ptr, Tensor limit, Tensor edge, "
+      "Tensor(a!) out, Tensor(b!) paths, float unreachable, float padding, Tensor(c!) control, int threads) -> Tensor");
+  m.def(
+      "pair_counts(Tensor rowptr, Tensor col, Tensor weight, Tensor ptr, Tensor limit, Tensor(a!) count, "
+      "Tensor(b!) control, int threads) -> Tensor");
+  m.def(
+      "pair_list(Tensor rowptr, Tensor col, Tensor weight, Tensor unit, Tensor ptr, Tensor limit, Tensor edge, "
+      "Tensor begin, Tensor(a!) index, Tensor(b!) out, Tensor(c!) paths, Tensor(d!) control, int threads) -> Tensor");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("pair_matrices", TORCH_BOX(&pair_matrices));
   m.impl("pair_counts", TORCH_BOX(&pair_counts));

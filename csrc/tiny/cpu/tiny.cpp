@@ -9,8 +9,10 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <vector>
 
 #include "core/control.h"
+#include "core/records.h"
 #include "core/cpu/threads.h"
 #include "tiny/cpu/tiny_search.h"
 
@@ -19,6 +21,10 @@ namespace torchcent {
 using torch::stable::Tensor;
 
 namespace {
+
+struct TinyGraphs {
+  const Tensor &rowptr, &col, &weight, &ptr;
+};
 
 const double* read(const Tensor& values) { return values.numel() > 0 ? values.const_data_ptr<double>() : nullptr; }
 // The kernels add to the existing values.
@@ -39,10 +45,10 @@ double* write(Tensor& values) { return values.numel() > 0 ? values.mutable_data_
 
 }  // namespace
 
-void tiny(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& ptr, const Tensor& graphs,
-          const Tensor& classes, const Tensor& source, const Tensor& target, Tensor& betweenness, Tensor& stress,
-          Tensor& edges, Tensor& distances, Tensor& levels, Tensor& overflow, Tensor& control, bool endpoints,
-          double tie_tolerance, int64_t threads) {
+void tiny(const std::vector<Tensor>& arrays, const Tensor& graphs, const Tensor& classes, const Tensor& source,
+          const Tensor& target, Tensor& betweenness, Tensor& stress, Tensor& edges, Tensor& distances, Tensor& levels,
+          Tensor& overflow, Tensor& control, bool endpoints, double tie_tolerance, int64_t threads) {
+  const auto [rowptr, col, weight, ptr] = record<TinyGraphs, 4>(arrays);
   const int64_t count = graphs.numel();
   const int64_t* const number = graphs.const_data_ptr<int64_t>();
   Control& shared = control_of(control);
@@ -105,6 +111,19 @@ void tiny(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const T
   if (error) std::rethrow_exception(error);
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // Batches of small graphs: all measures in one traversal (tiny/cpu/tiny_search.h). arrays: rowptr, col, weight and
+  // ptr of their union. `graphs` lists graphs of the union described by ptr, in processing order. classes is int64 on
+  // the host, with a row [number of graphs, most vertices, most slots] for each run of graphs of similar size. weight
+  // is float64, or empty for hops. source and target are float64 [n], 1 where paths begin and end, or empty for all
+  // vertices. Results that are not requested are empty. The others must be zero on entry: betweenness, stress [n],
+  // edges [slots], distances [n, 6] (tiny/cpu/tiny_search.h), levels int64 [n]. overflow, int8 [graphs of the union],
+  // is set for graphs whose path counts overflow float64; their results are invalid.
+  m.def(
+      "tiny(Tensor[] arrays, Tensor graphs, Tensor classes, Tensor source, Tensor target, Tensor(a!) betweenness, "
+      "Tensor(b!) stress, Tensor(c!) edges, Tensor(d!) distances, Tensor(e!) levels, Tensor(f!) overflow, "
+      "Tensor(g!) control, bool endpoints, float tie_tolerance, int threads) -> ()");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("tiny", TORCH_BOX(&tiny)); }
 
 }  // namespace torchcent

@@ -270,4 +270,6 @@ class TinyLanes final : public TinySearch {
   Buffer<double> passed_up_;      // [n * 64] rho, or lambda
 };
 
+std::unique_ptr<TinySearch> make_tiny_hops(const TinyProblem& problem) { return std::make_unique<TinyLanes>(problem); }
+
 }  // namespace torchcent::TORCHCENT_ISA

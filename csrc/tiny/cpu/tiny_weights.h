@@ -93,4 +93,8 @@ class TinyWeights final : public TinySearch {
   TinyPaths<double, 1> paths_ = {};
 };
 
+std::unique_ptr<TinySearch> make_tiny_weights(const TinyProblem& problem) {
+  return std::make_unique<TinyWeights>(problem);
+}
+
 }  // namespace torchcent::TORCHCENT_ISA

@@ -3,8 +3,10 @@
 #include <torch/csrc/stable/library.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "core/cuda/scratch.cuh"
+#include "core/records.h"
 #include "tiny/cuda/tiny_kernel.cuh"
 
 namespace torchcent::cuda {
@@ -12,6 +14,10 @@ namespace torchcent::cuda {
 using torch::stable::Tensor;
 
 namespace {
+
+struct TinyGraphs {
+  const Tensor &rowptr, &col, &weight, &ptr;
+};
 
 const double* read(const Tensor& values) { return values.numel() > 0 ? values.const_data_ptr<double>() : nullptr; }
 double* write(Tensor& values) { return values.numel() > 0 ? values.mutable_data_ptr<double>() : nullptr; }
@@ -46,10 +52,10 @@ void launch(TinyBatch batch, const Place& place, TensorScratch& scratch) {
 
 }  // namespace
 
-void tiny(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& ptr, const Tensor& graphs,
-          const Tensor& classes, const Tensor& source, const Tensor& target, Tensor& betweenness, Tensor& stress,
-          Tensor& edges, Tensor& distances, Tensor& levels, Tensor& overflow, Tensor& control, bool endpoints,
-          double tie_tolerance, int64_t) {
+void tiny(const std::vector<Tensor>& arrays, const Tensor& graphs, const Tensor& classes, const Tensor& source,
+          const Tensor& target, Tensor& betweenness, Tensor& stress, Tensor& edges, Tensor& distances, Tensor& levels,
+          Tensor& overflow, Tensor& control, bool endpoints, double tie_tolerance, int64_t) {
+  const auto [rowptr, col, weight, ptr] = record<TinyGraphs, 4>(arrays);
   const int32_t device = rowptr.get_device_index();
   same_device(
       "tiny", device,

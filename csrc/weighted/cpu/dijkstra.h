@@ -284,4 +284,22 @@ class DijkstraDistances final : public WeightedDistances {
   Dijkstra<T> dijkstra_;
 };
 
+template <class T>
+std::unique_ptr<Search> make_dijkstra(const WeightedProblem<T>& problem, Rung rung) {
+  return with_visitor(problem.paths.measure, [&](auto visitor) -> std::unique_ptr<Search> {
+    using Visitor = decltype(visitor);
+    if (rung == Rung::wide) return std::make_unique<DijkstraSearch<T, Wide, Visitor>>(problem);
+    return std::make_unique<DijkstraSearch<T, double, Visitor>>(problem);
+  });
+}
+template std::unique_ptr<Search> make_dijkstra(const WeightedProblem<int32_t>&, Rung);
+template std::unique_ptr<Search> make_dijkstra(const WeightedProblem<double>&, Rung);
+
+template <class T>
+std::unique_ptr<WeightedDistances> make_dijkstra_distances(const WeightedProblem<T>& problem) {
+  return std::make_unique<DijkstraDistances<T>>(problem);
+}
+template std::unique_ptr<WeightedDistances> make_dijkstra_distances(const WeightedProblem<int32_t>&);
+template std::unique_ptr<WeightedDistances> make_dijkstra_distances(const WeightedProblem<double>&);
+
 }  // namespace torchcent::TORCHCENT_ISA

@@ -181,4 +181,23 @@ class RelaxDistances final : public WeightedDistances {
   RelaxTables<T> tables_;
 };
 
+template <class T>
+std::unique_ptr<Search> make_relax(const WeightedProblem<T>& problem, Rung rung) {
+  return with_visitor(problem.paths.measure, [&](auto visitor) -> std::unique_ptr<Search> {
+    using Visitor = decltype(visitor);
+    if constexpr (Visitor::by_depth) return nullptr;  // the engine does not have the depth of a vertex in each lane
+    else if (rung == Rung::float32) return std::make_unique<RelaxSearch<T, float, Visitor>>(problem);
+    else return std::make_unique<RelaxSearch<T, double, Visitor>>(problem);
+  });
+}
+template std::unique_ptr<Search> make_relax(const WeightedProblem<int32_t>&, Rung);
+template std::unique_ptr<Search> make_relax(const WeightedProblem<double>&, Rung);
+
+template <class T>
+std::unique_ptr<WeightedDistances> make_relax_distances(const WeightedProblem<T>& problem) {
+  return std::make_unique<RelaxDistances<T>>(problem);
+}
+template std::unique_ptr<WeightedDistances> make_relax_distances(const WeightedProblem<int32_t>&);
+template std::unique_ptr<WeightedDistances> make_relax_distances(const WeightedProblem<double>&);
+
 }  // namespace torchcent::TORCHCENT_ISA

@@ -4,8 +4,10 @@
 
 #include <atomic>
 #include <optional>
+#include <vector>
 
 #include "weighted/cpu/light_arcs.h"
+#include "core/records.h"
 #include "paths/cpu/path_batches.h"
 
 namespace torchcent {
@@ -121,48 +123,63 @@ void distances(const WeightedGraph& graph, const Tensor& sources, Tensor& contro
 
 }  // namespace
 
-Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
-                           const Tensor& row, const Tensor& back_weight, const Tensor& sources,
-                           const Tensor& source_weight, const Tensor& own_weight, const Tensor& target_weight,
-                           const Tensor& through_weight, Tensor& scores, Tensor& control, int64_t measure,
-                           int64_t engine, int64_t rung, int64_t threads, double tie_tolerance, int64_t, int64_t,
-                           int64_t, int64_t, std::optional<Tensor> copies, std::optional<Tensor> limits) {
-  const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
+Tensor weighted_dependency(const std::vector<Tensor>& arcs, const Tensor& sources, const Tensor& source_weight,
+                           const Tensor& own_weight, const Tensor& target_weight, const Tensor& through_weight,
+                           Tensor& scores, Tensor& control, int64_t measure, int64_t engine, int64_t rung,
+                           const std::vector<int64_t>& launch, double tie_tolerance, std::optional<Tensor> copies,
+                           std::optional<Tensor> limits) {
+  const WeightedGraph graph = record<WeightedGraph, 6>(arcs);
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
-  const PathProblem paths = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel,
-                                         Measure{measure}, copies ? copies->const_data_ptr<double>() : nullptr);
-  const auto run = whole(weight) ? dependency<int32_t> : dependency<double>;
-  return run(graph, paths, sources, weights, scores, control, WeightedEngine{engine}, rung, threads, tie_tolerance,
-             limits ? &*limits : nullptr);
+  const PathProblem paths =
+      path_problem(view(graph.rowptr, graph.col), view(graph.colptr, graph.row), weights, &control_of(control).cancel,
+                   Measure{measure}, copies ? copies->const_data_ptr<double>() : nullptr);
+  const auto run = whole(graph.weight) ? dependency<int32_t> : dependency<double>;
+  return run(graph, paths, sources, weights, scores, control, WeightedEngine{engine}, rung, launch_of(launch).threads,
+             tie_tolerance, limits ? &*limits : nullptr);
 }
 
-void weighted_source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
-                          const Tensor& row, const Tensor& back_weight, const Tensor& sources, Tensor& sums,
-                          Tensor& farthest, Tensor& control, int64_t engine, int64_t threads, int64_t, int64_t, int64_t,
-                          int64_t) {
-  const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
+void weighted_source_sums(const std::vector<Tensor>& arcs, const Tensor& sources, Tensor& sums, Tensor& farthest,
+                          Tensor& control, int64_t engine, const std::vector<int64_t>& launch) {
+  const WeightedGraph graph = record<WeightedGraph, 6>(arcs);
   double* const all_sums = sums.mutable_data_ptr<double>();
   double* const all_farthest = farthest.mutable_data_ptr<double>();
   const auto batch = [&](int64_t first) {
     return WeightedDistanceBatch{0, nullptr, all_sums + 3 * first, all_farthest + first, nullptr};
   };
-  if (whole(weight)) distances<int32_t>(graph, sources, control, WeightedEngine{engine}, threads, batch);
-  else distances<double>(graph, sources, control, WeightedEngine{engine}, threads, batch);
+  if (whole(graph.weight))
+    distances<int32_t>(graph, sources, control, WeightedEngine{engine}, launch_of(launch).threads, batch);
+  else distances<double>(graph, sources, control, WeightedEngine{engine}, launch_of(launch).threads, batch);
 }
 
-void weighted_distances(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
-                        const Tensor& row, const Tensor& back_weight, const Tensor& sources, Tensor& out,
-                        Tensor& control, int64_t engine, int64_t threads, int64_t, int64_t, int64_t, int64_t) {
-  const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
+void weighted_distances(const std::vector<Tensor>& arcs, const Tensor& sources, Tensor& out, Tensor& control,
+                        int64_t engine, const std::vector<int64_t>& launch) {
+  const WeightedGraph graph = record<WeightedGraph, 6>(arcs);
   char* const rows = static_cast<char*>(out.data_ptr());
-  const int64_t bytes = (rowptr.numel() - 1) * out.element_size();
+  const int64_t bytes = (graph.rowptr.numel() - 1) * out.element_size();
   const auto batch = [&](int64_t first) {
     return WeightedDistanceBatch{0, nullptr, nullptr, nullptr, rows + first * bytes};
   };
-  if (whole(weight)) distances<int32_t>(graph, sources, control, WeightedEngine{engine}, threads, batch);
-  else distances<double>(graph, sources, control, WeightedEngine{engine}, threads, batch);
+  if (whole(graph.weight))
+    distances<int32_t>(graph, sources, control, WeightedEngine{engine}, launch_of(launch).threads, batch);
+  else distances<double>(graph, sources, control, WeightedEngine{engine}, launch_of(launch).threads, batch);
 }
 
+STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
+  // path_dependency with weights: int32 or float64, finite and > 0, aligned with col and row. arcs: rowptr, col,
+  // weight, colptr, row, back_weight. engine is a WeightedEngine (weighted/weighted_search.h). sums are [sources, 3]:
+  // d, 1/d, 1 over the vertices at a distance > 0; farthest is the largest d. out is [sources, n] with the type of the
+  // weights; unreached vertices are -1 or inf.
+  m.def(
+      "weighted_dependency(Tensor[] arcs, Tensor sources, Tensor source_weight, Tensor own_weight, "
+      "Tensor target_weight, Tensor through_weight, Tensor(a!) scores, Tensor(b!) control, int measure, int engine, "
+      "int rung, int[] launch, float tie_tolerance, Tensor? copies=None, Tensor? limits=None) -> Tensor");
+  m.def(
+      "weighted_source_sums(Tensor[] arcs, Tensor sources, Tensor(a!) sums, Tensor(b!) farthest, Tensor(c!) control, "
+      "int engine, int[] launch) -> ()");
+  m.def(
+      "weighted_distances(Tensor[] arcs, Tensor sources, Tensor(a!) out, Tensor(b!) control, int engine, "
+      "int[] launch) -> ()");
+}
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("weighted_dependency", TORCH_BOX(&weighted_dependency));
   m.impl("weighted_source_sums", TORCH_BOX(&weighted_source_sums));

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/records.h"
 #include "weighted/weighted_search.h"
 #include "weighted/cuda/relax_distances.cuh"
 #include "weighted/cuda/weighted_tensors.cuh"
@@ -86,18 +87,15 @@ void any_distances(const WeightedTensors& tensors, const Tensor& sources, void* 
 }  // namespace
 
 // Synchronises with the device.
-Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
-                           const Tensor& row, const Tensor& back_weight, const Tensor& sources,
-                           const Tensor& source_weight, const Tensor& own_weight, const Tensor& target_weight,
-                           const Tensor& through_weight, Tensor& scores, Tensor& control, int64_t measure,
-                           int64_t engine, int64_t rung, int64_t threads, double tie_tolerance, int64_t flight,
-                           int64_t lanes, int64_t strategy, int64_t blocks, std::optional<Tensor> copies,
+Tensor weighted_dependency(const std::vector<Tensor>& arcs, const Tensor& sources, const Tensor& source_weight,
+                           const Tensor& own_weight, const Tensor& target_weight, const Tensor& through_weight,
+                           Tensor& scores, Tensor& control, int64_t measure, int64_t engine, int64_t rung,
+                           const std::vector<int64_t>& launch, double tie_tolerance, std::optional<Tensor> copies,
                            std::optional<Tensor> limits) {
-  const Launch launch = {threads, flight, lanes, strategy, blocks};
-  const WeightedTensors tensors = {rowptr, col, weight, colptr, row, back_weight};
+  const WeightedTensors tensors = record<WeightedTensors, 6>(arcs);
   same_device("weighted_dependency", tensors.device(),
-              {&col, &weight, &colptr, &row, &back_weight, &sources, &source_weight, &own_weight, &target_weight,
-               &through_weight, &scores});
+              {&tensors.col, &tensors.weight, &tensors.colptr, &tensors.row, &tensors.back_weight, &sources,
+               &source_weight, &own_weight, &target_weight, &through_weight, &scores});
   if (copies) same_device("weighted_dependency", tensors.device(), {&*copies});
   const torch::stable::accelerator::DeviceGuard guard(tensors.device());
   Tensor result = torch::stable::new_empty(control, {1});
@@ -105,9 +103,9 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
   *highest = std::max<int64_t>(rung, static_cast<int64_t>(Rung::float64));  // counts do not use float32 here
   const Sources all = {sources.numel(), sources.const_data_ptr<int64_t>(), source_weight.const_data_ptr<double>(),
                        own_weight.const_data_ptr<double>()};
-  if (all.count == 0 || rowptr.numel() <= 1) return result;
-  TensorScratch scratch(rowptr);
-  const Run run = run_on(tensors.device(), scratch, control, launch);
+  if (all.count == 0 || tensors.rowptr.numel() <= 1) return result;
+  TensorScratch scratch(tensors.rowptr);
+  const Run run = run_on(tensors.device(), scratch, control, launch_of(launch));
   const double *const b = target_weight.const_data_ptr<double>(), *const h = through_weight.const_data_ptr<double>();
   const double* const c = copies ? copies->const_data_ptr<double>() : nullptr;
   const auto with = [&](auto graph, auto run_with) {
@@ -120,25 +118,22 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
   return result;
 }
 
-void weighted_source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
-                          const Tensor& row, const Tensor& back_weight, const Tensor& sources, Tensor& sums,
-                          Tensor& farthest, Tensor& control, int64_t engine, int64_t threads, int64_t flight,
-                          int64_t lanes, int64_t strategy, int64_t blocks) {
-  const WeightedTensors tensors = {rowptr, col, weight, colptr, row, back_weight};
-  same_device("weighted_source_sums", tensors.device(),
-              {&col, &weight, &colptr, &row, &back_weight, &sources, &sums, &farthest});
+void weighted_source_sums(const std::vector<Tensor>& arcs, const Tensor& sources, Tensor& sums, Tensor& farthest,
+                          Tensor& control, int64_t engine, const std::vector<int64_t>& launch) {
+  const WeightedTensors tensors = record<WeightedTensors, 6>(arcs);
+  same_device(
+      "weighted_source_sums", tensors.device(),
+      {&tensors.col, &tensors.weight, &tensors.colptr, &tensors.row, &tensors.back_weight, &sources, &sums, &farthest});
   any_distances(tensors, sources, nullptr, sums.mutable_data_ptr<double>(), farthest.mutable_data_ptr<double>(),
-                control, engine, {threads, flight, lanes, strategy, blocks});
+                control, engine, launch_of(launch));
 }
 
-void weighted_distances(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
-                        const Tensor& row, const Tensor& back_weight, const Tensor& sources, Tensor& out,
-                        Tensor& control, int64_t engine, int64_t threads, int64_t flight, int64_t lanes,
-                        int64_t strategy, int64_t blocks) {
-  const WeightedTensors tensors = {rowptr, col, weight, colptr, row, back_weight};
-  same_device("weighted_distances", tensors.device(), {&col, &weight, &colptr, &row, &back_weight, &sources, &out});
-  any_distances(tensors, sources, out.mutable_data_ptr(), nullptr, nullptr, control, engine,
-                {threads, flight, lanes, strategy, blocks});
+void weighted_distances(const std::vector<Tensor>& arcs, const Tensor& sources, Tensor& out, Tensor& control,
+                        int64_t engine, const std::vector<int64_t>& launch) {
+  const WeightedTensors tensors = record<WeightedTensors, 6>(arcs);
+  same_device("weighted_distances", tensors.device(),
+              {&tensors.col, &tensors.weight, &tensors.colptr, &tensors.row, &tensors.back_weight, &sources, &out});
+  any_distances(tensors, sources, out.mutable_data_ptr(), nullptr, nullptr, control, engine, launch_of(launch));
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CUDA, m) {

@@ -1,4 +1,4 @@
-// The lane kernels for AVX-512 processors.
+// The lane kernels for AVX2 processors.
 #if defined(__x86_64__)
 #include <sys/mman.h>
 
@@ -18,9 +18,9 @@
 
 #include <immintrin.h>
 
-#pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi,bmi2,popcnt,prfchw")
+#pragma GCC target("avx2,fma,bmi,bmi2,popcnt")
 
-#define TORCHCENT_ISA avx512
-#define TORCHCENT_AVX512  // with some compilers, the pragma does not define __AVX512F__
-#include "core/cpu/lane_kernels.h"
+#define TORCHCENT_ISA avx2
+#define TORCHCENT_AVX2  // with some compilers, the pragma does not define __AVX2__
+#include "kernels/cpu/lane_kernels.h"
 #endif

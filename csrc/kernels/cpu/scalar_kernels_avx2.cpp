@@ -19,5 +19,5 @@
 
 #define TORCHCENT_ISA avx2
 #define TORCHCENT_AVX2  // with some compilers, the pragma does not define __AVX2__
-#include "core/cpu/scalar_kernels.h"
+#include "kernels/cpu/scalar_kernels.h"
 #endif

@@ -1,4 +1,5 @@
-// The lane kernels for any processor.
+// The lane kernels for AVX-512 processors.
+#if defined(__x86_64__)
 #include <sys/mman.h>
 
 #include <cstddef>
@@ -15,10 +16,11 @@
 #include "tiny/cpu/tiny_search.h"
 #include "weighted/weighted_search.h"
 
-// On x86-64 only processors without AVX2, and the tests, run these: -O1 compiles them in half of the time.
-#if defined(TORCHCENT_RELEASE) && defined(__x86_64__) && !defined(__clang__)
-#pragma GCC optimize("O1")
-#endif
+#include <immintrin.h>
 
-#define TORCHCENT_ISA portable
-#include "core/cpu/lane_kernels.h"
+#pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi,bmi2,popcnt,prfchw")
+
+#define TORCHCENT_ISA avx512
+#define TORCHCENT_AVX512  // with some compilers, the pragma does not define __AVX512F__
+#include "kernels/cpu/lane_kernels.h"
+#endif

@@ -18,4 +18,4 @@
 #endif
 
 #define TORCHCENT_ISA portable
-#include "core/cpu/scalar_kernels.h"
+#include "kernels/cpu/scalar_kernels.h"

@@ -1,49 +1,22 @@
-// The arguments that paths/cuda/path_dependency.cu passes to the engines on CUDA. All pointers are device pointers
-// unless noted.
+// What an operator on CUDA passes to its kernels: arcs, memory and the device. All pointers are device pointers unless
+// noted.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <limits>
 #include <stdexcept>
 #include <string>
 
 #define TORCHCENT_ISA cuda
 #include "core/control.h"
-#include "paths/search.h"
-#include "paths/betweenness.h"
+#include "core/cpu/simd_level.h"
 
 namespace torchcent::cuda {
 
 struct Arcs {
   const int64_t* rowptr;  // [n + 1]
   const int32_t* col;     // [m]
-};
-
-struct Graph {
-  int64_t n, m;
-  Arcs out;                                               // successors
-  Arcs in;                                                // predecessors; the same pointers as out in a symmetric graph
-  const double* target_weight;                            // b [n]
-  const double* through_weight;                           // h [n]
-  const double* copies;                                   // twins that each vertex stands for [n]; null: one
-  int64_t deepest = std::numeric_limits<int64_t>::max();  // levels beyond it are not searched
-  Measure measure = Measure::betweenness;                 // for the visitors by depth
-  // Each limit has scores of its own, over the pairs within it; null: there are none. On the host, ascending; in hops,
-  // of which the largest is `deepest`, or of a weighted graph in WeightedGraph.
-  const int64_t* limits = nullptr;
-  int64_t num_limits = 1;
-
-  bool symmetric() const { return out.col == in.col; }
-  bool several() const { return num_limits > 1; }
-};
-
-struct Sources {
-  int64_t count;
-  const int64_t* vertex;  // [count]
-  const double* weight;   // a [count]
-  const double* own;      // c [count]
 };
 
 // Memory from PyTorch's allocator, released at the end of the call (stream-ordered: no synchronisation).
@@ -83,12 +56,5 @@ inline void to_host(void* to, const void* from, size_t bytes, cudaStream_t strea
 }
 // To be called after every launch.
 inline void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }
-
-// An engine is
-//   template <class Visitor> Rung lanes_run(const Graph&, const Sources&, double* scores, Rung first, const Run&);
-//   template <class Visitor> Rung queue_run(const Graph&, const Sources&, double* scores, Rung first, const Run&);
-// where Visitor is one of those of paths/betweenness.h (namespace torchcent::cuda). It adds the contributions of the
-// sources to scores ([limits, n], or [limits, m] by slot of `out`), starts the ladder at rung `first`, and returns the
-// highest rung that was needed. The lanes engine passes sources that overflow float64 to queue_run with Rung::wide.
 
 }  // namespace torchcent::cuda
