@@ -65,6 +65,12 @@ def test_the_manual_is_short():
     assert sum(map(len, pages)) <= 3000
 
 
+def test_files_that_the_pages_for_contributors_name_exist():
+    for page in DOCS.glob("contributing/*.md"):
+        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), (page.name, target)
+
+
 def test_every_notebook_is_in_the_table_of_contents():
     listed = re.findall(r"^notebooks/(\w+)$", (DOCS / "index.md").read_text(), re.M)
     assert sorted(listed) == sorted(path.stem for path in DOCS.parent.glob("notebooks/*.ipynb"))
