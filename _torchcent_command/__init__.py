@@ -57,6 +57,9 @@ def begin(arguments: Sequence[str]) -> Namespace | int:
             print(script(args.shell), flush=True)
             return 0
         return args
+    except ImportError as error:  # of what writes scripts for shells
+        print(f"torchcent: error: {error}", file=sys.stderr)
+        return 2
     except SystemExit as stop:  # raised by argparse
         with contextlib.suppress(BrokenPipeError):
             sys.stdout.flush()

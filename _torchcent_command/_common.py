@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Sequence
 
-#: creates the parser of a subcommand from its name, its help, and text to show after the examples
+#: creates the parser of a subcommand from its name, its help, and text to show after the examples;
+#: `fill` adds its options, when they are needed
 Add = Callable[..., argparse.ArgumentParser]
 
 #: names for --format; each also by its suffix (torchcent.io.FORMATS)
@@ -19,15 +21,16 @@ WRITTEN = (
 )  # fmt: skip
 #: formats of tables of scores (torchcent.io.write_scores)
 TABLES = ("csv", "tsv", "json", "npy", "npz", "parquet", "geojson", "gpkg")
+#: those of tables whose rows are no vertices or edges
+PLAIN_TABLES = ("csv", "tsv", "json", "npz", "parquet")
 SIMILARITIES = ("inverse", "log")
-PATH_ENGINES = ("auto", "lanes", "queue", "hierarchy", "tensor", "relax", "dijkstra", "reference")
 DISTANCE_ENGINES = ("auto", "bits", "hierarchy", "tensor", "relax", "dijkstra")
-#: of measures that are sums of distances
-SUM_ENGINES = (*DISTANCE_ENGINES, "reference")
 
 
-def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argparse._ArgumentGroup:
-    """Adds options for the graph and its format; with `weight_options` if weights are distances."""
+def graph_options(
+    parser: argparse.ArgumentParser, weights: str = "lengths"
+) -> argparse._ArgumentGroup:
+    """Adds options for the graph and its format, and for what weights are, unless that is ""."""
     parser.add_argument(
         "graph", metavar="GRAPH", help="a graph file, networkx:NAME, or - for standard input"
     )
@@ -78,16 +81,19 @@ def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argp
         "name or label, if every node has one of its own)",
     )  # fmt: skip
     if weights:
-        weight_options(parser)
+        _weight_options(parser, weights)
+    else:
+        parser.set_defaults(weights=False, similarity=None)
     return group
 
 
-def weight_options(parser: argparse.ArgumentParser) -> None:
+def _weight_options(parser: argparse.ArgumentParser, weights: str) -> None:
     """Adds options for the interpretation of the third column."""
+    how = "distances, finite and > 0" if weights == "lengths" else f"{weights}, finite and >= 0"
     group = parser.add_argument_group("weights")
     group.add_argument(
         "--weights", action=argparse.BooleanOptionalAction, default=None,
-        help="use them as distances, finite and > 0 (default: count hops, with a message)",
+        help=f"use them as {how} (default: they do not count, with a message)",
     )  # fmt: skip
     group.add_argument(
         "--similarity", choices=SIMILARITIES,
@@ -166,6 +172,11 @@ def accuracy(text: str) -> tuple[float, float]:
         return float(epsilon), float(delta or 0.1)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not EPS or EPS,DELTA") from None
+
+
+def vertices(text: str) -> int | str:
+    """A number of vertices, or a file of their names."""
+    return int(text) if text.isdecimal() and not os.path.exists(text) else text
 
 
 def _comments(text: str) -> str | None:

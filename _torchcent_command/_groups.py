@@ -1,4 +1,4 @@
-"""Options of the subcommands about groups of vertices, given or found."""
+"""Options of the subcommands about groups of vertices that are found."""
 
 from __future__ import annotations
 
@@ -8,79 +8,20 @@ from _torchcent_command import _common
 
 #: formats of communities: lines of labels, mcl's native matrix, tables
 CLUSTERS = ("txt", "mci", "csv", "json", "npz", "parquet")
-_TABLES = ("csv", "tsv", "json", "npz", "parquet")
-
-_GIVEN = """\
-A group is a list of vertices, by the names that the file has for them. FILE has one group per line,
-its names separated by tabs, or by blanks if there is no tab: the form in which mcl and communities
-write clusters. In --group, a name in double quotes may hold commas. Each group has a score of its
-own."""
 
 _COMMUNITIES = """\
 Communities are written one per line, names separated by tabs, the largest first. A file OUT that
 ends in .csv, .json, .npz or .parquet is a table of vertices and the numbers of their communities
 instead. By default they are those of the largest modularity, with --count those of the last level.
-A round takes the time of 'betweenness --edges', and there are as many as edges: for a large graph,
+A round takes the time of 'edge-betweenness', and there are as many as edges: for a large graph,
 use --count or --max-rounds, and --per-round."""
 
 
 def add_parsers(add: _common.Add) -> None:
-    parser = add("group-betweenness", "shortest paths through groups of vertices", _GIVEN)
-    _common.graph_options(parser)
-    _given_options(parser)
-    _raw_option(parser, "number of pairs")
-    parser.add_argument("--endpoints", action="store_true", help="also count the ends of a path")
-    _common.tie_options(parser)
-    _scored_options(parser)
-
-    parser = add("group-closeness", "reciprocal of the mean distance to groups of vertices", _GIVEN)
-    _common.graph_options(parser)
-    _given_options(parser)
-    parser.add_argument(
-        "--outgoing", action="store_true", help="distances from the group, not to it"
-    )
-    _scored_options(parser)
-
-    parser = add("group-degree", "share of the other vertices that are next to a group", _GIVEN)
-    _unweighted_graph(parser)
-    _given_options(parser)
-    _raw_option(parser, "number of other vertices")
-    parser.add_argument(
-        "--incoming", action="store_true", help="tails of arcs to the group, not heads from it"
-    )
-    _scored_options(parser)
-
     parser = add("prominent-group", "vertices that together cover the most shortest paths")
     _prominent_options(parser)
     parser = add("communities", "division of a graph by edge betweenness", _COMMUNITIES)
     _community_options(parser)
-
-
-def _given_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--group", action="append", default=[], metavar="NAME,...",
-        help="the vertices of a group; may be given several times",
-    )  # fmt: skip
-    parser.add_argument("--groups", metavar="FILE", help="a file with one group per line")
-
-
-def _raw_option(parser: argparse.ArgumentParser, by: str) -> None:
-    parser.add_argument(
-        "--raw", dest="normalized", action="store_false", help=f"do not divide by the {by}"
-    )
-
-
-def _scored_options(parser: argparse.ArgumentParser) -> None:
-    _common.out_option(parser, "the groups with their scores", _TABLES)
-    _common.escape_option(parser)
-    _common.top_option(parser)
-    _common.json_option(parser)
-    _common.run_options(parser)
-
-
-def _unweighted_graph(parser: argparse.ArgumentParser) -> None:
-    _common.graph_options(parser, weights=False)
-    parser.set_defaults(weights=False, similarity=None)
 
 
 def _prominent_options(parser: argparse.ArgumentParser) -> None:
@@ -104,7 +45,7 @@ def _prominent_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--endpoints", action="store_true", help="also count the ends of a path")
     _common.tie_options(parser)
     _common.seed_option(parser, "random paths")
-    _common.out_option(parser, "the vertices", _TABLES)
+    _common.out_option(parser, "the vertices", _common.PLAIN_TABLES)
     _common.escape_option(parser)
     _common.json_option(parser)
     _common.run_options(parser)

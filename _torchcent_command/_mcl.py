@@ -21,7 +21,7 @@ mcl --abc; of copies of an edge the largest weight counts."""
 
 def add_parsers(add: _common.Add) -> None:
     parser = add("mcl", "Markov clustering, as van Dongen's mcl does it", _MORE)
-    _common.graph_options(parser, weights=False)
+    _common.graph_options(parser, "")
     group = parser.add_argument_group("weights")
     group.add_argument("--abc", action="store_true", help="the file is mcl's label input")
     group.add_argument(

@@ -44,7 +44,7 @@ def add_parsers(add: _common.Add) -> None:
         help="write the matrix: .npy or .zarr; - is standard output, in place of other results",
     )  # fmt: skip
     parser.add_argument(
-        "--sources", metavar="FILE|K",
+        "--sources", type=_common.vertices, metavar="FILE|K",
         help="only rows of these vertices, one name per line, or of K random vertices",
     )  # fmt: skip
     _common.seed_option(parser)

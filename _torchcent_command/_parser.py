@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from _torchcent_command import _files, _groups, _mcl, _pairs, _scores
+
+#: adds options to a parser
+Fill = Callable[[argparse.ArgumentParser], None]
 
 _EXAMPLES = """\
   torchcent betweenness friends.csv --top 10            # the ten most central vertices
   torchcent betweenness soc.txt.gz -o scores.csv --plot scores.png
   torchcent betweenness road.gr --sources 512 --seed 1  # estimate from 512 pivots
-  torchcent betweenness web.mtx --approx 0.001 --time-limit 60
-  torchcent betweenness networkx:les_miserables --edges         # edges instead of vertices
-  torchcent betweenness road.gr --variant distance      # long paths count less
+  torchcent betweenness-approx web.mtx --epsilon 0.001 --time-limit 60
+  torchcent edge-betweenness networkx:les_miserables    # edges instead of vertices
+  torchcent betweenness-variant road.gr --variant distance      # long paths count less
   torchcent betweenness road.gr --weights               # by the lengths in the file
   torchcent betweenness ppi.tsv --similarity inverse    # the third column is a similarity
   torchcent closeness soc.txt.gz -o scores.csv          # exact, of all vertices
-  torchcent closeness links.csv --directed --outgoing   # distances from the vertex, not to it
+  torchcent closeness links.csv --directed --reversed   # distances from the vertex, not to it
   torchcent harmonic road.gr --sources 512 --normalized
-  torchcent eccentricity roads.csv --component          # within each component
+  torchcent eccentricity roads.csv --disconnected component
+  torchcent pagerank links.csv --directed --personalization start.txt
+  torchcent node-features friends.csv --measures degree,core_number,pagerank -o features.npz
   torchcent diameter roads.csv --average --effective 0.9
   torchcent apsp friends.csv -o dist.npy                # distances of all pairs
   torchcent apsp roads.csv -o dist.npy --sources 100 > rows.txt
   torchcent closure calls.csv --directed -o calls.npz   # who reaches whom
   torchcent group-betweenness friends.csv --group Ada,Bob --group Cleo,Di
   torchcent group-closeness friends.csv --groups clusters.txt -o scores.csv
-  torchcent group-degree calls.csv --directed --incoming --group Ada,Bob
+  torchcent group-degree calls.csv --directed --direction in --group Ada,Bob
   torchcent prominent-group web.mtx -k 10               # which ten cover most paths?
   torchcent communities networkx:karate_club --levels   # Girvan and Newman's method
   torchcent communities soc.txt --count 20 --per-round 0.02 --approx 0.001 -o communities.csv
@@ -53,12 +58,26 @@ its format is that of --format or found in the data, compressed or not."""
 
 def _epilog(command: str = "", more: str = "") -> str:
     """The examples of a command, or of all commands, additional text, and the forms of GRAPH."""
-    lines = [x for x in _EXAMPLES.split("\n") if f"torchcent {command}" in x]
-    return "\n\n".join(filter(None, ["\n".join(["examples:", *lines]), more, _GRAPHS]))
+    word = f"torchcent {command} " if command else ""
+    lines = [line for line in _EXAMPLES.split("\n") if word in line]
+    examples = "\n".join(["examples:", *lines]) if lines else ""
+    return "\n\n".join(filter(None, [examples, more, _GRAPHS]))
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports errors in one line with what may have been meant; accepts no abbreviations."""
+    """Reports errors in one line with what may have been meant; accepts no abbreviations.
+
+    Attributes:
+        fill: adds the options. It is called for the subcommand that is used alone, of many.
+    """
+
+    fill: Fill | None = None
+
+    def filled(self) -> Parser:
+        fill, self.fill = self.fill, None
+        if fill is not None:
+            fill(self)
+        return self
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
@@ -77,6 +96,15 @@ class Parser(argparse.ArgumentParser):
         """Values that are joined to an option, as in ``-I2``, but no beginnings of ``-scheme``."""
         found: list[Any] = super()._get_option_tuples(option_string)
         return [option for option in found if option[1] == option_string[:2]]
+
+
+class _Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
+    """Adds the options of a subcommand before they are parsed."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, *more: Any) -> None:
+        if values[0] in self.choices:
+            self.choices[values[0]].filled()
+        super().__call__(parser, namespace, values, *more)
 
 
 class _Version(argparse.Action):
@@ -108,13 +136,18 @@ def parser() -> Parser:
         epilog=_epilog(), formatter_class=raw,
     )  # fmt: skip
     whole.add_argument("--version", action=_Version, nargs=0, help="print the version")
-    commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = whole.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", action=_Commands
+    )
 
-    def add(name: str, text: str, more: str = "") -> argparse.ArgumentParser:
-        return commands.add_parser(
-            name, help=text, description=text[0].upper() + text[1:] + ".",
+    def add(name: str, text: str, more: str = "", fill: Fill | None = None) -> Parser:
+        text = text[0].upper() + text[1:]
+        command: Parser = commands.add_parser(
+            name, help=text, description=f"{text}.",
             epilog=_epilog(name, more), formatter_class=raw,
         )  # fmt: skip
+        command.fill = fill
+        return command
 
     _scores.add_parsers(add)
     _pairs.add_parsers(add)
@@ -162,5 +195,5 @@ def subparsers(of: argparse.ArgumentParser) -> dict[str, Any]:
     """The subcommands of a parser."""
     for action in of._actions:
         if isinstance(action, argparse._SubParsersAction):
-            return dict(action.choices)
+            return {name: each.filled() for name, each in action.choices.items()}
     return {}

@@ -1,4 +1,4 @@
-"""The subcommands and their options as records, for shell completion and the documentation."""
+"""The subcommands and their options as records, for the documentation."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from _torchcent_command import _common
 from _torchcent_command._parser import subparsers
 
 #: values of options that the parser takes as text, for completion
-_VALUES = {
+VALUES = {
     "format": _common.FORMATS,
     "device": ("cpu", "cuda", "all"),
     "reduce": ("auto", "none", "fold", "blocks", "twins", "chains"),
 }
-_FILES = ("GRAPH", "OUT", "FILE", "FILE|K", "FOLDER")
+_FILES = ("GRAPH", "OUT", "FILE", "FILE|K", "FILE|X", "FOLDER")
 
 
 class Option(NamedTuple):
@@ -25,7 +25,6 @@ class Option(NamedTuple):
         flags: its names; none for a positional argument.
         value: the placeholder of its value; "" for a flag without a value.
         values: the known values; not all where others are accepted, too.
-        files: whether the value names a file or folder.
         group: the heading under which ``--help`` lists it.
         hidden: whether ``--help`` leaves it out.
     """
@@ -33,7 +32,6 @@ class Option(NamedTuple):
     flags: tuple[str, ...]
     value: str
     values: tuple[str, ...]
-    files: bool
     required: bool
     help: str
     group: str
@@ -72,6 +70,11 @@ def tree(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterat
         yield from tree(each, (*words, name))
 
 
+def names_file(action: argparse.Action) -> bool:
+    """Whether its value is a file or folder."""
+    return action.nargs != 0 and action.metavar in _FILES
+
+
 def _option(action: argparse.Action, group: str) -> Option:
     takes, hidden = action.nargs != 0, action.help == argparse.SUPPRESS
     choices = tuple(map(str, action.choices or ()))
@@ -80,8 +83,7 @@ def _option(action: argparse.Action, group: str) -> Option:
     return Option(
         tuple(action.option_strings),
         value if takes else "",
-        (choices or _VALUES.get(action.dest, ())) if takes else (),
-        takes and shown in _FILES,
+        (choices or VALUES.get(action.dest, ())) if takes else (),
         action.required,
         "" if hidden else (action.help or "").replace("%%", "%"),
         group,

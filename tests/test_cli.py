@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import functools
 import json
 import os
 import subprocess
@@ -15,8 +16,8 @@ import torch
 from commands import refused, run, table
 
 import torchcent
-from _torchcent_command._scores import SCORED, Scored
 from torchcent import cli
+from torchcent.engines._measures import MEASURES
 from torchcent.io import read
 
 FRIENDS = "source,target\nAda,Bob\nBob,Cleo\nCleo,Di\nDi,Bob\nCleo,Eve\n"
@@ -44,9 +45,9 @@ def scores_of(path):
     [
         ([], {}),
         (["--normalized"], {}),
-        (["--raw"], {"normalized": False}),
+        (["--no-normalized"], {"normalized": False}),
         (["--endpoints"], {"endpoints": True}),
-        (["--raw", "--endpoints"], {"normalized": False, "endpoints": True}),
+        (["--no-normalized", "--endpoints"], {"normalized": False, "endpoints": True}),
         (["--engine", "tensor"], {}),
         (["--threads", "1", "--memory", "1G"], {}),
     ],
@@ -93,7 +94,7 @@ def test_table_is_aligned_for_wide_letters(capsys, tmp_path):
 
 
 def test_edges(capsys, friends):
-    code, out, _ = run(capsys, "betweenness", "friends.csv", "--edges", "-o", "out.json", "--top=3")
+    code, out, _ = run(capsys, "edge-betweenness", "friends.csv", "-o", "out.json", "--top=3")
     assert code == 0
     assert table(out)[0] == ["rank", "source", "target", "edge", "betweenness", "share"]
     found = json.loads(Path("out.json").read_text(encoding="utf-8"))
@@ -107,17 +108,18 @@ def test_edges(capsys, friends):
 def test_edges_once_without_loops(capsys, tmp_path):
     path = tmp_path / "g.txt"
     path.write_text("0 1\n1 0\n0 1\n1 1\n1 2\n")
-    run(capsys, "betweenness", path, "--edges", "-o", tmp_path / "e.csv", "--raw")
+    command = ["edge-betweenness", path, "-o", tmp_path / "e.csv", "--no-normalized"]
+    run(capsys, *command)
     assert (tmp_path / "e.csv").read_text().split() == [
         "source,target,edge_betweenness", "0,1,2.0", "1,2,2.0",
     ]  # fmt: skip
-    run(capsys, "betweenness", path, "--edges", "-o", tmp_path / "e.csv", "--raw", "--directed")
+    run(capsys, *command, "--directed")
     body = (tmp_path / "e.csv").read_text().split()[1:]
     assert [line.rsplit(",", 1)[0] for line in body] == ["0,1", "1,0", "1,2"]
 
 
 def test_stress(capsys, friends):
-    _, out, _ = run(capsys, "betweenness", "friends.csv", "--stress")
+    _, out, _ = run(capsys, "stress", "friends.csv")
     _, body = table(out)
     paths = dict.fromkeys(friends, 0)
     for s in friends:
@@ -197,21 +199,6 @@ def test_networks_of_networkx(capsys, tmp_path, name, function):
     truth = networkx.betweenness_centrality(getattr(networkx, function)())
     assert code == 0
     assert scores_of(out) == pytest.approx({str(k): v for k, v in truth.items()})
-
-
-def test_a_new_measure_is_a_few_lines(capsys, friends, monkeypatch):
-    options = Scored(
-        "number of neighbours",
-        lambda parser: parser.add_argument("--half", action="store_true"),
-    )
-    measure = cli.Measure(
-        lambda graph, args: ("neighbours", graph.degree / (2 if args.half else 1)),
-    )
-    monkeypatch.setitem(SCORED, "neighbours", options)
-    monkeypatch.setitem(cli.MEASURES, "neighbours", measure)
-    code, out, _ = run(capsys, "neighbours", "friends.csv", "--half", "--top", "1")
-    assert code == 0
-    assert table(out)[1][0][:4] == ["1", "Bob", "3", "1.50000"]
 
 
 # ---- the other commands
@@ -336,19 +323,16 @@ def test_config_version_help(capsys):
         ("betweenness friends.csv --engine foo", "invalid choice: 'foo'"),
         ("betweenness friends.csv --sources 6", "6"),
         ("betweenness friends.csv --sources 0", "0"),
-        ("betweenness friends.csv --sources x", "invalid int value: 'x'"),
+        ("betweenness friends.csv --sources x", "x: no such file"),
         ("betweenness friends.csv --threads 0", "--threads 0; accepted: 1 to 4096"),
         ("betweenness friends.csv --top -1", "--top -1; accepted: 0 or more"),
         ("betweenness friends.csv --memory 1", "memory"),
         ("betweenness friends.csv --memory lots", "'lots' is not a size"),
-        ("betweenness friends.csv --raw --normalized", "not allowed with"),
-        ("betweenness friends.csv --edges --stress", "not allowed with"),
+        ("betweenness friends.csv --raw", "unrecognized arguments: --raw"),
         ("betweenness friends.csv --directed --undirected", "not allowed with"),
-        ("betweenness friends.csv --edges --endpoints", "--endpoints: not for edge betweenness"),
-        (
-            "betweenness friends.csv --edges --plot p.png",
-            "friends.csv has no coordinates; --coordinates",
-        ),
+        ("edge-betweenness friends.csv --endpoints", "unrecognized arguments: --endpoints"),
+        ("edge-betweenness friends.csv --reversed", "unrecognized arguments: --reversed"),
+        ("edge-betweenness friends.csv --plot p.png", "friends.csv has no coordinates"),
         ("betweenness friends.csv --num-nodes 2", "names 5 vertices"),
         ("betweenness friends.csv --format foo", "format='foo' is unknown"),
         ("betweenness friends.csv -o out.xls", "unknown suffix '.xls'"),
@@ -407,12 +391,13 @@ def test_missing_extras(capsys, friends, monkeypatch):
 
 
 def test_interrupt_leaves_the_old_file(capsys, friends, monkeypatch):
-    def interrupted(*_):
+    @functools.wraps(torchcent.betweenness)
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     Path("out.csv").write_text("old\n")
-    measure = dataclasses.replace(cli.MEASURES["betweenness"], run=interrupted)
-    monkeypatch.setitem(cli.MEASURES, "betweenness", measure)
+    measure = dataclasses.replace(MEASURES["betweenness"], function=interrupted)
+    monkeypatch.setitem(MEASURES, "betweenness", measure)
     code, out, err = run(capsys, "betweenness", "friends.csv", "-o", "out.csv")
     assert (code, out, err) == (130, "", "torchcent: interrupted\n")
     assert Path("out.csv").read_text() == "old\n"

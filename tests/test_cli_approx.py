@@ -1,4 +1,4 @@
-"""torchcent betweenness --approx: table, file, figure, errors."""
+"""torchcent betweenness-approx: table, file, figure, errors."""
 
 import json
 
@@ -28,7 +28,8 @@ def sampled(monkeypatch):
 
 def test_table_file_and_figure(graph, sampled, tmp_path, capsys):
     out, figure = tmp_path / "scores.json", tmp_path / "scores.png"
-    command = ["betweenness", str(graph), "--approx", "0.05,0.2", "--seed", "3", "--top", "4"]
+    command = ["betweenness-approx", str(graph), "--epsilon", "0.05", "--delta", "0.2"]
+    command += ["--seed", "3", "--top", "4"]
     assert main([*command, "-o", str(out), "--plot", str(figure)]) == 0
     said = capsys.readouterr()
     head, _, first, *_ = said.out.splitlines()
@@ -46,7 +47,7 @@ def test_table_file_and_figure(graph, sampled, tmp_path, capsys):
 
 def test_edges(graph, sampled, tmp_path, capsys):
     out = tmp_path / "edges.json"
-    command = ["betweenness", str(graph), "--edges", "--approx", "0.05", "--top", "2"]
+    command = ["edge-betweenness-approx", str(graph), "--epsilon", "0.05", "--top", "2"]
     assert main([*command, "-o", str(out)]) == 0
     said = capsys.readouterr()
     head, _, first, *_ = said.out.splitlines()
@@ -63,7 +64,7 @@ def test_edges(graph, sampled, tmp_path, capsys):
 
 
 def test_small_graphs_are_exact(capsys):
-    assert main(["betweenness", "networkx:karate_club", "--approx", "0.01", "--top", "1"]) == 0
+    assert main(["betweenness-approx", "networkx:karate_club", "--top", "1"]) == 0
     said = capsys.readouterr()
     assert "lower" not in said.out and "exact (exact scores would take" in said.err
     assert main(["betweenness", "networkx:karate_club", "--top", "1", "--quiet"]) == 0
@@ -73,15 +74,14 @@ def test_small_graphs_are_exact(capsys):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--time-limit", "3"], "--time-limit: only with --approx"),
-        (["--approx", "0.01", "--edges", "--endpoints"], "--approx and --endpoints exclude each"),
-        (["--approx", "0.01", "--raw"], "--approx and --raw exclude each other"),
-        (["--approx", "0.01", "--sources", "9"], "--approx and --sources exclude each other"),
-        (["--approx", "2"], "epsilon must be more than 0 and less than 1"),
-        (["--approx", "0.1,x"], "'0.1,x' is not EPS or EPS,DELTA"),
-        (["--approx", "0.1", "--time-limit", "-1"], "time_limit must be a positive number"),
+        (["--endpoints"], "unrecognized arguments: --endpoints"),
+        (["--sources", "9"], "unrecognized arguments: --sources"),
+        (["--epsilon", "2"], "epsilon must be more than 0 and less than 1"),
+        (["--epsilon", "x"], "invalid float value: 'x'"),
+        (["--time-limit", "-1"], "time_limit must be a positive number"),
+        (["--method", "rk", "--pivots", "degree"], "pivots"),
     ],
 )
 def test_errors(options, words, capsys):
-    assert main(["betweenness", "networkx:karate_club", *options]) == 2
+    assert main(["betweenness-approx", "networkx:karate_club", *options]) == 2
     assert words in capsys.readouterr().err

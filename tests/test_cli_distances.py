@@ -61,24 +61,24 @@ def told(out):
         ("closeness", "closeness", networkx.closeness_centrality),
         ("closeness --engine tensor", "closeness", networkx.closeness_centrality),
         (
-            "closeness --classic",
+            "closeness --no-wf-improved",
             "closeness",
             lambda g: networkx.closeness_centrality(g, wf_improved=False),
         ),
         (
-            "closeness --outgoing --threads 1 --memory 1G",
+            "closeness --reversed --threads 1 --memory 1G",
             "closeness",
             lambda g: networkx.closeness_centrality(g.reverse() if g.is_directed() else g),
         ),
-        ("harmonic", "harmonic_centrality", networkx.harmonic_centrality),
+        ("harmonic", "harmonic", networkx.harmonic_centrality),
         (
             "harmonic --normalized",
-            "harmonic_centrality",
+            "harmonic",
             lambda g: {v: x / (len(g) - 1) for v, x in networkx.harmonic_centrality(g).items()},
         ),
         (
-            "harmonic --outgoing",
-            "harmonic_centrality",
+            "harmonic --reversed",
+            "harmonic",
             lambda g: networkx.harmonic_centrality(g.reverse() if g.is_directed() else g),
         ),
     ],
@@ -100,7 +100,8 @@ def test_scores_are_networkx(capsys, folder, threads, graph, directed, options, 
 @pytest.mark.parametrize("component", [False, True])
 def test_eccentricity(capsys, folder, directed, incoming, component):
     options = [
-        *["--directed"] * directed, *["--incoming"] * incoming, *["--component"] * component,
+        *["--directed"] * directed, *["--reversed"] * incoming,
+        *["--disconnected", "component"] * component,
     ]  # fmt: skip
     code, out, _ = run(capsys, "eccentricity", "calls.csv", "-o", "out.csv", *options)
     graph = network("calls.csv", directed)
@@ -129,11 +130,11 @@ def test_pivots(capsys, folder):
 
 
 def test_file_tells_how(capsys, folder):
-    options = ["--directed", "--classic", "--outgoing", "--sources", "3", "--seed", "7"]
+    options = ["--directed", "--no-wf-improved", "--reversed", "--sources", "3", "--seed", "7"]
     run(capsys, "closeness", "calls.csv", "-o", "out.json", *options)
     assert json.loads(Path("out.json").read_text())["metadata"] == {
         "measure": "closeness", "graph": "calls.csv", "directed": True, "sources": 3, "seed": 7,
-        "classic": True, "outgoing": True,
+        "wf_improved": False, "reversed": True,
     }  # fmt: skip
 
 

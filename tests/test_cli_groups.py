@@ -1,4 +1,4 @@
-"""The subcommands about groups and communities, and betweenness --variant."""
+"""The subcommands about groups and communities, and betweenness-variant."""
 
 import csv
 import itertools
@@ -56,9 +56,9 @@ def test_groups(capsys, friends, command, directed):
     found = rows_of("out.csv")
     assert [row["group"].split(",") for row in found] == groups
     assert [int(row["size"]) for row in found] == [2, 2, 1]
-    assert [float(row[command]) for row in found] == pytest.approx(truth)
+    assert [float(row[f"group_{command}"]) for row in found] == pytest.approx(truth)
     head, body = table(out)
-    assert head == ["rank", "group", "size", command]
+    assert head == ["rank", "group", "size", "group", command]
     best = sorted(range(3), key=lambda at: -truth[at])
     assert [row[1] for row in body] == [",".join(groups[at]) for at in best]
     top = told(capsys, f"group-{command}", "friends.csv", *asked, "--top", 1)["top"]
@@ -85,16 +85,16 @@ def test_options_of_groups(capsys, friends):
     Path("arcs.csv").write_text(FRIENDS.replace("Cleo,Eve", "Cleo,Eve\nEve,Ada"))
     graph = networkx.DiGraph(x.split(",") for x in Path("arcs.csv").read_text().split())
     truth = share_of_paths(graph, ["Bob", "Di"])
-    assert score("group-betweenness", "--raw") == pytest.approx(truth * 6)
+    assert score("group-betweenness", "--no-normalized") == pytest.approx(truth * 6)
     both = share_of_paths(graph, ["Bob", "Di"], ends=True)
     assert score("group-betweenness", "--endpoints") == pytest.approx(both)
     to_group = networkx.group_closeness_centrality(graph, ["Bob", "Di"])
     from_group = networkx.group_closeness_centrality(graph.reverse(), ["Bob", "Di"])
     assert to_group != from_group
     assert score("group-closeness") == pytest.approx(to_group)
-    assert score("group-closeness", "--outgoing") == pytest.approx(from_group)
-    assert score("group-degree", "--incoming", "--raw") == 2  # Ada and Cleo
-    assert score("group-degree", "--raw") == 1  # Cleo
+    assert score("group-closeness", "--reversed") == pytest.approx(from_group)
+    assert score("group-degree", "--direction", "in", "--no-normalized") == 2  # Ada and Cleo
+    assert score("group-degree", "--no-normalized") == 1  # Cleo
 
 
 def test_weights_of_groups(capsys, tmp_path):
@@ -190,19 +190,19 @@ def test_communities_from_samples(capsys, tmp_path):
     [
         ("distance", [0, 1 / 2 + 1 / 3, 1 / 2 + 1 / 3, 0]),
         ("linear", [0, 1, 1, 0]),  # both directions of a pair together
-        ("proximal-source", [0, 1.5, 1.5, 0]),
-        ("proximal-target", [0, 1.5, 1.5, 0]),
+        ("proximal_source", [0, 1.5, 1.5, 0]),
+        ("proximal_target", [0, 1.5, 1.5, 0]),
     ],
 )
 def test_variants(capsys, tmp_path, variant, raw):
     path = tmp_path / "path.txt"
     path.write_text("0 1\n1 2\n2 3\n")
-    command = ["betweenness", path, "--variant", variant, "--raw", "-o", tmp_path / "out.json"]
-    found = told(capsys, *command)
-    name = f"{variant.replace('-', ' ')} betweenness"
-    assert (found["measure"], found["variant"]) == (name, variant)
+    command = ["betweenness-variant", path, "--variant", variant, "--no-normalized"]
+    found = told(capsys, *command, "-o", tmp_path / "out.json")
+    assert (found["measure"], found["variant"]) == ("betweenness variant", variant)
+    assert found["normalized"] is False
     written = json.loads((tmp_path / "out.json").read_text())
-    assert written[name.replace(" ", "_")] == pytest.approx(raw)
+    assert written["betweenness_variant"] == pytest.approx(raw)
 
 
 # ---- what goes wrong
@@ -211,11 +211,9 @@ def test_variants(capsys, tmp_path, variant, raw):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("betweenness friends.csv --variant foo", "invalid choice: 'foo'"),
-        ("betweenness friends.csv --variant linear --edges", "not allowed with"),
-        ("betweenness friends.csv --variant linear --endpoints", "--variant and --endpoints"),
-        ("betweenness friends.csv --variant linear --cutoff 2", "--variant and --cutoff exclude"),
-        ("betweenness friends.csv --variant linear --approx 0.1", "--approx and --variant exclude"),
+        ("betweenness-variant friends.csv --variant foo", "invalid choice: 'foo'"),
+        ("betweenness-variant friends.csv", "required: --variant"),
+        ("betweenness-variant friends.csv --variant linear --cutoff 2", "arguments: --cutoff"),
         ("group-degree friends.csv", "--group NAME,... or --groups FILE is required"),
         ("group-degree friends.csv --group Bob,Eva", "--group Bob,Eva: 'Eva' is no vertex of"),
         ("group-degree friends.csv --group Bob,Bob", "'Bob' stands there twice"),

@@ -1,5 +1,7 @@
 """The command line: --device, --checkpoint, resume, and info of the folder of a run."""
 
+import dataclasses
+import functools
 import json
 import os
 import re
@@ -14,6 +16,7 @@ from runs import SMALL, calls
 
 import torchcent
 from torchcent import cli, generate
+from torchcent.engines._measures import MEASURES
 from torchcent.runtime import _ops
 from torchcent.scale._ledger import Ledger
 
@@ -57,11 +60,11 @@ def rows(text):
 
 RUNS = {
     "betweenness": "betweenness g.npz",
-    "edges": "betweenness g.npz --edges",
-    "stress": "betweenness g.npz --stress",
-    "variant": "betweenness g.npz --variant linear",
+    "edges": "edge-betweenness g.npz",
+    "stress": "stress g.npz",
+    "variant": "betweenness-variant g.npz --variant linear",
     "pivots": "betweenness g.npz --sources 300 --seed 4",
-    "approx": "betweenness g.npz --approx 0.02 --seed 4",
+    "approx": "betweenness-approx g.npz --epsilon 0.02 --seed 4",
     "percolation": "percolation g.npz --states states.txt",
     "closeness": "closeness g.npz",
     "harmonic": "harmonic g.npz --cutoff 3 --normalized",
@@ -169,7 +172,17 @@ def test_resume_from_elsewhere(capsys, folder, stopping, tmp_path_factory, monke
 
 def test_the_last_command_counts(capsys, folder, stopping):
     run(capsys, "closeness", "g.npz", "--checkpoint", "run", "--top", "1")
-    again = ["closeness", "g.npz", "--checkpoint", "run", "--top", "2", "--classic", "-o", "s.csv"]
+    again = [
+        "closeness",
+        "g.npz",
+        "--checkpoint",
+        "run",
+        "--top",
+        "2",
+        "--no-wf-improved",
+        "-o",
+        "s.csv",
+    ]
     _, out, _ = run(capsys, *again)
     stopping(None)
     assert run(capsys, "resume", "run")[:2] == (0, out)
@@ -341,8 +354,8 @@ def test_resume_runs_nothing_else(capsys, folder):
         ("diameter g.npz --checkpoint .", "'.' is not of this command: it holds 'g.npz'; accepted"),
         ("closure g.npz --device all", "--device all: closure uses one device"),
         ("apsp g.npz -o d.csv", "d.csv: unknown suffix '.csv'; accepted: .npy, .zarr"),
-        ("betweenness g.npz --approx 0.1 --time-limit 9 --checkpoint x",
-         "--time-limit and --checkpoint exclude each other"),
+        ("betweenness-approx g.npz --epsilon 0.1 --time-limit 9 --checkpoint x",
+         "time_limit and checkpoint exclude each other"),
     ],
 )  # fmt: skip
 def test_errors(capsys, folder, arguments, message):
@@ -368,9 +381,14 @@ def test_some_cuda(capsys, folder, monkeypatch):
 )
 def test_memory(capsys, folder, monkeypatch, text, number):
     given = []
-    monkeypatch.setattr(
-        torchcent, "closeness", lambda graph, **more: given.append(more) or graph.degree.double()
-    )
+
+    @functools.wraps(torchcent.closeness)
+    def closeness(graph, **more):
+        given.append(more)
+        return graph.degree.double()
+
+    measure = dataclasses.replace(MEASURES["closeness"], function=closeness)
+    monkeypatch.setitem(MEASURES, "closeness", measure)
     assert run(capsys, "closeness", "g.npz", "--memory", text, "--device", "cpu")[0] == 0
     assert given[0]["run"].memory == number and given[0]["run"].checkpoint is None
 

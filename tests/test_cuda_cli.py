@@ -29,7 +29,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "command",
     [
-        "betweenness", "betweenness --edges", "betweenness --stress", "betweenness --sources 90",
+        "betweenness", "edge-betweenness", "stress", "betweenness --sources 90",
         "percolation --states states.txt", "closeness", "harmonic --cutoff 3", "eccentricity",
     ],
 )  # fmt: skip
@@ -62,7 +62,7 @@ def test_files(capsys, folder):
             f"mcl g.gr -o {device}.csv --plot {device}.png",
             f"closure g.gr -o {device}.npz",
             f"apsp g.gr -o {device}.npy",
-            f"betweenness g.gr --approx 0.05 -o {device}.json --plot {device}.svg",
+            f"betweenness-approx g.gr --epsilon 0.05 -o {device}.json --plot {device}.svg",
         ):
             assert run(capsys, *arguments.split(), "--device", device)[0] == 0
     for name in ("csv", "npz", "npy"):

@@ -287,17 +287,17 @@ def test_command_line(tmp_path, capsys):
 
     expected = nx.current_flow_betweenness_centrality(graph, weight="weight")
     found = rows("current-flow-betweenness")
-    assert {x["label"]: float(x["current-flow-betweenness"]) for x in found} == pytest.approx(
+    assert {x["label"]: float(x["current_flow_betweenness"]) for x in found} == pytest.approx(
         expected
     )
     expected = nx.current_flow_closeness_centrality(graph, weight="weight")
     found = rows("current-flow-closeness")
-    assert {x["label"]: float(x["current-flow-closeness"]) for x in found} == pytest.approx(
+    assert {x["label"]: float(x["current_flow_closeness"]) for x in found} == pytest.approx(
         expected
     )
     expected = nx.edge_current_flow_betweenness_centrality(graph, False, "weight")
-    found = rows("current-flow-betweenness", "--edges", "--raw")
-    column = "edge-current-flow-betweenness"
+    found = rows("edge-current-flow-betweenness", "--no-normalized")
+    column = "edge_current_flow_betweenness"
     assert {frozenset((x["source"], x["target"])): float(x[column]) for x in found} == (
         pytest.approx({frozenset(key): value for key, value in expected.items()})
     )

@@ -33,6 +33,7 @@ USES = {
     "cluster_plot.plot_clusterings(found, arcs, path='b.png')": ("matplotlib", "plot"),
     "torchcent.shortest_path_lengths(graph, out='d.zarr')": ("zarr", "zarr"),
     "found.agreement(found.labels)": ("sklearn", "cluster"),
+    "script('bash')": ("shtab", "completion"),
 }
 WITHOUT = """
 import json, sys
@@ -40,6 +41,7 @@ for name in {packages}:
     sys.modules[name] = None  # what an import of a package that is not there comes to
 import torch, torchcent
 from argparse import Namespace
+from _torchcent_command._completion import script
 from torchcent import cluster_plot, plot
 from torchcent.cli._common import read_graph
 from torchcent.io import write_scores

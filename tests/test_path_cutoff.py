@@ -370,7 +370,7 @@ def test_malformed(options, kind, said):
 def test_command_line(tmp_path, capsys):
     (tmp_path / "net.txt").write_text("0 1\n1 2\n2 3\n")
     out = tmp_path / "out.csv"
-    line = ["betweenness", str(tmp_path / "net.txt"), "--raw", "-o", str(out)]
+    line = ["betweenness", str(tmp_path / "net.txt"), "--no-normalized", "-o", str(out)]
     assert cli.main([*line, "--cutoff", "2"]) == 0
     assert [row.split(",")[2] for row in out.read_text().splitlines()[1:]] == [
         "0.0",

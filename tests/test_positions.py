@@ -373,7 +373,7 @@ def test_command(tmp_path, monkeypatch, capsys):
     nodes = json.loads((tmp_path / "n.geojson").read_text())["features"]
     assert [x["geometry"]["coordinates"] for x in nodes] == PLACES
     assert [x["properties"]["betweenness"] for x in nodes] == [0, 1, 0]
-    edges = ["betweenness", "r.gr", "--edges", "--weights"]
+    edges = ["edge-betweenness", "r.gr", "--weights"]
     assert main([*edges, "-o", "e.geojson", "--plot", "e.svg"]) == 0
     lines = json.loads((tmp_path / "e.geojson").read_text())["features"]
     assert [x["geometry"]["coordinates"] for x in lines] == [PLACES[:2], PLACES[1:]]

@@ -595,8 +595,8 @@ def test_calls_that_networkx_runs(name, options, said):
     ("name", "options", "column"),
     [
         ("pagerank", ["--alpha", "0.5"], nx.pagerank(nx.karate_club_graph(), 0.5, weight=None)),
-        ("core", [], nx.core_number(nx.karate_club_graph())),
-        ("clustering", [], nx.clustering(nx.karate_club_graph())),
+        ("core-number", [], nx.core_number(nx.karate_club_graph())),
+        ("clustering-coefficient", [], nx.clustering(nx.karate_club_graph())),
     ],
 )
 def test_command(name, options, column, tmp_path, capsys):

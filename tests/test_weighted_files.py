@@ -144,11 +144,11 @@ def towns_file(tmp_path):
 
 
 def test_weights_are_asked_for(capsys, towns_file):
-    _, hops, err = run(capsys, "betweenness", towns_file, "--raw")
+    _, hops, err = run(capsys, "betweenness", towns_file, "--no-normalized")
     assert "weights are not used (--weights" in err
-    assert run(capsys, "betweenness", towns_file, "--raw", "--no-weights")[1] == hops
+    assert run(capsys, "betweenness", towns_file, "--no-normalized", "--no-weights")[1] == hops
     assert "not used" not in run(capsys, "betweenness", towns_file, "--no-weights")[2]
-    by_length = run(capsys, "betweenness", towns_file, "--raw", "--weights")[1]
+    by_length = run(capsys, "betweenness", towns_file, "--no-normalized", "--weights")[1]
     expected = nx.betweenness_centrality(towns(), weight="weight", normalized=False)
     assert {row[1]: float(row[3]) for row in table(by_length)[1]} == {
         str(town): score for town, score in expected.items()
@@ -210,7 +210,7 @@ def test_info(capsys, towns_file):
 
 def test_tie_tolerance(capsys, tmp_path):
     path = save(tmp_path, "g.txt", "0 1 0.1\n1 3 0.2\n0 2 0.15\n2 3 0.15\n")
-    options = ("betweenness", path, "--directed", "--raw", "--weights")
+    options = ("betweenness", path, "--directed", "--no-normalized", "--weights")
     scores = [
         {row[1]: float(row[3]) for row in table(run(capsys, *options, *more)[1])[1]}
         for more in (("--ties", "float"), ("--ties", "float", "--tie-tolerance", "1e-9"), ())
@@ -231,11 +231,11 @@ def test_scores_say_how_they_came_about(capsys, towns_file, tmp_path):
     assert "weights" not in json.loads(out.read_text())["metadata"]
 
 
-@pytest.mark.parametrize("option", ["--edges", "--stress"])
-def test_edges_and_stress(capsys, towns_file, option):
-    _, out, _ = run(capsys, "betweenness", towns_file, option, "--raw", "--weights")
+@pytest.mark.parametrize("command", ["edge-betweenness", "stress"])
+def test_edges_and_stress(capsys, towns_file, command):
+    _, out, _ = run(capsys, command, towns_file, "--no-normalized", "--weights")
     rows = {tuple(row[1:-2]): float(row[-2]) for row in table(out)[1]}
-    if option == "--edges":
+    if command == "edge-betweenness":
         expected = nx.edge_betweenness_centrality(towns(), weight="weight", normalized=False)
         assert rows == {(str(u), str(v)): expected[u, v] for u, v, _ in ROADS}
     else:

@@ -13,7 +13,7 @@ from _torchcent_command._tree import Command, Option, tree
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "command_line.md"
 MARK = "<!-- Below is what tools/command_page.py adds when the documentation is built. -->\n"
-_HEADINGS = {"options": "Output"}
+_HEADINGS = {"options": "Output", "positional arguments": "Input"}
 _SHARED = 4  # subcommands with the same option from which it is described once
 
 
@@ -29,7 +29,7 @@ def _lines() -> Iterator[str]:
     count = Counter(option for each in above for option in each.options)
     shared = [
         option for option, number in count.items()
-        if number >= _SHARED and option.flags and "--help" not in option.flags
+        if number >= _SHARED and "--help" not in option.flags
     ]  # fmt: skip
     yield "## Shared options"
     yield ""
@@ -71,8 +71,8 @@ def _section(
     if others:
         yield ""
         yield f"Shared options: {', '.join(others)}."
-    text = command.epilog.partition("\n\nGRAPH is a file")[0].strip()
-    if text not in ("", "examples:"):
+    text = command.epilog.partition("GRAPH is a file")[0].strip()
+    if text:
         yield ""
         yield f"```text\n{text.removeprefix('examples:').strip(chr(10))}\n```"
 

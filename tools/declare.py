@@ -54,7 +54,7 @@ def commands() -> str:
 
 
 def _command(each: _measures.Measure) -> dict[str, object]:
-    options = []
+    options: list[dict[str, object]] = []
     for name, parameter in each.options.items():
         kind, text = OPTIONS[name]
         needed = parameter.default is parameter.empty
@@ -78,6 +78,7 @@ def _command(each: _measures.Measure) -> dict[str, object]:
         "family": each.family,
         "engines": list(_measures.engines(each)),
         "uses": list(each.uses),
+        "seed": "generator" in each.options or any(option["random"] for option in options),
         "options": options,
     }
 

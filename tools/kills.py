@@ -37,9 +37,9 @@ from forks import PHASES, phases_at
 ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = {
     "betweenness": "betweenness rmat.npz -o out.csv --quiet",
-    "edges": "betweenness rmat.npz --edges -o out.npz --quiet",
+    "edges": "edge-betweenness rmat.npz -o out.npz --quiet",
     "weights": "betweenness weights.gr --weights --sources 200 -o out.parquet --quiet",
-    "approx": "betweenness rmat.npz --approx 0.02 -o out.json --quiet",
+    "approx": "betweenness-approx rmat.npz --epsilon 0.02 -o out.json --quiet",
     "closeness": "closeness grid.txt.gz -o out.csv.gz --quiet",
     "harmonic": "harmonic grid.txt.gz -o out.npy --quiet",
     "apsp": "apsp grid.txt.gz -o out.npy --quiet",

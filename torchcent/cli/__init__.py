@@ -1,10 +1,10 @@
 """The command line: ``torchcent betweenness | closeness | ... | mcl | info | resume | ...``.
 
 The options are defined beside the package, in ``_torchcent_command``, without importing PyTorch.
-Each vertex measure is a :class:`Measure` in ``MEASURES``: the function that computes the scores of
-a graph. Reading, output, table, plot and errors are shared. Commands for pairs of vertices and
-whole graphs are in ``_pairs.py``, groups in ``_groups.py``, clustering is in ``_communities.py``
-and ``_mcl.py``, what is known of interrupted runs in ``_ledgers.py``.
+Measures are derived from their declarations: ``_scores.py`` runs all of them, ``_arguments.py``
+has the arguments of their functions, ``_columns.py`` their results. Commands for pairs of vertices
+and whole graphs are in ``_pairs.py``, prominent groups in ``_groups.py``, clustering is in
+``_communities.py`` and ``_mcl.py``, what is known of interrupted runs in ``_ledgers.py``.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ from typing import Any
 import _torchcent_command
 from _torchcent_command._parser import parsed
 from torchcent.cli import _common, _communities, _files, _groups, _ledgers, _mcl, _pairs, _scores
-from torchcent.cli._scores import MEASURES, Measure
 from torchcent.runtime._interrupt import INTERRUPTED, came_of_interrupt
 from torchcent.scale._group import Stopped
 from torchcent.scale._ledger import recording
 
-__all__ = ["COMMANDS", "MEASURES", "Measure", "main", "run"]
+__all__ = ["COMMANDS", "main", "run"]
 
 #: errors whose messages are printed without a traceback
 _TOLD = (
@@ -49,7 +48,7 @@ def _resume(args: argparse.Namespace) -> None:
         _call(again)
 
 
-#: what runs the subcommands that are not in `MEASURES`
+#: what runs the subcommands that are no measures
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     **_pairs.COMMANDS, **_groups.COMMANDS, **_communities.COMMANDS, **_mcl.COMMANDS,
     **_files.COMMANDS, "resume": _resume,
@@ -57,7 +56,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
 
 
 def _call(args: argparse.Namespace) -> None:
-    (_scores.score if args.command in MEASURES else COMMANDS[args.command])(args)
+    COMMANDS.get(args.command, _scores.score)(args)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ import torchcent
 from torchcent.check import _weights as check_weights
 from torchcent.check._run import Run
 from torchcent.cli import _common, _output
-from torchcent.cli._names import read_names
+from torchcent.cli._arguments import named_vertices
 from torchcent.cli._report import aligned_rows, component_sizes, named
 from torchcent.io import EdgeList
 from torchcent.io._files import check_target
@@ -155,26 +155,19 @@ def _apsp(args: argparse.Namespace) -> None:
 
 
 def _sources(args: argparse.Namespace, edges: EdgeList) -> tuple[Tensor | None, bool]:
-    """The vertices given by --sources, named or drawn, and whether they were named."""
-    text, n = args.sources, edges.num_nodes
-    if text is None:
+    """The vertices given by --sources, named or drawn, and whether they were drawn."""
+    given, n = args.sources, edges.num_nodes
+    if given is None:
         return None, False
-    if text.isdecimal() and not os.path.exists(text):
-        if not 1 <= int(text) <= n:
-            raise ValueError(
-                f"--sources {text}; accepted: a file of names, or 1 to the number of vertices, {n}"
-            )
-        chance = torch.Generator().manual_seed(args.seed)
-        return torch.randperm(n, generator=chance, device="cpu")[: int(text)].sort().values, True
-    vertex = _common.numbers_of(edges.vertex_labels())
-    chosen: dict[int, None] = {}
-    for number, name in read_names(text, vertex):
-        if name not in vertex:
-            raise ValueError(f"{text}:{number}: {name!r} is no vertex of {args.graph}")
-        if vertex[name] in chosen:
-            raise ValueError(f"{text}:{number}: {name!r} stands there twice")
-        chosen[vertex[name]] = None
-    return torch.tensor(list(chosen), device="cpu"), False
+    if isinstance(given, str):
+        number = _common.numbers_of(edges.vertex_labels())
+        return named_vertices(args, given, number), False
+    if not 1 <= given <= n:
+        raise ValueError(
+            f"--sources {given}; accepted: a file of names, or 1 to the number of vertices, {n}"
+        )
+    chance = torch.Generator().manual_seed(args.seed)
+    return torch.randperm(n, generator=chance, device="cpu")[:given].sort().values, True
 
 
 def _closure(args: argparse.Namespace) -> None:

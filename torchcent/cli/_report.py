@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -15,45 +15,8 @@ from torchcent.io import EdgeList
 from torchcent.io._edge_list import both_directions
 from torchcent.runtime import _ops
 
-if TYPE_CHECKING:
-    from torchcent import Graph
-
 _WIDEST = 40
 _NAMES = 5
-
-
-def vertex_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> dict[str, Any]:
-    """Columns label, degree and score, with a row per vertex."""
-    degree, score = graph.degree.cpu().numpy(), scores.cpu().numpy()
-    return {"label": edges.vertex_labels(), "degree": degree, name: score}
-
-
-def edge_rows(edges: EdgeList, graph: Graph) -> np.ndarray:
-    """The rows of a file that stand for an edge; no loops, the first of repeated edges."""
-    row, col = edges.edge_index.numpy()
-    low, high = (row, col) if graph.directed else (np.minimum(row, col), np.maximum(row, col))
-    _, first = np.unique(low * max(edges.num_nodes, 1) + high, return_index=True)
-    found: np.ndarray = np.sort(first[row[first] != col[first]])
-    return found
-
-
-def edge_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> dict[str, Any]:
-    """Columns source, target and score, a row per edge."""
-    row, col = edges.edge_index.numpy()
-    first = edge_rows(edges, graph)
-    labels = edges.vertex_labels()
-    return {
-        "source": labels[row[first]],
-        "target": labels[col[first]],
-        name: scores.cpu().numpy()[first],
-    }
-
-
-def geometry(edges: EdgeList, graph: Graph, by_edge: bool) -> Tensor | None:
-    """The points of the vertices, or the lines of the edges, in the order of the columns."""
-    if edges.positions is None or not by_edge:
-        return edges.positions
-    return edges.positions[edges.edge_index[:, edge_rows(edges, graph)].T]
 
 
 def score_table(

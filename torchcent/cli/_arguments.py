@@ -1,0 +1,108 @@
+"""The arguments of a measure's function, from the options of its subcommand."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.cli import _common, _names
+from torchcent.engines._measures import OPTIONS, Measure
+from torchcent.graph import Graph
+from torchcent.io import EdgeList, read_clusters
+
+#: names of the vertices of a group, and where they are given
+Listed = tuple[str, list[str]]
+
+
+def own_options(measure: Measure, args: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of the function that are options of the subcommand, as they were given."""
+    return {name: getattr(args, name) for name in measure.options if OPTIONS[name].kind}
+
+
+def is_random(measure: Measure, args: argparse.Namespace) -> bool:
+    """Whether the sources are drawn."""
+    return isinstance(getattr(args, "sources", None), int)
+
+
+def about(measure: Measure, args: argparse.Namespace) -> dict[str, Any]:
+    """What is recorded of the arguments: those that differ from the default."""
+    recorded = {}
+    for name, value in own_options(measure, args).items():
+        default = measure.options[name].default
+        same = list(value) == list(default) if isinstance(default, tuple) else value == default
+        if OPTIONS[name].kind != "group" and not same:
+            recorded[name] = value
+    if getattr(args, "reversed", False):
+        recorded["reversed"] = True
+    if is_random(measure, args):
+        recorded["seed"] = args.seed
+    return recorded
+
+
+def arguments(
+    measure: Measure, args: argparse.Namespace, edges: EdgeList, graph: Graph, groups: list[Listed]
+) -> dict[str, Any]:
+    """The arguments besides the graph and the run; vertices are numbers here."""
+    number = _common.numbers_of(edges.vertex_labels())
+    chance = torch.Generator().manual_seed(args.seed) if "seed" in args else None
+    values = own_options(measure, args)
+    for name, value in values.items():
+        kind = OPTIONS[name].kind
+        if kind == "group":
+            values[name] = [_members(args, each, number).to(graph.device) for each in groups]
+        elif kind == "vertices" and isinstance(value, int):
+            values[name] = check.sources(value, graph, chance)
+        elif kind == "vertices" and value is not None:
+            values[name] = named_vertices(args, value, number).to(graph.device)
+        elif kind in ("values", "value") and isinstance(value, str):
+            values[name] = _values(args, value, number).to(graph.device)
+    return values | ({"generator": chance} if "generator" in measure.options else {})
+
+
+def named_vertices(args: argparse.Namespace, path: str, number: dict[str, int]) -> Tensor:
+    """The numbers of the vertices whose names a file has."""
+    chosen: dict[int, None] = {}
+    for line, name in _names.read_names(path, number):
+        if name not in number:
+            raise ValueError(f"{path}:{line}: {name!r} is no vertex of {args.graph}")
+        if number[name] in chosen:
+            raise ValueError(f"{path}:{line}: {name!r} stands there twice")
+        chosen[number[name]] = None
+    return torch.tensor(list(chosen), dtype=torch.int64, device="cpu")
+
+
+def _values(args: argparse.Namespace, path: str, number: dict[str, int]) -> Tensor:
+    """The number that a file has for each vertex, 0 for others."""
+    values = torch.zeros(len(number), dtype=torch.float64, device="cpu")
+    for line, name, value in _names.read_states(path, number):
+        if name not in number:
+            raise ValueError(f"{path}:{line}: {name!r} is no vertex of {args.graph}")
+        values[number[name]] = value
+    return values
+
+
+def listed_groups(args: argparse.Namespace) -> list[Listed]:
+    """The groups that are given; where is for messages."""
+    groups = [(f"--group {text}", _names.listed(text)) for text in args.group]
+    if args.groups is not None:
+        lines = read_clusters(args.groups)
+        groups += [(f"{args.groups}, group {at}", names) for at, names in enumerate(lines, 1)]
+    if not groups:
+        raise ValueError("--group NAME,... or --groups FILE is required")
+    for where, names in groups:
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"{where}: {twice!r} stands there twice")
+    return groups
+
+
+def _members(args: argparse.Namespace, group: Listed, number: dict[str, int]) -> Tensor:
+    where, names = group
+    unknown = next((name for name in names if name not in number), None)
+    if unknown is not None:
+        raise ValueError(f"{where}: {unknown!r} is no vertex of {args.graph}")
+    return torch.tensor([number[name] for name in names])

@@ -1,0 +1,92 @@
+"""What a measure returns, as the columns of a table: of vertices, of edges, of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+import torchcent
+from torchcent.cli import _names
+from torchcent.engines._measures import OPTIONS, Measure
+from torchcent.graph import Graph
+from torchcent.io import EdgeList
+
+
+def name_of(measure: Measure) -> str:
+    """The name of its scores, in words; approximations have that of what they approximate."""
+    return measure.name.removesuffix("_approx").replace("_", " ")
+
+
+def are_several(measure: Measure, options: Mapping[str, Any]) -> bool:
+    """Whether there are several columns of scores, known before they are computed."""
+    # A file has one column of numbers.
+    known = {name: None if isinstance(x, str) else x for name, x in options.items()}
+    several = measure.width is not None and measure.width(known) is not None
+    return several or bool(measure.parts) or isinstance(known.get("cutoff"), list)
+
+
+def score_columns(measure: Measure, result: Any, values: Mapping[str, Any]) -> dict[str, Tensor]:
+    """The columns of a result, by name; the last one ranks the rows."""
+    name = name_of(measure)
+    if isinstance(result, torchcent.Approximation):
+        ends = {"lower": result.lower, "upper": result.upper}
+        return ({} if result.method == "exact" else ends) | {name: result.scores}
+    if measure.parts:
+        return dict(zip(measure.parts, result, strict=True))
+    if result.dim() == 1:
+        return {name: result}
+    return dict(zip(_several(measure, values, result.shape[1]), result.unbind(1), strict=True))
+
+
+def _several(measure: Measure, values: Mapping[str, Any], count: int) -> list[str]:
+    """The names of the columns of a matrix, from the argument that has one for each."""
+    kinds = {OPTIONS[name].kind: name for name in measure.options}
+    if "lengths" in kinds:
+        return [f"{name_of(measure)} within {length:g}" for length in values[kinds["lengths"]]]
+    if "columns" in kinds:
+        return list(values[kinds["columns"]])
+    return [f"{kinds['count'].partition('_')[0]} {number + 1}" for number in range(count)]
+
+
+def of_vertices(edges: EdgeList, graph: Graph, scores: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Columns label, degree and scores, with a row per vertex."""
+    columns = {"label": edges.vertex_labels()}
+    if "degree" not in scores:
+        columns["degree"] = graph.degree.cpu().numpy()
+    return columns | {name: column.cpu().numpy() for name, column in scores.items()}
+
+
+def edge_rows(edges: EdgeList, graph: Graph) -> np.ndarray:
+    """The rows of a file that stand for an edge; no loops, the first of repeated edges."""
+    row, col = edges.edge_index.numpy()
+    low, high = (row, col) if graph.directed else (np.minimum(row, col), np.maximum(row, col))
+    _, first = np.unique(low * max(edges.num_nodes, 1) + high, return_index=True)
+    rows: np.ndarray = np.sort(first[row[first] != col[first]])
+    return rows
+
+
+def of_edges(edges: EdgeList, graph: Graph, scores: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Columns source, target and scores, with a row per edge."""
+    rows, labels = edge_rows(edges, graph), edges.vertex_labels()
+    source, target = labels[edges.edge_index[:, rows].numpy()]
+    columns = {"source": source, "target": target}
+    return columns | {name: column.cpu().numpy()[rows] for name, column in scores.items()}
+
+
+def of_groups(groups: list[list[str]], scores: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Columns group, size and scores, with a row per group."""
+    columns: dict[str, Any] = {
+        "group": [_names.joined(names) for names in groups],
+        "size": np.array([len(names) for names in groups]),
+    }
+    return columns | {name: column.cpu().numpy() for name, column in scores.items()}
+
+
+def geometry(edges: EdgeList, graph: Graph, by_edge: bool) -> Tensor | None:
+    """The points of the vertices, or the lines of the edges, in the order of the columns."""
+    if edges.positions is None or not by_edge:
+        return edges.positions
+    return edges.positions[edges.edge_index[:, edge_rows(edges, graph)].T]
