@@ -77,7 +77,7 @@ def _option(
         parser.add_argument("--group", action="append", default=[], metavar="NAME,...", help=help)
         parser.add_argument("--groups", metavar="FILE", help="a file with one group per line")
         return
-    known: dict[str, dict[str, Any]] = {
+    by_kind: dict[str, dict[str, Any]] = {
         "flag": {"action": argparse.BooleanOptionalAction},
         "number": {"type": float, "metavar": "X"},
         "count": {"type": int, "metavar": "N"},
@@ -90,7 +90,7 @@ def _option(
         "value": {"type": _number_or_file, "metavar": "FILE|X"},
         "columns": {"type": _names, "metavar": "NAME,..."},
     }
-    details = known[kind]
+    details = by_kind[kind]
     text = f"{help}, or K random ones" if random else help
     if default is not None:
         text += f" (default: {_shown(default)})"

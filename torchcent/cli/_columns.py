@@ -23,9 +23,9 @@ def name_of(measure: Measure) -> str:
 def are_several(measure: Measure, options: Mapping[str, Any]) -> bool:
     """Whether there are several columns of scores, known before they are computed."""
     # A file has one column of numbers.
-    known = {name: None if isinstance(x, str) else x for name, x in options.items()}
-    several = measure.width is not None and measure.width(known) is not None
-    return several or bool(measure.parts) or isinstance(known.get("cutoff"), list)
+    values = {name: None if isinstance(x, str) else x for name, x in options.items()}
+    several = measure.width is not None and measure.width(values) is not None
+    return several or bool(measure.parts) or isinstance(values.get("cutoff"), list)
 
 
 def score_columns(measure: Measure, result: Any, values: Mapping[str, Any]) -> dict[str, Tensor]:

@@ -21,7 +21,7 @@ def _prominent(args: argparse.Namespace) -> None:
         check_scores_path(out)
     _common.prepare(args)
     edges, graph, started = _common.load_graph(args)
-    found = torchcent.prominent_group(
+    group = torchcent.prominent_group(
         graph,
         args.size,
         args.epsilon,
@@ -33,18 +33,18 @@ def _prominent(args: argparse.Namespace) -> None:
         run=_common.run_of(args) | Run(dtype=torch.float64),
     )
     _common.remark_run(args, graph, started)
-    at = found.vertices.cpu().numpy()
+    at = group.vertices.cpu().numpy()
     columns = {
         "label": edges.vertex_labels()[at], "degree": graph.degree.cpu().numpy()[at],
-        "covered": found.scores.cpu().numpy(),
+        "covered": group.scores.cpu().numpy(),
     }  # fmt: skip
     about = {
-        "measure": "prominent group", "graph": args.graph, "method": found.method,
-        "samples": found.samples,
-        "lower": found.lower, "optimum": found.optimum, "reached": found.reached,
+        "measure": "prominent group", "graph": args.graph, "method": group.method,
+        "samples": group.samples,
+        "lower": group.lower, "optimum": group.optimum, "reached": group.reached,
         "epsilon": args.epsilon, "delta": args.delta, "seed": args.seed,
     } | ({"endpoints": True} if args.endpoints else {})  # fmt: skip
-    _common.remark(args, _in_words(found, args))
+    _common.remark(args, _in_words(group, args))
     run = _common.about_run(args, graph, started)
     if out is not None:
         write = partial(
@@ -60,13 +60,13 @@ def _prominent(args: argparse.Namespace) -> None:
         print(score_table(columns, args.size, **rows))
 
 
-def _in_words(found: torchcent.ProminentGroup, args: argparse.Namespace) -> str:
-    best = f"no {args.size} vertices cover more than {found.optimum:.2%} of the paths"
-    if found.method == "exact":
+def _in_words(group: torchcent.ProminentGroup, args: argparse.Namespace) -> str:
+    best = f"no {args.size} vertices cover more than {group.optimum:.2%} of the paths"
+    if group.method == "exact":
         return f"{best} (exact gains)"
-    text = f"at least {found.lower:.2%} are covered, {best}, with probability "
-    text += f"{1 - args.delta:g} ({found.samples:,} random paths)"
-    return text if found.reached else f"{text}; too few for --epsilon {args.epsilon:g}"
+    text = f"at least {group.lower:.2%} are covered, {best}, with probability "
+    text += f"{1 - args.delta:g} ({group.samples:,} random paths)"
+    return text if group.reached else f"{text}; too few for --epsilon {args.epsilon:g}"
 
 
 COMMANDS = {"prominent-group": _prominent}

@@ -156,18 +156,18 @@ def _apsp(args: argparse.Namespace) -> None:
 
 def _sources(args: argparse.Namespace, edges: EdgeList) -> tuple[Tensor | None, bool]:
     """The vertices given by --sources, named or drawn, and whether they were drawn."""
-    given, n = args.sources, edges.num_nodes
-    if given is None:
+    sources, n = args.sources, edges.num_nodes
+    if sources is None:
         return None, False
-    if isinstance(given, str):
+    if isinstance(sources, str):
         number = _common.numbers_of(edges.vertex_labels())
-        return named_vertices(args, given, number), False
-    if not 1 <= given <= n:
+        return named_vertices(args, sources, number), False
+    if not 1 <= sources <= n:
         raise ValueError(
-            f"--sources {given}; accepted: a file of names, or 1 to the number of vertices, {n}"
+            f"--sources {sources}; accepted: a file of names, or 1 to the number of vertices, {n}"
         )
     chance = torch.Generator().manual_seed(args.seed)
-    return torch.randperm(n, generator=chance, device="cpu")[:given].sort().values, True
+    return torch.randperm(n, generator=chance, device="cpu")[:sources].sort().values, True
 
 
 def _closure(args: argparse.Namespace) -> None:

@@ -162,11 +162,11 @@ def _plot(args: argparse.Namespace, scored: _Scored) -> None:
     if estimate is not None:
         title += f", {estimate.in_words}"
     if edges.positions is not None:
-        named = edges.labels is not None and edges.labels.dtype == object
+        has_names = edges.labels is not None and edges.labels.dtype == object
         rows = _columns.edge_rows(edges, graph) if by_edge else slice(None)
         plot_network(
             edges.edge_index[:, rows] if by_edge else graph.to_edge_index(), edges.positions,
-            scores[rows], edges.labels if named else None, edges=by_edge, measure=name,
+            scores[rows], edges.labels if has_names else None, edges=by_edge, measure=name,
             path=args.plot, title=title, lowest=measure.lowest, crs=edges.crs,
         )  # fmt: skip
     else:
