@@ -6,8 +6,16 @@ import argparse
 import re
 from typing import Any
 
+from _torchcent_command import _common
 from _torchcent_command._parser import parser, subparsers
-from _torchcent_command._tree import VALUES, names_file
+
+#: values of options that the parser takes as text
+VALUES = {
+    "format": _common.FORMATS,
+    "device": ("cpu", "cuda", "all"),
+    "reduce": ("auto", "none", "fold", "blocks", "twins", "chains"),
+}
+_FILES = ("GRAPH", "OUT", "FILE", "FILE|K", "FILE|X", "FOLDER")
 
 
 def script(shell: str) -> str:
@@ -37,7 +45,7 @@ def _describe(of: argparse.ArgumentParser, files: Any) -> None:
     for action in of._actions:
         if action.dest in VALUES and not action.choices:
             action.choices = VALUES[action.dest]
-        elif names_file(action):
+        elif action.nargs != 0 and action.metavar in _FILES:
             action.complete = files  # type: ignore[attr-defined]
     for each in subparsers(of).values():
         _describe(each, files)

@@ -2,56 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import argparse
+import json
+from pathlib import Path
 
 from _torchcent_command import _common
 
-#: help, and type and default of each option (... if it is required)
-MODELS: dict[str, tuple[str, dict[str, tuple[Any, Any]]]] = {
-    "rmat": (
-        "R-MAT of 2^scale vertices: skewed degrees, as in social networks",
-        {
-            "scale": (int, ...),
-            "edge_factor": (int, 16),
-            "a": (float, 0.57),
-            "b": (float, 0.19),
-            "c": (float, 0.19),
-            "seed": (int, 0),
-        },
-    ),
-    "ba": (
-        "Barabasi-Albert: n vertices, each new one joins m",
-        {"n": (int, ...), "m": (int, ...), "seed": (int, 0)},
-    ),
-    "er": (
-        "Erdos-Renyi: n vertices, each pair joined with probability p, or m edges",
-        {"n": (int, ...), "p": (float, None), "m": (int, None), "seed": (int, 0)},
-    ),
-    "grid": ("a grid of rows x cols", {"rows": (int, ...), "cols": (int, ...)}),
-    "delaunay": (
-        "Delaunay triangulation of n random points",
-        {"n": (int, ...), "seed": (int, 0)},
-    ),
-    "ws": (
-        "Watts-Strogatz: a ring of n vertices and k neighbours, rewired with probability p",
-        {"n": (int, ...), "k": (int, ...), "p": (float, ...), "seed": (int, 0)},
-    ),
-    "road": (
-        "largest component of a grid with a share of edges removed: like a road network",
-        {"rows": (int, ...), "cols": (int, ...), "removed": (float, 0.3), "seed": (int, 0)},
-    ),
-    "planted": (
-        "n vertices in planted clusters of skewed sizes, like protein interactions",
-        {
-            "n": (int, ...),
-            "degree": (float, 20.0),
-            "mixing": (float, 0.3),
-            "smallest": (int, 3),
-            "largest": (int, 400),
-            "seed": (int, 0),
-        },
-    ),
-}
+#: written by tools/declare.py
+_MODELS = Path(__file__).with_name("models.json")
+_TYPES = {"int": int, "float": float}
 
 
 def add_parsers(add: _common.Add) -> None:
@@ -84,17 +43,23 @@ def add_parsers(add: _common.Add) -> None:
     )  # fmt: skip
     _common.quiet_option(convert)
 
-    made = add("generate", "a random or regular graph")
-    models = made.add_subparsers(dest="model", required=True, metavar="MODEL")
-    for model, (text, options) in MODELS.items():
-        sub = models.add_parser(model, help=text, description=text)
-        for option, (kind, default) in options.items():
+    add("generate", "a random or regular graph", fill=_models)
+    add("config", "versions, kernels, threads")
+
+
+def _models(parser: argparse.ArgumentParser) -> None:
+    """Adds a subcommand for each function of torchcent.generate."""
+    models = parser.add_subparsers(dest="model", required=True, metavar="MODEL")
+    for model in json.loads(_MODELS.read_text(encoding="utf-8")):
+        text = model["help"].removesuffix(".")
+        sub = models.add_parser(model["name"], help=text, description=text)
+        for option in model["options"]:
+            default = option["default"]
             sub.add_argument(
-                f"--{option.replace('_', '-')}", type=kind, default=default,
-                required=default is ..., help=None if default in (..., None) else f"({default})",
+                f"--{option['name'].replace('_', '-')}", type=_TYPES[option["type"]],
+                default=default, required=option["required"],
+                help=None if default is None else f"({default})",
             )  # fmt: skip
         _common.out_option(sub, "the graph", _common.WRITTEN, required=True)
         _common.quiet_option(sub)
-        sub.set_defaults(options=tuple(options))
-
-    add("config", "versions, kernels, threads")
+        sub.set_defaults(options=[option["name"] for option in model["options"]])

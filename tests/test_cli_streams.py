@@ -20,8 +20,7 @@ import torch
 from commands import refused, run
 
 import torchcent
-from _torchcent_command._parser import parser
-from _torchcent_command._tree import tree
+from _torchcent_command._parser import parser, subparsers
 from torchcent import cli
 from torchcent.runtime import _replacing
 
@@ -376,7 +375,8 @@ def test_every_key_of_json_is_on_the_page(capsys, folder):
         found = object_of(capsys, *command.split())
         assert set(keys(found)) <= known, command
         assert found["command"] == command.split()[0]
-    with_json = {each.words[0] for each in tree(parser()) if "--json" in each.flags}
+    options = {x: each._option_string_actions for x, each in subparsers(parser()).items()}
+    with_json = {name for name, known in options.items() if "--json" in known}
     of_measures = {each["name"].replace("_", "-") for each in DECLARED}  # test_cli_measures.py
     assert with_json == {command.split()[0] for command in commands} | of_measures
 

@@ -1,7 +1,6 @@
 """The options of the command: parsing without PyTorch, what was meant, completion, the page."""
 
 import importlib.util
-import inspect
 import re
 import shutil
 import subprocess
@@ -14,18 +13,28 @@ from commands import refused, run
 
 import torchcent
 import torchcent.io
-from _torchcent_command import _common, _files
+from _torchcent_command import _common
 from _torchcent_command._completion import script
 from _torchcent_command._parser import meant, parsed, parser, subparsers
-from _torchcent_command._tree import tree
 from torchcent import cli
 from torchcent.engines._measures import MEASURES, has_command
 from torchcent.io import _scores as scores_io
 from torchcent.io import _transform, _write
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def page_tool():
+    spec = importlib.util.spec_from_file_location("command_page", ROOT / "tools/command_page.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+PAGE = page_tool()
 PARSER = parser()
-COMMANDS = {each.words: each for each in tree(PARSER) if each.words}
+COMMANDS = {each.words: each for each in PAGE.tree(PARSER) if each.words}
 OF_MEASURES = {name.replace("_", "-") for name, each in MEASURES.items() if has_command(each)}
 ENDS = [each for each in COMMANDS.values() if not each.commands]
 COMPLETION = pytest.mark.skipif(find_spec("shtab") is None, reason="needs shtab")
@@ -97,15 +106,6 @@ def test_names_are_those_of_the_package():
     assert {f".{name}" for name in _common.TABLES} | {".txt"} == set(scores_io._SUFFIXES)
     assert set(_common.PLAIN_TABLES) < set(_common.TABLES)
     assert _common.SIMILARITIES == _transform.SIMILARITIES
-
-
-def test_models_are_those_of_generate():
-    for name, (_, options) in _files.MODELS.items():
-        known = inspect.signature(getattr(torchcent.generate, name)).parameters
-        assert set(options) <= set(known)
-        for option, (_, default) in options.items():
-            usual = known[option].default
-            assert default == (... if usual is inspect.Parameter.empty else usual), (name, option)
 
 
 def test_every_run_can_be_told_where_and_how():
@@ -260,18 +260,10 @@ def test_scripts_are_valid(shell, tmp_path, capsys):
 # ---- the page
 
 
-def page_tool():
-    spec = importlib.util.spec_from_file_location("command_page", ROOT / "tools/command_page.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_page_begins_with_the_file():
-    tool = page_tool()
-    text = tool.PAGE.read_text(encoding="utf-8")
-    assert text.endswith(tool.MARK)
-    assert tool.page().startswith(text)
+    text = PAGE.PAGE.read_text(encoding="utf-8")
+    assert text.endswith(PAGE.MARK)
+    assert PAGE.page().startswith(text)
 
 
 def test_the_page_has_every_option():

@@ -4,17 +4,87 @@ Sphinx builds this page (docs/conf.py); `python tools/command_page.py` prints it
 text above the line MARK, which is written by hand.
 """
 
+import argparse
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from _torchcent_command._parser import parser
-from _torchcent_command._tree import Command, Option, tree
+from _torchcent_command._completion import VALUES
+from _torchcent_command._parser import parser, subparsers
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "command_line.md"
 MARK = "<!-- Below is what tools/command_page.py adds when the documentation is built. -->\n"
 _HEADINGS = {"options": "Output", "positional arguments": "Input"}
 _SHARED = 4  # subcommands with the same option from which it is described once
+
+
+class Option(NamedTuple):
+    """An option, or a positional argument if it has no flags.
+
+    Attributes:
+        flags: its names; none for a positional argument.
+        value: the placeholder of its value; "" for a flag without a value.
+        values: the known values; not all where others are accepted, too.
+        group: the heading under which ``--help`` lists it.
+        hidden: whether ``--help`` leaves it out.
+    """
+
+    flags: tuple[str, ...]
+    value: str
+    values: tuple[str, ...]
+    required: bool
+    help: str
+    group: str
+    hidden: bool
+
+
+class Command(NamedTuple):
+    """A subcommand: its words (``("generate", "rmat")``), help, arguments and subcommands."""
+
+    words: tuple[str, ...]
+    help: str
+    epilog: str
+    options: list[Option]
+    commands: list[str]
+
+    @property
+    def flags(self) -> list[str]:
+        return [flag for option in self.options for flag in option.flags]
+
+    @property
+    def positionals(self) -> list[Option]:
+        return [option for option in self.options if not option.flags]
+
+
+def tree(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterator[Command]:
+    """The command itself and all below it."""
+    below = subparsers(parser)
+    options = [
+        _option(action, group.title or "")
+        for group in parser._action_groups
+        for action in group._group_actions
+        if not isinstance(action, argparse._SubParsersAction)
+    ]
+    yield Command(words, parser.description or "", parser.epilog or "", options, list(below))
+    for name, each in below.items():
+        yield from tree(each, (*words, name))
+
+
+def _option(action: argparse.Action, group: str) -> Option:
+    takes, hidden = action.nargs != 0, action.help == argparse.SUPPRESS
+    choices = tuple(map(str, action.choices or ()))
+    shown = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    value = shown if action.metavar or not choices else "|".join(choices)
+    return Option(
+        tuple(action.option_strings),
+        value if takes else "",
+        (choices or VALUES.get(action.dest, ())) if takes else (),
+        action.required,
+        "" if hidden else (action.help or "").replace("%%", "%"),
+        group,
+        hidden,
+    )
 
 
 def page() -> str:

@@ -1,14 +1,15 @@
 """Writes what is derived from the declarations of measures: `python tools/declare.py`.
 
-Both files are for those who must not import PyTorch: type checkers, and the parser of the command
+The files are for those who must not import PyTorch: type checkers, and the parser of the command
 line, of which `--help` and completion take a tenth of a second.
 """
 
 import inspect
 import json
+from collections.abc import Callable
 from pathlib import Path
 
-from torchcent import functional
+from torchcent import functional, generate
 from torchcent.engines import _measures
 from torchcent.engines._measures import MEASURES, OPTIONS
 
@@ -83,9 +84,34 @@ def _command(each: _measures.Measure) -> dict[str, object]:
     }
 
 
+def models() -> str:
+    """What the command line says of random and regular graphs, as JSON."""
+    return (
+        json.dumps([_model(getattr(generate, name)) for name in generate.__all__], indent=1) + "\n"
+    )
+
+
+def _model(function: Callable[..., object]) -> dict[str, object]:
+    parameters = inspect.signature(function).parameters.values()
+    return {
+        "name": function.__name__,
+        "help": _measures.first_sentence(function),
+        "options": [
+            {
+                "name": x.name,
+                "type": str(x.annotation).partition(" | ")[0],
+                "required": x.default is x.empty,
+                "default": None if x.default is x.empty else x.default,
+            }
+            for x in parameters
+        ],
+    }
+
+
 FILES = {
     ROOT / "torchcent" / "functional" / "__init__.pyi": stub,
     ROOT / "_torchcent_command" / "measures.json": commands,
+    ROOT / "_torchcent_command" / "models.json": models,
 }
 
 if __name__ == "__main__":

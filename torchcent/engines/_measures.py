@@ -132,8 +132,14 @@ class Measure:
     @property
     def text(self) -> str:
         """The first sentence of its docstring."""
-        summary = (inspect.getdoc(self.function) or "").partition("\n\n")[0]
-        return re.sub(r":\w+:`~?(.*?)`", r"\1", " ".join(summary.split()))
+        return first_sentence(self.function)
+
+
+def first_sentence(function: Callable[..., object]) -> str:
+    """That of its docstring, as plain text."""
+    summary = (inspect.getdoc(function) or "").partition("\n\n")[0]
+    text = re.sub(r":\w+:`~?(.*?)`", r"\1", " ".join(summary.split()))
+    return text.replace("``", "")
 
 
 #: by name, in the order of their modules
