@@ -233,8 +233,8 @@ def to_option(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
 
 
 def numbers(text: str) -> list[float]:
-    """Parses ``1.4,2,4,6``."""
+    """Parses ``2`` or ``1.4,2,4,6``."""
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list such as 1.4,2,4,6") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is no number or list such as 1.4,2") from None

@@ -33,10 +33,9 @@ def add_parsers(add: _common.Add) -> None:
         "(.csv .json .npz .parquet). Matrices that are not square are clusters anyway",
     )  # fmt: skip
     group.add_argument(
-        "--use-tab",
-        metavar="FILE",
+        "--use-tab", metavar="FILE",
         help="the dictionary between labels and the numbers in GRAPH: names the vertices again",
-    )
+    )  # fmt: skip
     group.add_argument(
         "--write-tab", metavar="FILE",
         help="write the dictionary of a graph: its names, beside a format that has none",

@@ -37,11 +37,9 @@ def add_parsers(add: _common.Add) -> None:
         help="granularity, typically 1.2 to 5; larger values give smaller clusters (2)",
     )  # fmt: skip
     rate.add_argument(
-        "--sweep",
-        type=_common.numbers,
-        metavar="R,R,...",
+        "--sweep", type=_common.numbers, metavar="R,R,...",
         help="several inflations, with a table of their quality",
-    )
+    )  # fmt: skip
     group.add_argument("-e", "--expansion", type=int, default=2, metavar="E", help="(2)")
     loops = group.add_mutually_exclusive_group()
     loops.add_argument(

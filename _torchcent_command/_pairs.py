@@ -49,11 +49,9 @@ def add_parsers(add: _common.Add) -> None:
     )  # fmt: skip
     _common.seed_option(parser)
     parser.add_argument(
-        "--dtype",
-        choices=_DTYPES,
-        default="auto",
+        "--dtype", choices=_DTYPES, default="auto",
         help="type of the distances (the narrowest that fits; floats with weights only)",
-    )
+    )  # fmt: skip
     _common.json_option(parser)
     _common.checkpoint_option(_common.run_options(parser, _common.DISTANCE_ENGINES))
 

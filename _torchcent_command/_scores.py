@@ -116,10 +116,7 @@ def _names(text: str) -> list[str]:
 
 def _lengths(text: str) -> float | list[float]:
     """Parses ``2`` or ``2,3,4``."""
-    try:
-        lengths = [float(part) for part in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not LENGTH or LENGTH,LENGTH") from None
+    lengths = _common.numbers(text)
     return lengths if len(lengths) > 1 else lengths[0]
 
 

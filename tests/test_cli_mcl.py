@@ -144,7 +144,7 @@ def test_same_lines_as_mcl(capsys, tmp_path, inflation):
     ("options", "message"),
     [
         (["-I", "1"], "inflation must be > 1"),
-        (["--sweep", "2,x"], "'2,x' is no list such as 1.4,2,4,6"),
+        (["--sweep", "2,x"], "'2,x' is no number or list such as 1.4,2"),
         (["--sweep", "2,0.5"], "inflations[1] must be > 1"),
         (["-I", "2", "--sweep", "2"], "not allowed with argument"),
         (["--no-pruning", "-S", "5"], "--no-pruning excludes"),

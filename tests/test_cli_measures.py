@@ -239,7 +239,7 @@ def test_columns(capsys, command, names):
         ("katz g.txt --beta odd.txt", "odd.txt:2"),
         ("random-walk-encoding g.txt --walk-length x", "invalid int value: 'x'"),
         ("node-features g.txt --measures closenes", "closenes"),
-        ("betweenness g.txt --cutoff x", "'x' is not LENGTH or LENGTH,LENGTH"),
+        ("betweenness g.txt --cutoff x", "'x' is no number or list"),
         ("group-betweenness g.txt", "--group NAME,... or --groups FILE is required"),
         ("betweenness g.txt --plot p.png --cutoff 2,3", "--plot: not for several columns"),
     ],

@@ -3,8 +3,8 @@
 The options are defined beside the package, in ``_torchcent_command``, without importing PyTorch.
 Measures are derived from their declarations: ``_scores.py`` runs all of them, ``_arguments.py``
 has the arguments of their functions, ``_columns.py`` their results. Commands for pairs of vertices
-and whole graphs are in ``_pairs.py``, prominent groups in ``_groups.py``, clustering is in
-``_communities.py`` and ``_mcl.py``, what is known of interrupted runs in ``_ledgers.py``.
+and whole graphs are in ``_pairs.py``, those that find groups in ``_groups.py`` and ``_mcl.py``,
+what is known of interrupted runs in ``_ledgers.py``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 import _torchcent_command
 from _torchcent_command._parser import parsed
-from torchcent.cli import _common, _communities, _files, _groups, _ledgers, _mcl, _pairs, _scores
+from torchcent.cli import _common, _files, _groups, _ledgers, _mcl, _pairs, _scores
 from torchcent.runtime._interrupt import INTERRUPTED, came_of_interrupt
 from torchcent.scale._group import Stopped
 from torchcent.scale._ledger import recording
@@ -50,8 +50,7 @@ def _resume(args: argparse.Namespace) -> None:
 
 #: what runs the subcommands that are no measures
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
-    **_pairs.COMMANDS, **_groups.COMMANDS, **_communities.COMMANDS, **_mcl.COMMANDS,
-    **_files.COMMANDS, "resume": _resume,
+    **_pairs.COMMANDS, **_groups.COMMANDS, **_mcl.COMMANDS, **_files.COMMANDS, "resume": _resume,
 }  # fmt: skip
 
 

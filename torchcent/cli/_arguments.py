@@ -23,7 +23,7 @@ def own_options(measure: Measure, args: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in measure.options if OPTIONS[name].kind}
 
 
-def is_random(measure: Measure, args: argparse.Namespace) -> bool:
+def is_random(args: argparse.Namespace) -> bool:
     """Whether the sources are drawn."""
     return isinstance(getattr(args, "sources", None), int)
 
@@ -38,7 +38,7 @@ def about(measure: Measure, args: argparse.Namespace) -> dict[str, Any]:
             recorded[name] = value
     if getattr(args, "reversed", False):
         recorded["reversed"] = True
-    if is_random(measure, args):
+    if is_random(args):
         recorded["seed"] = args.seed
     return recorded
 

@@ -53,26 +53,20 @@ def _extremes(
     folder: dict[str, str | None],
 ) -> tuple[dict[str, str], dict[str, Any]]:  # fmt: skip
     """The rows to print, and the values for JSON; each call has a ledger of its own."""
-    run = _common.run_of(args)
+    run, exact = _common.run_of(args), Run(dtype=torch.float64)
+    runs = {name: run | Run(checkpoint=path) for name, path in folder.items()}
     missing = "component" if args.component else "inf"
-    center = torchcent.center(
-        graph, disconnected=missing, run=run | Run(checkpoint=folder["center"])
-    )
-    periphery = torchcent.periphery(
-        graph, disconnected=missing, run=run | Run(checkpoint=folder["periphery"])
-    )
+    center = torchcent.center(graph, disconnected=missing, run=runs["center"])
+    periphery = torchcent.periphery(graph, disconnected=missing, run=runs["periphery"])
 
     def distance(of: Tensor) -> float:
         """The eccentricity of these vertices, from a search from one of them."""
         if not of.numel():
             return 0.0
-        one = torchcent.eccentricity(
-            graph,
-            vertices=of[:1],
-            disconnected=missing,
-            run=run | Run(checkpoint=None) | Run(dtype=torch.float64),
+        alone = run | Run(checkpoint=None) | exact
+        return float(
+            torchcent.eccentricity(graph, vertices=of[:1], disconnected=missing, run=alone)
         )
-        return float(one)
 
     found: dict[str, Any] = {"diameter": distance(periphery), "radius": distance(center)}
     rows = {name: f"{value:.12g}" for name, value in found.items()}
@@ -85,17 +79,13 @@ def _extremes(
         found[name] = edges.vertex_labels()[of.cpu().numpy()] if known else None
     if args.average:
         mean = torchcent.average_shortest_path_length(
-            graph,
-            disconnected=missing,
-            run=run | Run(checkpoint=folder["mean"]) | Run(dtype=torch.float64),
+            graph, disconnected=missing, run=runs["mean"] | exact
         )
         found["mean"] = float(mean)
         rows["mean"] = _six_digits(float(mean))
     if args.effective is not None:
         within = torchcent.effective_diameter(
-            graph,
-            q=args.effective,
-            run=run | Run(checkpoint=folder["effective"]) | Run(dtype=torch.float64),
+            graph, q=args.effective, run=runs["effective"] | exact
         )
         share = f"{100 * args.effective:.4g}% of the connected pairs"
         found["effective"] = {"share": args.effective, "distance": float(within)}
@@ -148,10 +138,8 @@ def _apsp(args: argparse.Namespace) -> None:
     if args.json:
         _output.show_json(_common.about_run(args, graph, started) | about | {"sources": names})
     elif names is not None:
-        print(
-            "\n".join(map(str, names)),
-            file=sys.stderr if args.out == _output.STANDARD else sys.stdout,
-        )
+        where = sys.stderr if args.out == _output.STANDARD else sys.stdout
+        print("\n".join(map(str, names)), file=where)
 
 
 def _sources(args: argparse.Namespace, edges: EdgeList) -> tuple[Tensor | None, bool]:

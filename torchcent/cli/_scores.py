@@ -65,7 +65,10 @@ def score(args: argparse.Namespace) -> None:
     _check_positions(args, measure, out, edges)
     values = _arguments.arguments(measure, args, edges, graph, groups)
     turned = graph.reversed() if getattr(args, "reversed", False) and graph.directed else graph
-    result = measure.function(turned, **values, run=_run(args, measure))
+    how = _common.run_of(args)
+    if "dtype" in measure.uses:
+        how |= Run(dtype=getattr(torch, args.dtype))
+    result = measure.function(turned, **values, run=how)
     if not _common.leads():
         return
     _common.remark_run(args, graph, started)
@@ -75,11 +78,6 @@ def score(args: argparse.Namespace) -> None:
     scores = _columns.score_columns(measure, result, values)
     scored = _Scored(measure, edges, graph, result, scores, [names for _, names in groups])
     _deliver(args, scored, out, run, _about(args, scored, weights))
-
-
-def _run(args: argparse.Namespace, measure: Measure) -> Run:
-    run = _common.run_of(args)
-    return run | Run(dtype=getattr(torch, args.dtype)) if "dtype" in measure.uses else run
 
 
 def _check_positions(
@@ -157,7 +155,7 @@ def _plot(args: argparse.Namespace, scored: _Scored) -> None:
     measure, edges, graph, estimate = scored.measure, scored.edges, scored.graph, scored.estimate
     by_edge, (name, scores) = measure.of == "edges", [*scored.scores.items()][-1]
     title = f"{name.capitalize()} in {_common.title(args)}"
-    if _arguments.is_random(measure, args):
+    if _arguments.is_random(args):
         title += f", estimated from {args.sources:,} pivots"
     if estimate is not None:
         title += f", {estimate.in_words}"
