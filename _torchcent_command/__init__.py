@@ -1,7 +1,7 @@
 """The command ``torchcent``: its options, and Ctrl-C from the start.
 
 This is a package beside torchcent. Importing torchcent takes a second or two (PyTorch): --version,
---help, completion and wrong arguments do without, and an interrupt during the import would end in a
+--help, completion and wrong arguments do without. An interrupt during the import would end in a
 traceback, or in an ImportError of a partially loaded library.
 """
 

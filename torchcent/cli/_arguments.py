@@ -14,8 +14,10 @@ from torchcent.engines._measures import OPTIONS, Measure
 from torchcent.graph import Graph
 from torchcent.io import EdgeList, read_clusters
 
-#: names of the vertices of a group, and where they are given
+#: where a group is given, and the names of its vertices
 Listed = tuple[str, list[str]]
+# kinds of arguments for which files name vertices
+_FILES = ("vertices", "values", "value")
 
 
 def own_options(measure: Measure, args: argparse.Namespace) -> dict[str, Any]:
@@ -47,11 +49,13 @@ def arguments(
     measure: Measure, args: argparse.Namespace, edges: EdgeList, graph: Graph, groups: list[Listed]
 ) -> dict[str, Any]:
     """The arguments besides the graph and the run; vertices are numbers here."""
-    number = _common.numbers_of(edges.vertex_labels())
     chance = torch.Generator().manual_seed(args.seed) if "seed" in args else None
-    values = own_options(measure, args)
+    values, kinds = own_options(measure, args), {x: OPTIONS[x].kind for x in measure.options}
+    by_name = groups or any(isinstance(values[x], str) for x in values if kinds[x] in _FILES)
+    # Of large graphs the names take time and memory.
+    number = _common.numbers_of(edges.vertex_labels()) if by_name else {}
     for name, value in values.items():
-        kind = OPTIONS[name].kind
+        kind = kinds[name]
         if kind == "group":
             values[name] = [_members(args, each, number).to(graph.device) for each in groups]
         elif kind == "vertices" and isinstance(value, int):
@@ -59,7 +63,7 @@ def arguments(
         elif kind == "vertices" and value is not None:
             values[name] = named_vertices(args, value, number).to(graph.device)
         elif kind in ("values", "value") and isinstance(value, str):
-            values[name] = _values(args, value, number).to(graph.device)
+            values[name] = _values(args, value, number, graph.num_nodes).to(graph.device)
     return values | ({"generator": chance} if "generator" in measure.options else {})
 
 
@@ -75,9 +79,9 @@ def named_vertices(args: argparse.Namespace, path: str, number: dict[str, int]) 
     return torch.tensor(list(chosen), dtype=torch.int64, device="cpu")
 
 
-def _values(args: argparse.Namespace, path: str, number: dict[str, int]) -> Tensor:
+def _values(args: argparse.Namespace, path: str, number: dict[str, int], n: int) -> Tensor:
     """The number that a file has for each vertex, 0 for others."""
-    values = torch.zeros(len(number), dtype=torch.float64, device="cpu")
+    values = torch.zeros(n, dtype=torch.float64, device="cpu")
     for line, name, value in _names.read_states(path, number):
         if name not in number:
             raise ValueError(f"{path}:{line}: {name!r} is no vertex of {args.graph}")
@@ -86,7 +90,7 @@ def _values(args: argparse.Namespace, path: str, number: dict[str, int]) -> Tens
 
 
 def listed_groups(args: argparse.Namespace) -> list[Listed]:
-    """The groups that are given; where is for messages."""
+    """The groups that are given."""
     groups = [(f"--group {text}", _names.listed(text)) for text in args.group]
     if args.groups is not None:
         lines = read_clusters(args.groups)
