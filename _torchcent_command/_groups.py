@@ -18,10 +18,10 @@ use --count or --max-rounds, and --per-round."""
 
 
 def add_parsers(add: _common.Add) -> None:
-    parser = add("prominent-group", "vertices that together cover the most shortest paths")
-    _prominent_options(parser)
-    parser = add("communities", "division of a graph by edge betweenness", _COMMUNITIES)
-    _community_options(parser)
+    text = "vertices that together cover the most shortest paths"
+    add("prominent-group", text, fill=_prominent_options)
+    text = "division of a graph by edge betweenness"
+    add("communities", text, _COMMUNITIES, fill=_community_options)
 
 
 def _prominent_options(parser: argparse.ArgumentParser) -> None:

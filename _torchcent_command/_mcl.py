@@ -20,7 +20,10 @@ mcl --abc; of copies of an edge the largest weight counts."""
 
 
 def add_parsers(add: _common.Add) -> None:
-    parser = add("mcl", "Markov clustering, as van Dongen's mcl does it", _MORE)
+    add("mcl", "Markov clustering, as van Dongen's mcl does it", _MORE, fill=_options)
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
     _common.graph_options(parser, "")
     group = parser.add_argument_group("weights")
     group.add_argument("--abc", action="store_true", help="the file is mcl's label input")

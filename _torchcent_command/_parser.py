@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -119,6 +118,8 @@ class _Version(argparse.Action):
 
 def meant(text: str, known: Iterable[str]) -> str:
     """``; did you mean A or B?`` with those that begin so, or else are similar, or nothing."""
+    import difflib  # which no other use of the command needs
+
     known = list(known)
     close = [name for name in known if name.startswith(text)] if text.strip("-") else []
     close = close or difflib.get_close_matches(text, known, n=3)
