@@ -63,11 +63,11 @@ def live(request: dict[str, Any]) -> int:
     from tuning import tuned
 
     import _torchcent_command
-    from torchcent.scale import _hand
+    from torchcent.scale import _queue
 
     torch.set_num_threads(2)
     log = os.open(request["log"], os.O_CREAT | os.O_APPEND | os.O_WRONLY)
-    take = _hand.Shared.take
+    take = _queue.LocalQueue.take
 
     def noted(self: Any, control: Any) -> int | None:
         unit = take(self, control)
@@ -75,7 +75,7 @@ def live(request: dict[str, Any]) -> int:
             os.write(log, b"%d\n" % unit)
         return unit
 
-    _hand.Shared.take = noted  # type: ignore[method-assign]
+    _queue.LocalQueue.take = noted  # type: ignore[method-assign]
     if "arguments" in request:
         tuned(pytest.MonkeyPatch())(**SMALL)
         os.chdir(request["folder"])

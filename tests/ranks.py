@@ -20,7 +20,7 @@ from runs import CASES, PAIRS
 from tuning import tuned
 
 import torchcent
-from torchcent.scale import _digest, _hand, _ranks
+from torchcent.scale import _digest, _queue, _ranks
 
 RANK = int(os.environ.get("RANK", "0"))
 
@@ -40,8 +40,8 @@ def _done(job: dict[str, Any], patch: pytest.MonkeyPatch) -> dict[str, Any]:
     tuned(patch)(**case.sizes)
     gives = _watch_gives(patch, job.get("kill"))
     if job.get("fail") == RANK:
-        for hand in (_hand.Shared, _ranks.Member):
-            patch.setattr(hand, "take", _fails)
+        for queue in (_queue.LocalQueue, _ranks.RemoteQueue):
+            patch.setattr(queue, "take", _fails)
     graph = (
         case.graph()
         if RANK not in job.get("other graph", [])
@@ -62,22 +62,22 @@ def _fails(*_: Any) -> int:
 def _watch_gives(patch: pytest.MonkeyPatch, kill: list[int] | None) -> list[int]:
     gives: list[int] = []
     first = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") == "0"
-    for hand in (_hand.Shared, _ranks.Member):
-        real = hand.give
+    for queue in (_queue.LocalQueue, _ranks.RemoteQueue):
+        real = queue.give
 
-        def give(self: Any, unit: int, *rest: Any, real: Any = real) -> None:
-            if isinstance(self, _hand.Shared) and RANK == 0 and _of_other(self):
-                return real(self, unit, *rest)
+        def give(self: Any, result: Any, real: Any = real) -> None:
+            if isinstance(self, _queue.LocalQueue) and RANK == 0 and _of_other(self):
+                return real(self, result)
             if kill and first and kill[0] == RANK and len(gives) == kill[1]:
                 os.kill(os.getpid(), signal.SIGKILL)
-            gives.append(unit)
-            return real(self, unit, *rest)
+            gives.append(result.unit)
+            return real(self, result)
 
-        patch.setattr(hand, "give", give)
+        patch.setattr(queue, "give", give)
     return gives
 
 
-def _of_other(hand: Any) -> bool:
+def _of_other(queue: Any) -> bool:
     """Whether the thread that answers other ranks gives their unit."""
     return threading.current_thread().name.startswith("torchcent units")
 

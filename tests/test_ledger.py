@@ -26,7 +26,7 @@ from runs import CASES, PAIRS, SMALL, mesh
 import torchcent
 from torchcent import Graph, generate
 from torchcent.runtime import _config, _ops, _replacing
-from torchcent.scale import _hand, _ledger, _look, _records
+from torchcent.scale import _ledger, _look, _queue, _records
 from torchcent.scale._ledger import Ledger
 
 pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
@@ -75,16 +75,16 @@ def out_of_order(monkeypatch):
     """Units after the first are computed in threes, backwards."""
 
     def take_now(self):
-        tally = self.tally
-        units = range(tally.next, min(tally.next + 3, len(tally.search.sizes)))
-        left = [unit for unit in units if unit not in self._out and not tally.has(unit)]
+        totals = self.totals
+        units = range(totals.next, min(totals.next + 3, len(totals.search.sizes)))
+        left = [unit for unit in units if unit not in self._out and not totals.has(unit)]
         if not left:
             return None
-        unit = left[0] if tally.next == 0 else left[-1]
+        unit = left[0] if totals.next == 0 else left[-1]
         self._out.add(unit)
         return unit
 
-    monkeypatch.setattr(_hand.Shared, "take_now", take_now)
+    monkeypatch.setattr(_queue.LocalQueue, "take_now", take_now)
 
 
 def same(found, expected):

@@ -218,7 +218,7 @@ def test_cutoffs(seed: int, directed: bool, weights: str) -> None:
 
 
 def _request(measure: str, graph: torchcent.Graph) -> Any:
-    return _distance_sums.asked(measure, graph, torchcent.Run(), None)
+    return _distance_sums.request_for(measure, graph, torchcent.Run(), None)
 
 
 def _where(values: np.ndarray, value: float) -> list[int]:
@@ -323,7 +323,7 @@ def test_diameter_searches_each_component_in_its_own_graph(
 @compiled
 def test_groups_are_searched_in_their_components(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = []
-    run = _betweenness._compiled
+    run = _betweenness._by_kernels
 
     def counted(graph: Any, *rest: Any) -> Any:
         sizes.append(graph.num_nodes)
@@ -389,7 +389,7 @@ def test_flow_in_what_is_nearly_a_tree_needs_no_matrix(monkeypatch: pytest.Monke
     n = 60_000
     at = torch.arange(n - 1)
     path = torch.stack([at, at + 1])
-    monkeypatch.setattr(_solver, "_grounded", _small(_solver._grounded))
+    monkeypatch.setattr(_solver, "_inverse", _small(_solver._inverse))
     monkeypatch.setattr(_ops.ops, "expanded", None, raising=False)
     given = {"directed": False, "dtype": torch.float64}
     far = torch.arange(n, dtype=torch.float64)

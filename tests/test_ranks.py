@@ -20,7 +20,7 @@ from torchcent.approx import _approximation, _cost
 from torchcent.approx._sampler import Sampler
 from torchcent.check import _devices
 from torchcent.runtime import _ops
-from torchcent.scale import _digest, _group, _hand, _records, _tally
+from torchcent.scale import _digest, _group, _queue, _records, _totals
 
 pytestmark = [
     pytest.mark.skipif(not _ops.available, reason="needs the compiled library"),
@@ -145,7 +145,7 @@ def three_devices(monkeypatch):
     cpu = torch.device("cpu")
     monkeypatch.setattr(_devices, "devices", lambda value, home: (cpu,) * 3)
     workers, together = set(), threading.Barrier(3)
-    real = _hand.Shared.take
+    real = _queue.LocalQueue.take
 
     def take(self, control):
         unit = real(self, control)
@@ -155,7 +155,7 @@ def three_devices(monkeypatch):
                 together.wait(0.5)
         return unit
 
-    monkeypatch.setattr(_hand.Shared, "take", take)
+    monkeypatch.setattr(_queue.LocalQueue, "take", take)
     return workers
 
 
@@ -180,7 +180,7 @@ def test_results_wait_while_the_device_of_the_sums_is_busy(
     """As a GPU is, which would make the others wait. Here it is that of the worker with unit 0."""
     tuning(**ALL[name].sizes)
     home, delayed, one_is = [], set(), threading.Event()
-    real, outputs, give = _tally.Tally.add, _hand.Shared.outputs, _hand.Shared.give
+    real, outputs, give = _totals.Totals.add, _queue.LocalQueue.outputs, _queue.LocalQueue.give
 
     def noted(self, unit, device):
         if unit == 0:
@@ -195,8 +195,9 @@ def test_results_wait_while_the_device_of_the_sums_is_busy(
             one_is.wait(2)
         give(self, *given)
 
-    def add(self, unit, results, rung, seconds, free):
-        real(self, unit, results, rung, seconds, free)
+    def add(self, result, free):
+        real(self, result, free)
+        unit = result.unit
         if not free:
             delayed.add(unit)
             one_is.set()
@@ -204,10 +205,10 @@ def test_results_wait_while_the_device_of_the_sums_is_busy(
             if kept:
                 assert (tmp_path / _records.results_name(self._number, unit)).exists()
 
-    monkeypatch.setattr(_hand.Shared, "outputs", noted)
-    monkeypatch.setattr(_hand.Shared, "_is_home", is_home)
-    monkeypatch.setattr(_hand.Shared, "give", later)
-    monkeypatch.setattr(_tally.Tally, "add", add)
+    monkeypatch.setattr(_queue.LocalQueue, "outputs", noted)
+    monkeypatch.setattr(_queue.LocalQueue, "_is_home", is_home)
+    monkeypatch.setattr(_queue.LocalQueue, "give", later)
+    monkeypatch.setattr(_totals.Totals, "add", add)
     more = {"checkpoint": tmp_path} if kept else {}
     found = ALL[name](devices=["cpu"], **more)
     assert [_digest.of_tensors(each) for each in found] == alone[name]
@@ -250,14 +251,14 @@ def test_devices_do_not_choose_the_method(three_devices, monkeypatch):
 
 def test_a_worker_that_fails_ends_the_others(tuning, three_devices, monkeypatch):
     tuning(**SMALL)
-    real = _hand.Shared.outputs
+    real = _queue.LocalQueue.outputs
 
     def fails(self, unit, device):
         if unit == 4:
             raise MemoryError("on purpose")
         return real(self, unit, device)
 
-    monkeypatch.setattr(_hand.Shared, "outputs", fails)
+    monkeypatch.setattr(_queue.LocalQueue, "outputs", fails)
     with pytest.raises(MemoryError, match="on purpose"):
         CASES["lanes"](devices=["cpu"])
     assert threading.active_count() < 10

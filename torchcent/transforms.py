@@ -47,12 +47,10 @@ EdgeTypes = Sequence[tuple[str, str, str]]
 class _OfGraphs(BaseTransform):
     """Base class of all transforms: the arcs and their lengths or similarities."""
 
+    _names: tuple[str, ...]  # what determines the result, besides what all have
+
     def __init__(
-        self,
-        weight: str | None,
-        directed: bool | None,
-        edge_types: EdgeTypes | None,
-        run: Run,
+        self, weight: str | None, directed: bool | None, edge_types: EdgeTypes | None, run: Run
     ) -> None:
         self.weight = check_data.weight_attribute(weight)
         self.directed = directed if directed is None else check.flag(directed, "directed")
@@ -71,11 +69,19 @@ class _OfGraphs(BaseTransform):
         """That of the Run, in which scores are stored."""
         return (surrounding() | self.run).dtype
 
-    def _shown(self, *names: str) -> str:
-        """A repr of what determines the result; PyTorch Geometric compares it with data sets."""
-        names += ("weight", "directed") + (() if self.edge_types is None else ("edge_types",))
-        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
-        return f"{type(self).__name__}({shown})"
+    def forward(self, data: Any) -> Any:
+        self._add(data, _stores.graph_of(data, self.edge_types, self.weight))
+        return data
+
+    def _add(self, data: Any, graph: _stores.Graph) -> None:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """What determines the result; PyTorch Geometric compares it with data sets."""
+        names = self._names + ("weight", "directed")
+        names += () if self.edge_types is None else ("edge_types",)
+        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{type(self).__name__}({values})"
 
 
 class _Scores(_OfGraphs):
@@ -90,12 +96,8 @@ class _Scores(_OfGraphs):
         self.log = check.flag(log, "log")
 
     def _of(self, graph: _stores.Graph, measure: Callable[..., Tensor], **options: Any) -> Tensor:
-        scores = measure(
-            **graph.arguments(),
-            **self._options(torch.float64),
-            **options,
-            normalized=self.normalized,
-        )
+        options |= graph.arguments() | self._options(torch.float64)
+        scores = measure(**options, normalized=self.normalized)
         return scores.log1p() if self.log else scores
 
 
@@ -148,6 +150,8 @@ class AddCentrality(_Scores):
                 [1., 0.]])
     """
 
+    _names = ("measures", "attr_name", "normalized", "log")
+
     def __init__(
         self,
         measures: str | Sequence[str] = ("betweenness", "closeness"),
@@ -164,14 +168,9 @@ class AddCentrality(_Scores):
         self.measures = check_batch.measures(measures, plain_columns())
         self.attr_name = check_data.node_attribute(attr_name)
 
-    def forward(self, data: Any) -> Any:
-        graph = _stores.graph_of(data, self.edge_types, self.weight)
+    def _add(self, data: Any, graph: _stores.Graph) -> None:
         scores = self._of(graph, node_features, measures=self.measures)
         _stores.give_nodes(data, graph, scores, self.attr_name, self._dtype())
-        return data
-
-    def __repr__(self) -> str:
-        return self._shown("measures", "attr_name", "normalized", "log")
 
 
 @functional_transform("add_edge_centrality")
@@ -195,6 +194,8 @@ class AddEdgeCentrality(_Scores):
         tensor([2., 2., 2., 2.])
     """
 
+    _names = ("attr_name", "normalized", "log")
+
     def __init__(
         self,
         attr_name: str | None = "edge_centrality",
@@ -209,14 +210,9 @@ class AddEdgeCentrality(_Scores):
         super().__init__(weight, directed, edge_types, run, normalized, log)
         self.attr_name = check_data.edge_attribute(attr_name)
 
-    def forward(self, data: Any) -> Any:
-        graph = _stores.graph_of(data, self.edge_types, self.weight)
+    def _add(self, data: Any, graph: _stores.Graph) -> None:
         scores = self._of(graph, edge_betweenness)
         _stores.give_edges(data, graph, scores, self.attr_name, self._dtype())
-        return data
-
-    def __repr__(self) -> str:
-        return self._shown("attr_name", "normalized", "log")
 
 
 @functional_transform("add_clusters")
@@ -240,6 +236,8 @@ class AddClusters(_OfGraphs):
         tensor([0, 0, 0, 1, 1, 1])
     """
 
+    _names = ("attr_name", "inflation")
+
     def __init__(
         self,
         attr_name: str = "cluster",
@@ -254,17 +252,12 @@ class AddClusters(_OfGraphs):
         self.attr_name = check_data.label_attribute(attr_name)
         self.inflation = check_mcl.inflation(inflation)
 
-    def forward(self, data: Any) -> Any:
-        graph = _stores.graph_of(data, self.edge_types, self.weight)
-        found = mcl(**graph.arguments(), **self._options(), inflation=self.inflation)
-        labels = found.labels
-        if found.cluster_ptr is not None:  # a batch: labels continue from one graph to the next
-            labels = labels - found.cluster_ptr[graph.batch]
+    def _add(self, data: Any, graph: _stores.Graph) -> None:
+        clusters = mcl(**graph.arguments(), **self._options(), inflation=self.inflation)
+        labels = clusters.labels
+        if clusters.cluster_ptr is not None:  # a batch: labels continue from one graph to the next
+            labels = labels - clusters.cluster_ptr[graph.batch]
         _stores.give_nodes(data, graph, labels, self.attr_name)
-        return data
-
-    def __repr__(self) -> str:
-        return self._shown("attr_name", "inflation")
 
 
 @functional_transform("add_shortest_path_encoding")
@@ -332,6 +325,8 @@ class AddShortestPathEncoding(_OfGraphs):
         self.unreachable = number(unreachable, "unreachable")
         self.padding = number(padding, "padding")
         self.dtype = dtype
+        sizes = ("max_nodes", "unreachable", "padding") if dense else ()
+        self._names = ("attr_name", "cutoff", "dense", *sizes, "dtype")
         fills = (self.unreachable, self.padding)
         if not dense and (max_nodes is not None or fills != (-1, -1)):
             raise ValueError("max_nodes, unreachable and padding are for dense=True")
@@ -339,31 +334,28 @@ class AddShortestPathEncoding(_OfGraphs):
     def forward(self, data: Any) -> Any:
         if hasattr(data, "edge_types"):
             raise TypeError("data must be a torch_geometric Data or Batch, got a HeteroData")
-        graph = _stores.graph_of(data, None, self.weight)
+        return super().forward(data)
+
+    def _add(self, data: Any, graph: _stores.Graph) -> None:
         dtype = torch.int64 if self.dtype is None and self.weight is None else self.dtype
-        given = graph.arguments()
+        arguments = graph.arguments()
         options = {**self._options(), "cutoff": self.cutoff, "dtype": dtype}
         if graph.place is None and isinstance(data.get("ptr"), torch.Tensor):
             # Unlike batch, it counts empty graphs at the end.
-            del given["batch"]
-            given["ptr"] = data["ptr"].to(graph.edge_index.device)
-            given["directed"] = options.pop("directed") is not False
-            given = {"edge_index": Graph.from_edge_index(**given)}
-        options |= given
+            del arguments["batch"]
+            arguments["ptr"] = data["ptr"].to(graph.edge_index.device)
+            arguments["directed"] = options.pop("directed") is not False
+            arguments = {"edge_index": Graph.from_edge_index(**arguments)}
+        options |= arguments
         if self.dense:
             dense = shortest_path_encoding(
                 **options, max_nodes=self.max_nodes, unreachable=self.unreachable,
                 padding=self.padding,
             )  # fmt: skip
             _stores.give_graphs(data, dense.distance, self.attr_name)
-            return data
-        found = shortest_path_pairs(**options)
-        _stores.give_pairs(data, graph, found.pairs, found.distance, self.attr_name)
-        return data
-
-    def __repr__(self) -> str:
-        dense = ("max_nodes", "unreachable", "padding") if self.dense else ()
-        return self._shown("attr_name", "cutoff", "dense", *dense, "dtype")
+        else:
+            pairs = shortest_path_pairs(**options)
+            _stores.give_pairs(data, graph, pairs.pairs, pairs.distance, self.attr_name)
 
 
 @functional_transform("add_random_walk_encoding")
@@ -396,6 +388,8 @@ class AddRandomWalkEncoding(_OfGraphs):
                 [0.0000, 0.5000, 0.0000, 0.5000]])
     """
 
+    _names = ("walk_length", "attr_name")
+
     def __init__(
         self,
         walk_length: int,
@@ -410,20 +404,12 @@ class AddRandomWalkEncoding(_OfGraphs):
         self.walk_length = check_encodings.steps(walk_length)
         self.attr_name = check_data.node_attribute(attr_name)
 
-    def forward(self, data: Any) -> Any:
-        graph = _stores.graph_of(data, self.edge_types, self.weight)
+    def _add(self, data: Any, graph: _stores.Graph) -> None:
         if self.weight is None:
             run = resolved(self.run, ("dtype",), "random_walk_encoding")
-            made = as_graph(**graph.arguments(), directed=self.directed, run=run)
-            found = as_in_pyg(made, self.walk_length)
+            pyg_graph = as_graph(**graph.arguments(), directed=self.directed, run=run)
+            encoding = as_in_pyg(pyg_graph, self.walk_length)
         else:
-            found = random_walk_encoding(
-                **graph.arguments(),
-                **self._options(torch.float64),
-                walk_length=self.walk_length,
-            )
-        _stores.give_nodes(data, graph, found, self.attr_name, self._dtype())
-        return data
-
-    def __repr__(self) -> str:
-        return self._shown("walk_length", "attr_name")
+            options = graph.arguments() | self._options(torch.float64)
+            encoding = random_walk_encoding(**options, walk_length=self.walk_length)
+        _stores.give_nodes(data, graph, encoding, self.attr_name, self._dtype())

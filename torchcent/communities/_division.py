@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -64,13 +65,13 @@ class Communities:
             >>> torchcent.communities_by_betweenness(path, directed=False).at(-1).tolist()
             [0, 1, 2, 3]
         """
-        levels, asked = self.counts.numel(), integer(level, "level")
-        if not -levels <= asked < levels:
-            raise ValueError(f"level must be in [{-levels}, {levels}), got {asked}")
+        levels, number = self.counts.numel(), integer(level, "level")
+        if not -levels <= number < levels:
+            raise ValueError(f"level must be in [{-levels}, {levels}), got {number}")
         ends = _ends(self._graph)
-        gone = self.removed[:, : int(self.removals[asked])]
+        edges = self.removed[:, : int(self.removals[number])]
         n = self._graph.num_nodes
-        keep = ~torch.isin(ends[0] * n + ends[1], gone[0] * n + gone[1])
+        keep = ~torch.isin(ends[0] * n + ends[1], edges[0] * n + edges[1])
         return _labels(n, ends[:, keep])
 
     def __repr__(self) -> str:
@@ -164,11 +165,10 @@ def communities_by_betweenness(
     graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run)
     check_batch.one_graph(graph, "communities_by_betweenness", "pass its graphs one by one")
     check.undirected(graph, "communities_by_betweenness")
-    wanted = check.positive(num_communities, "num_communities")
-    if wanted is not None and wanted > graph.num_nodes:
+    goal = check.positive(num_communities, "num_communities")
+    if goal is not None and goal > graph.num_nodes:
         raise ValueError(
-            f"num_communities must be at most {graph.num_nodes}, the number of vertices, got "
-            f"{wanted}"
+            f"num_communities must be at most {graph.num_nodes}, the number of vertices, got {goal}"
         )
     check.choice(method, "method", METHODS)
     epsilon, delta = check_approx.epsilon(epsilon), check_approx.share(delta, "delta")
@@ -176,45 +176,32 @@ def communities_by_betweenness(
     rounds = check.positive(max_rounds, "max_rounds")
     check.random_generator(generator)
     division, turn = _Division(graph), 0
-    total = division.left.numel()
-    with progress_bar(
-        total, "communities_by_betweenness", run.progress, quick=False, unit="edges"
-    ) as bar:
-        while division.left.numel() and (wanted is None or division.count < wanted):
-            if turn == rounds:
-                break
-            part = division.stale()
-            if part is not None and method == "exact":
-                division.update(_exact(part, run.memory))
-            elif part is not None:
-                division.update(_sampled(part, epsilon, delta, generator, run.memory))
-            equal = _EQUAL if method == "exact" else 0.0
-            division.remove(share(division.left.numel()), equal)
+    inner = Run(memory=run.memory, progress=False, dtype=torch.float64)
+    scores = partial(_exact, run=inner)
+    if method == "samples":
+        scores = partial(_sampled, epsilon=epsilon, delta=delta, generator=generator, run=inner)
+    total, title = division.left.numel(), "communities_by_betweenness"
+    with progress_bar(total, title, run.progress, quick=False, unit="edges") as bar:
+        while division.left.numel() and (goal is None or division.count < goal) and turn != rounds:
+            division.update(scores)
+            division.remove(share(division.left.numel()), _EQUAL if method == "exact" else 0.0)
             bar.update(total - division.left.numel() - bar.n)
             turn += 1
-    return division.result(wanted is not None)
+    return division.result(goal is not None)
 
 
-def _exact(graph: Graph, memory: int | None) -> Tensor:
+def _exact(graph: Graph, run: Run) -> Tensor:
     with counts_in_float64():
-        return edge_betweenness(
-            graph, normalized=False, run=Run(memory=memory, progress=False, dtype=torch.float64)
-        )
+        return edge_betweenness(graph, normalized=False, run=run)
 
 
 def _sampled(
-    graph: Graph, epsilon: float, delta: float, generator: torch.Generator | None,
-    memory: int | None,
-) -> Tensor:  # fmt: skip
-    found = edge_betweenness_approx(
-        graph,
-        epsilon,
-        delta,
-        method="kadabra",
-        generator=generator,
-        run=Run(memory=memory, progress=False, dtype=torch.float64),
+    graph: Graph, epsilon: float, delta: float, generator: torch.Generator | None, run: Run
+) -> Tensor:
+    estimate = edge_betweenness_approx(
+        graph, epsilon, delta, method="kadabra", generator=generator, run=run
     )
-    return found.scores * (graph.num_nodes * (graph.num_nodes - 1) / 2)
+    return estimate.scores * (graph.num_nodes * (graph.num_nodes - 1) / 2)
 
 
 def _per_round(value: object) -> Callable[[int], int]:
@@ -242,7 +229,7 @@ class _Division:
     """The edges that are left, their scores and the communities."""
 
     def __init__(self, graph: Graph) -> None:
-        self._given, self._ends = graph, _ends(graph)
+        self._graph, self._ends = graph, _ends(graph)
         self._weight = None
         if graph.weight is not None:
             arcs = graph.to_edge_index()
@@ -251,7 +238,7 @@ class _Division:
         self.left = torch.arange(self._ends.shape[1], device=graph.device)
         self._label = graph.components
         self.count = int(self._label.max()) + 1 if graph.num_nodes else 0
-        self._removed: list[Tensor] = []
+        self._order: list[Tensor] = []
         self._splits: list[tuple[int, int]] = []
         self._levels: list[tuple[int, float, int]] = []
         self._stale, self._part = self.left, self._graph_of(self.left)[0]
@@ -265,13 +252,10 @@ class _Division:
         arcs = torch.searchsorted(vertices, ends)
         return Graph.from_edge_index(arcs, vertices.numel(), False, weight), vertices
 
-    def stale(self) -> Graph | None:
-        """The graph whose scores have to be computed; None if it has no edges."""
-        return self._part if self._stale.numel() else None
-
-    def update(self, scores: Tensor) -> None:
-        """Sets the scores of that graph, one per column."""
-        self._score[self._stale] = scores
+    def update(self, scores: Callable[[Graph], Tensor]) -> None:
+        """Computes the scores, one per column, of the graph that has lost edges."""
+        if self._stale.numel():
+            self._score[self._stale] = scores(self._part)
 
     def remove(self, count: int, equal: float) -> None:
         """Removes the edges of the highest scores; of equal ones those with the smallest ends."""
@@ -279,17 +263,17 @@ class _Division:
         if equal:
             score = (score / (score.max() * equal).clamp(min=1e-300)).round_()
         order = torch.argsort(score, descending=True, stable=True)[:count]
-        gone = self.left[order]
-        kept = torch.ones_like(self.left, dtype=torch.bool)
-        kept[order] = False
-        self.left = self.left[kept]
-        self._removed.append(gone)
-        touched = torch.zeros(self.count, dtype=torch.bool, device=gone.device)
-        touched[self._label[self._ends[0, gone]]] = True
-        vertices = torch.nonzero(touched[self._label]).flatten()
-        self._stale = self.left[touched[self._label[self._ends[0, self.left]]]]
+        edges = self.left[order]
+        mask = torch.ones_like(self.left, dtype=torch.bool)
+        mask[order] = False
+        self.left = self.left[mask]
+        self._order.append(edges)
+        stale = torch.zeros(self.count, dtype=torch.bool, device=edges.device)
+        stale[self._label[self._ends[0, edges]]] = True
+        vertices = torch.nonzero(stale[self._label]).flatten()
+        self._stale = self.left[stale[self._label[self._ends[0, self.left]]]]
         self._part, _ = self._graph_of(self._stale, vertices)
-        self._split(vertices, self._part.components, int(touched.sum()))
+        self._split(vertices, self._part.components, int(stale.sum()))
 
     def _split(self, vertices: Tensor, part: Tensor, before: int) -> None:
         """Gives the parts of communities labels of their own; the first part keeps the label."""
@@ -313,8 +297,8 @@ class _Division:
 
     def _note(self) -> None:
         """Adds a level."""
-        removed = self._ends.shape[1] - self.left.numel()
-        self._levels.append((self.count, self._modularity(), removed))
+        removals = self._ends.shape[1] - self.left.numel()
+        self._levels.append((self.count, self._modularity(), removals))
 
     def _modularity(self) -> float:
         edges = self._ends.shape[1]
@@ -322,7 +306,7 @@ class _Division:
             return 0.0
         one, other = self._label[self._ends]
         within = (one == other).sum().double() / edges
-        degree = torch.bincount(self._label, self._given.degree.double(), self.count)
+        degree = torch.bincount(self._label, self._graph.degree.double(), self.count)
         return float(within - ((degree / (2 * edges)) ** 2).sum())
 
     def result(self, last: bool) -> Communities:
@@ -331,11 +315,11 @@ class _Division:
         quality = torch.tensor(modularity, dtype=torch.float64, device=device)
         level = len(counts) - 1 if last else int((quality >= quality.max() - 1e-12).long().argmax())
         none = self.left[:0]
-        removed = self._ends[:, torch.cat(self._removed) if self._removed else none]
-        found = Communities(
+        order = self._ends[:, torch.cat(self._order) if self._order else none]
+        communities = Communities(
             none, level, counts=torch.tensor(counts, device=device), modularity=quality,
-            removed=removed, removals=torch.tensor(removals, device=device),
+            removed=order, removals=torch.tensor(removals, device=device),
             splits=torch.tensor(self._splits, dtype=torch.int64, device=device).reshape(-1, 2),
-            complete=self.left.numel() == 0, _graph=self._given,
+            complete=self.left.numel() == 0, _graph=self._graph,
         )  # fmt: skip
-        return replace(found, labels=found.at(level))
+        return replace(communities, labels=communities.at(level))

@@ -62,13 +62,13 @@ class Bounds:
             self.slack = 0.0 if exact else 2.0**-51 * graph.num_nodes
         # Sum of the distances in both directions.
         self.sum: Vector = np.zeros(size, np.float64 if graph.is_weighted else np.int64)
-        self.searched = np.zeros(size, bool)
+        self.exact = np.zeros(size, bool)
         self.longest = 0.0  # longest distance found
-        self.root = self._learned(int(np.searchsorted(self.vertex, root)), out, back)
+        self.root = self._update(int(np.searchsorted(self.vertex, root)), out, back)
 
     def search(self, place: int) -> tuple[Vector, Vector]:
         """Distances from and to a vertex of the component."""
-        return self._learned(place, *self._distances(int(self.vertex[place])))
+        return self._update(place, *self._distances(int(self.vertex[place])))
 
     def _distances(self, vertex: int) -> tuple[Vector, Vector]:
         out = distances_from(self.graph, self.request, vertex)
@@ -76,7 +76,7 @@ class Bounds:
             return out, out
         return out, distances_from(self.graph, self.request, vertex, backward=True)
 
-    def _learned(self, place: int, out: Vector, back: Vector) -> tuple[Vector, Vector]:
+    def _update(self, place: int, out: Vector, back: Vector) -> tuple[Vector, Vector]:
         symmetric = back is out
         if not self.is_whole:
             out = out[self.vertex]
@@ -94,7 +94,7 @@ class Bounds:
         self.sum += out
         if not symmetric:
             self.sum += back
-        self.searched[place] = True
+        self.exact[place] = True
         return out, back
 
     def most_central(self, places: Indices) -> int:
@@ -146,13 +146,13 @@ def room_for(graph: Graph, request: Request) -> None:
     This includes the bounds, the rows of the roots, and temporary vectors.
     """
     limit, n = _room.limit(graph, request.memory), graph.num_nodes
-    compiled = _ops.has_kernel(OPERATORS["distances"][False], graph.device)
-    if graph.is_weighted or request.engine == "tensor" or not compiled:
+    has_kernel = _ops.has_kernel(OPERATORS["distances"][False], graph.device)
+    if graph.is_weighted or request.engine == "tensor" or not has_kernel:
         search = _tensor.memory_needed(n, graph.num_slots, 1)
     elif graph.device.type == "cuda":
         search = Bits.flight(n, graph.num_slots, 1, limit)[0]
     else:
         search = Bits.row_bytes(n, WIDE_BITS)
-    needed = graph._nbytes + search + _BYTES_PER_NODE * n
-    if needed > limit:
-        raise _memory.refuse(request.measure, needed, limit, request.memory)
+    need = graph._nbytes + search + _BYTES_PER_NODE * n
+    if need > limit:
+        raise _memory.refuse(request.measure, need, limit, request.memory)

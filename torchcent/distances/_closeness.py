@@ -15,10 +15,9 @@ from torchcent.check._cutoff import Cutoffs
 from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.distances import _eccentricity, _top_closeness
 from torchcent.distances._distance_sums import (
-    asked,
     of_each_cutoff,
     over_all,
-    pivots_of,
+    request_for,
     source_sums,
     vertex_sums,
 )
@@ -29,6 +28,7 @@ from torchcent.engines._measures import measure
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.scale._arguments import pivots_of
 
 Lengths = float | Sequence[float] | Tensor | None
 
@@ -151,7 +151,7 @@ def closeness(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     limits = check_cutoff.cutoffs(cutoff, run.engine.name)
-    request = asked("closeness", graph, run, limits)
+    request = request_for("closeness", graph, run, limits)
     check.flag(wf_improved, "wf_improved")
     check.at_most_one(sources=sources, vertices=vertices, top=top)
     check.at_most_one(top=top, cutoff=cutoff)
@@ -162,14 +162,11 @@ def closeness(
         values, indices = _top_closeness.top_closeness(graph, request, count, wf_improved)
         return values.to(request.dtype), indices
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
-    pivots = pivots_of(graph, request, sources)
-
-    others = _scale.others(graph, ids)
-
-    def scores(sums: Sums) -> Tensor:
-        return _scale.closeness(sums.farness, sums.reach, others, wf_improved)
-
-    return _scores(graph, request, limits, (pivots, ids), scores)
+    ends = pivots_of(sources, graph, request.scale), ids
+    return _scores(
+        graph, request, limits, ends,
+        lambda sums, others: _scale.closeness(sums.farness, sums.reach, others, wf_improved),
+    )  # fmt: skip
 
 
 @measure(
@@ -215,18 +212,15 @@ def harmonic(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     limits = check_cutoff.cutoffs(cutoff, run.engine.name)
-    request = asked("harmonic", graph, run, limits)
+    request = request_for("harmonic", graph, run, limits)
     check.flag(normalized, "normalized")
     check.at_most_one(sources=sources, vertices=vertices)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
-    pivots = pivots_of(graph, request, sources)
-
-    others = _scale.others(graph, ids)
-
-    def scores(sums: Sums) -> Tensor:
-        return _scale.harmonic(sums.harmonic, others, normalized)
-
-    return _scores(graph, request, limits, (pivots, ids), scores)
+    ends = pivots_of(sources, graph, request.scale), ids
+    return _scores(
+        graph, request, limits, ends,
+        lambda sums, others: _scale.harmonic(sums.harmonic, others, normalized),
+    )  # fmt: skip
 
 
 @measure(
@@ -271,7 +265,7 @@ def eccentricity(
         tensor([3., 2., 2., 3.])
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = asked("eccentricity", graph, run)
+    request = request_for("eccentricity", graph, run)
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
     request.begin(graph)
@@ -280,11 +274,13 @@ def eccentricity(
 
 def _scores(
     graph: Graph, request: Request, limits: Cutoffs | None,
-    chosen: tuple[Tensor | None, Tensor | None], scores: Callable[[Sums], Tensor],
+    ends: tuple[Tensor | None, Tensor | None], 
+    score: Callable[[Sums, Tensor], Tensor],
 ) -> Tensor:  # fmt: skip
     """The scores of the sums over pivots or all vertices, or of some vertices; for cutoffs a column
     for each."""
-    pivots, vertices = chosen
+    pivots, vertices = ends
+    others = _scale.others(graph, vertices)
 
     def find(request: Request) -> Sums:
         if vertices is not None:
@@ -292,8 +288,8 @@ def _scores(
         return vertex_sums(graph, request, sources=pivots)
 
     if limits is None:
-        return scores(over_all(find(request), graph, pivots)).to(request.dtype)
+        return score(over_all(find(request), graph, pivots), others).to(request.dtype)
     request.begin(graph)  # one ledger for all searches
     parts = of_each_cutoff(graph, request, find)
-    columns = [scores(over_all(each, graph, pivots)) for each in parts]
+    columns = [score(over_all(each, graph, pivots), others) for each in parts]
     return limits.of(torch.stack(columns, 1)).to(request.dtype)

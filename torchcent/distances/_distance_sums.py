@@ -26,7 +26,6 @@ from torchcent.check import _weights as check_weights
 from torchcent.check._cutoff import Cutoffs
 from torchcent.check._run import Run
 from torchcent.distances import _by_hierarchy, _by_reference, _weighted_sums
-from torchcent.distances._by_pieces import given_order
 from torchcent.distances._run import (
     FAR,
     FARTHER,
@@ -42,9 +41,9 @@ from torchcent.engines._kernels import KERNELS
 from torchcent.engines._request import Request
 from torchcent.engines._tensor import _distances as tensor_engine
 from torchcent.graph import Graph, _batch
+from torchcent.graph._pieces import Pieces
 from torchcent.runtime import _ops
 from torchcent.scale._arguments import scale_of, shown
-from torchcent.scale._units import Kind
 
 # The columns of the tiny engine that are those of sums. It does not count 1/(d + 1), nor distances
 # along outgoing arcs.
@@ -52,7 +51,7 @@ _IN = torch.tensor([_tiny.FARNESS, _tiny.HARMONIC, _tiny.HARMONIC, _tiny.REACH])
 _OUT = torch.tensor([_tiny.REACH_OUT] * 4)
 
 
-def asked(measure: str, graph: Graph, run: Run, limits: Cutoffs | None = None) -> Request:
+def request_for(measure: str, graph: Graph, run: Run, limits: Cutoffs | None = None) -> Request:
     """The validated arguments common to all distance measures."""
     engine = check_weights.engine(run.engine.name, graph, check.DISTANCE_ENGINES)
     if engine == "reference":
@@ -62,14 +61,6 @@ def asked(measure: str, graph: Graph, run: Run, limits: Cutoffs | None = None) -
         measure, engine, cutoffs=None if limits is None else limits.lengths, memory=run.memory,
         progress=shown(scale, run.progress), dtype=run.dtype, scale=scale,
     )  # fmt: skip
-
-
-def pivots_of(graph: Graph, request: Request, sources: int | Tensor | None) -> Tensor | None:
-    """None for all vertices, or pivots; all ranks have the same."""
-    chance = None
-    if request.scale is not None and isinstance(sources, int):
-        chance = request.scale.chance_of_pivots()
-    return check.sources(sources, graph, chance)
 
 
 def over_all(sums: Sums, graph: Graph, pivots: Tensor | None) -> Sums:
@@ -89,9 +80,9 @@ def of_each_cutoff(
     assert request.cutoffs is not None
     limits = tuple(each for each in request.cutoffs if each < torch.inf)
     if limits:
-        found = find(request._replace(cutoffs=limits))
-        for total in found.total.unbind(1):
-            yield replace(found, total=total)
+        sums = find(request._replace(cutoffs=limits))
+        for total in sums.total.unbind(1):
+            yield replace(sums, total=total)
     if len(limits) < len(request.cutoffs):
         yield find(request._replace(cutoffs=None))
 
@@ -115,37 +106,33 @@ def vertex_sums(
     count = None if sources is None else sources.numel()
     split = _pieces.of(graph, request, count)
     if split is not None:
-        found = vertex_sums(
+        sums = vertex_sums(
             split.graph, _pieces.of_batch(graph, split, request),
             sources=_pieces.in_batch(split, sources), outgoing=outgoing, levels=levels,
         )  # fmt: skip
-        return given_order(split, found, levels)
+        return _of_pieces(split, sums, levels)
     if graph.is_weighted:
         return _weighted_sums.vertex_sums(graph, request, sources, outgoing)
     plan, core = _plan.plan(graph, request, count)
     if plan.engine == "hierarchy":
         return _by_hierarchy.vertex_sums(graph, request, plan, core, sources, outgoing)
-    n, device = core.num_nodes, graph.device
+    n = core.num_nodes
     hanging = torch.bincount(
         core.fold.parent.index_select(0, core.fold.order), minlength=graph.num_nodes
     )
     start, _ = in_order(core, sources, outgoing)
-    found = Sums(
-        zeros(n, request, device),
-        torch.zeros(n, dtype=torch.int32, device=device),
-        torch.zeros(n + 1 if levels else 0, dtype=torch.int64, device=device),
-    )
+    sums = Sums.zeros(n, graph, request, n + 1 if levels else 0)
     leaves = hanging.index_select(0, core.vertex).index_select(0, start).int()
     inputs, limits = (direction(core, outgoing), start, leaves), _limits(graph, request)
 
-    def bits(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
-        csr, start, leaves = given
+    def bits(inputs: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        csr, start, leaves = inputs
         _ops.ops.distance_sums(
             *csr, start[part], leaves[part], *out, control, plan.threads, limits
         )  # fmt: skip
 
-    def tensor(given: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
-        csr, start, leaves = given
+    def tensor(inputs: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
+        csr, start, leaves = inputs
         total, farthest, pairs = out
         tensor_engine.distance_sums(
             csr[0], csr[1], sources=start[part], leaves=leaves[part], sums=total,
@@ -153,15 +140,14 @@ def vertex_sums(
         )  # fmt: skip
 
     key = {"from": sources, "outgoing": outgoing, "levels": levels}
-    outputs = found.total, found.eccentricity, found.levels
-    kinds: tuple[Kind, ...] = ("sum", "max", "sum")
+    outputs = sums.total, sums.eccentricity, sums.levels
     run(
-        plan, request, key=key, total=start.numel(), inputs=inputs, outputs=outputs, kinds=kinds,
-        compiled=bits, tensor=tensor,
+        plan, request, key=key, total=start.numel(), inputs=inputs, outputs=outputs,
+        kinds=("sum", "max", "sum"), compiled=bits, tensor=tensor,
     )  # fmt: skip
     if levels:
-        found.levels[0] = graph.num_nodes if sources is None else sources.numel()
-    return _unfolded(graph, core, hanging, found)
+        sums.levels[0] = graph.num_nodes if sources is None else sources.numel()
+    return _unfold(graph, core, hanging, sums)
 
 
 def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool = False) -> Sums:
@@ -183,34 +169,28 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
     if plan.engine == "hierarchy":
         return _by_hierarchy.source_sums(graph, request, plan, core, sources, outgoing)
     start, place = in_order(core, sources, not outgoing)
-    size, device = sources.numel(), graph.device
-    found = Sums(
-        zeros(start.numel(), request, device),
-        torch.zeros(start.numel(), dtype=torch.int32, device=device),
-        torch.empty(0, dtype=torch.int64, device=device),
-    )
+    sums = Sums.zeros(start.numel(), graph, request)
     inputs, limits = (direction(core, not outgoing), start), _limits(graph, request)
 
-    def bits(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
-        csr, start = given
+    def bits(inputs: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        csr, start = inputs
         _ops.ops.source_sums(*csr, start[part], *out, control, plan.threads, limits)
 
-    def tensor(given: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
-        csr, start = given
+    def tensor(inputs: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
+        csr, start = inputs
         total, farthest = out
         tensor_engine.source_sums(csr[0], csr[1], start[part], total, farthest, limits)
 
     key = {"of": sources, "outgoing": outgoing}
-    outputs = found.total, found.eccentricity
+    outputs = sums.total, sums.eccentricity
     run(
         plan, request, key=key, total=start.numel(), inputs=inputs, outputs=outputs,
         kinds=("rows", "rows"), compiled=bits, tensor=tensor,
     )  # fmt: skip
-    return Sums(
-        zeros(size, request, device).index_copy_(0, place, found.total),
-        found.eccentricity.new_zeros(size).index_copy_(0, place, found.eccentricity),
-        found.levels,
-    )
+    own = Sums.zeros(sources.numel(), graph, request)
+    own.total.index_copy_(0, place, sums.total)
+    own.eccentricity.index_copy_(0, place, sums.eccentricity)
+    return own
 
 
 def _batch_sums(
@@ -218,16 +198,11 @@ def _batch_sums(
     small: _tiny.Numbers, large: list[int],
 ) -> Sums:  # fmt: skip
     """:func:`vertex_sums` of each graph of a batch; zeros where a graph has no sources."""
-    n, device = graph.num_nodes, graph.device
     if small.size:
-        found = small_sums(graph, request, small, sources, outgoing, levels)
+        sums = small_sums(graph, request, small, sources, outgoing, levels)
     else:
-        kind = torch.float64 if graph.is_weighted else torch.int32
-        found = Sums(
-            zeros(n, request, device),
-            torch.zeros(n, dtype=kind, device=device),
-            torch.zeros(n if levels else 0, dtype=torch.int64, device=device),
-        )
+        n = graph.num_nodes
+        sums = Sums.zeros(n, graph, request, n if levels else 0)
     if not levels:
         whole, graph = graph, _pieces.put_together(graph, request)
         large = large if graph is whole else list(range(graph.num_graphs))
@@ -239,11 +214,11 @@ def _batch_sums(
         one = vertex_sums(
             _batch.part(graph, number), request, sources=start, outgoing=outgoing, levels=levels
         )
-        found.total[vertices] = one.total
-        found.eccentricity[vertices] = one.eccentricity
+        sums.total[vertices] = one.total
+        sums.eccentricity[vertices] = one.eccentricity
         if levels:
-            found.levels[vertices] = one.levels[: vertices.stop - vertices.start]
-    return found
+            sums.levels[vertices] = one.levels[: vertices.stop - vertices.start]
+    return sums
 
 
 def small_sums(
@@ -251,17 +226,17 @@ def small_sums(
     outgoing: bool = False, levels: bool = False,
 ) -> Sums:  # fmt: skip
     """The same for these graphs only, by the tiny engine; zeros elsewhere."""
-    wanted = ["distances", "levels"] if levels else ["distances"]
-    found = _tiny.run(
-        graph, small, wanted, request.measure, sources=sources, memory=request.memory,
+    names = ["distances", "levels"] if levels else ["distances"]
+    tiny = _tiny.run(
+        graph, small, names, request.measure, sources=sources, memory=request.memory,
         progress=request.progress, scale=request.scale,
     )  # fmt: skip
     columns, last = (_OUT, _tiny.FARTHEST_OUT) if outgoing else (_IN, _tiny.FARTHEST)
-    total = found.distances.index_select(1, columns.to(graph.device))
+    total = tiny.distances.index_select(1, columns.to(graph.device))
     if outgoing:
         total[:, :REACH] = torch.nan
-    farthest = found.distances[:, last]
-    return Sums(total, farthest if graph.is_weighted else farthest.int(), found.levels)
+    farthest = tiny.distances[:, last]
+    return Sums(total, farthest if graph.is_weighted else farthest.int(), tiny.levels)
 
 
 def _batch_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool) -> Sums:
@@ -281,7 +256,19 @@ def _batch_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing
             one = source_sums(_batch.part(graph, number), request, start, outgoing)
             rows = rows_of(number)
             total[rows], eccentricity[rows] = one.total, one.eccentricity.double()
-    return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
+    return Sums(total, eccentricity)
+
+
+def _of_pieces(split: Pieces, sums: Sums, levels: bool) -> Sums:
+    """Sums of a batch as those of the graph whose components its graphs are."""
+    rank, pairs = split.rank, sums.levels
+    if levels:
+        assert split.graph.ptr is not None and split.graph.batch is not None
+        place = torch.nonzero(pairs).flatten()
+        first = split.graph.ptr.index_select(0, split.graph.batch.index_select(0, place))
+        pairs = pairs.new_zeros(rank.numel() + 1)
+        pairs.index_add_(0, place - first, sums.levels.index_select(0, place))
+    return Sums(sums.total.index_select(0, rank), sums.eccentricity.index_select(0, rank), pairs)
 
 
 def _limits(graph: Graph, request: Request) -> Tensor | None:
@@ -294,23 +281,23 @@ def _split(graph: Graph, request: Request) -> tuple[_tiny.Numbers, list[int]]:
     return _tiny.split(graph, request.engine if request.cutoffs is None else "bits")
 
 
-def _unfolded(graph: Graph, core: _reduce.Core, hanging: Tensor, found: Sums) -> Sums:
+def _unfold(graph: Graph, core: _reduce.Core, hanging: Tensor, sums: Sums) -> Sums:
     """Extends the sums from the core to the graph, by the formulas above."""
     # A vertex whose neighbours are all leaves is not in the core: its sums are over these leaves.
     total = hanging.double().unsqueeze(1) * hanging.new_tensor([1, 1, 0.5, 1], dtype=torch.float64)
-    if found.total.dim() == 3:  # cutoffs, without leaves
-        total = found.total.new_zeros(graph.num_nodes, *found.total.shape[1:])
+    if sums.total.dim() == 3:  # cutoffs, without leaves
+        total = sums.total.new_zeros(graph.num_nodes, *sums.total.shape[1:])
     eccentricity = (hanging > 0).int()
-    total.index_copy_(0, core.vertex, found.total)
-    eccentricity.index_copy_(0, core.vertex, found.eccentricity)
+    total.index_copy_(0, core.vertex, sums.total)
+    eccentricity.index_copy_(0, core.vertex, sums.eccentricity)
     leaf = core.fold.order
     if leaf.numel():
         parent = core.fold.parent.index_select(0, leaf)
         other = total.index_select(0, parent)
         reach = other[:, REACH]
         far, harmonic = other[:, FAR] + reach - 1, other[:, FARTHER] + 0.5
-        sums = torch.stack([far, harmonic, torch.zeros_like(far), reach], dim=1)
-        total.index_copy_(0, leaf, sums)
+        columns = [far, harmonic, torch.zeros_like(far), reach]
+        total.index_copy_(0, leaf, torch.stack(columns, dim=1))
         farthest = torch.where(reach == 1, 1, eccentricity.index_select(0, parent) + 1)
         eccentricity.index_copy_(0, leaf, farthest.int())
-    return Sums(total, eccentricity, found.levels)
+    return Sums(total, eccentricity, sums.levels)

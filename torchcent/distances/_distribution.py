@@ -13,8 +13,7 @@ from torchcent.check import _weights as check_weights
 from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.distances import _small_levels
 from torchcent.distances._distance_sums import (
-    asked,
-    pivots_of,
+    request_for,
     small_sums,
     source_sums,
     vertex_sums,
@@ -28,6 +27,7 @@ from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.graph._pieces import Pieces
 from torchcent.runtime import _memory
+from torchcent.scale._arguments import pivots_of
 
 
 @measure("graph", *SEARCHES, searches=True, kernel=Kernel("distances"))
@@ -66,15 +66,14 @@ def distance_distribution(
         tensor([4, 6, 4, 2])
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = asked("distance_distribution", graph, run)
+    request = request_for("distance_distribution", graph, run)
     pivots = _pivots(graph, request, sources)
     request.begin(graph)
-    small, large = _split(graph, request)
-    table = _small_pairs(graph, request, pivots, small)
-    rows = list(_large_pairs(graph, request, pivots, large))
-    longest = max((row.numel() for row in rows), default=1)
+    table, large = _pairs(graph, request, pivots)
+    rows = dict(large)
+    longest = max((row.numel() for row in rows.values()), default=1)
     table = torch.nn.functional.pad(table, (0, max(longest - table.shape[1], 0)))
-    for number, row in zip(large, rows, strict=True):
+    for number, row in rows.items():
         table[number, : row.numel()] = row
     return table if graph.ptr is not None else table[0]
 
@@ -120,13 +119,13 @@ def effective_diameter(
         Leskovec, Kleinberg and Faloutsos 2005.
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = asked("effective_diameter", graph, run)
+    request = request_for("effective_diameter", graph, run)
     share = check.quantile(q)
     pivots = _pivots(graph, request, sources)
     request.begin(graph)
-    small, large = _split(graph, request)
-    value = _quantile(_small_pairs(graph, request, pivots, small), share)
-    for number, pairs in zip(large, _large_pairs(graph, request, pivots, large), strict=True):
+    table, large = _pairs(graph, request, pivots)
+    value = _quantile(table, share)
+    for number, pairs in large:
         value[number] = _quantile(pairs[None], share)[0]
     return (value if graph.ptr is not None else value[0]).to(request.dtype)
 
@@ -169,7 +168,7 @@ def average_shortest_path_length(
         tensor(1.3333)
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = asked("average_shortest_path_length", graph, run)
+    request = request_for("average_shortest_path_length", graph, run)
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
     sums = vertex_sums(graph, request)
     pairs, total = _batch.total(graph, sums.reach), _batch.total(graph, sums.farness)
@@ -184,27 +183,34 @@ def average_shortest_path_length(
 
 def _pivots(graph: Graph, request: Request, sources: int | Tensor | None) -> Tensor | None:
     """None for all vertices, also if all are named, because nothing is extrapolated then."""
-    pivots = pivots_of(graph, request, sources)
+    pivots = pivots_of(sources, graph, request.scale)
     return None if pivots is not None and pivots.numel() == graph.num_nodes else pivots
 
 
-def _split(graph: Graph, request: Request) -> tuple[_tiny.Numbers, list[int]]:
-    """The small graphs whose pairs are counted together, and the others."""
+def _pairs(
+    graph: Graph, request: Request, pivots: Tensor | None
+) -> tuple[Tensor, Iterator[tuple[int, Tensor]]]:
+    """[num_graphs, longest + 1]: pairs by distance of small graphs, counted together, and zeros;
+    and the numbers of the others, each with its pairs by distance."""
     if graph.is_weighted:
-        return _small_levels.split(graph, request)
-    return _tiny.split(graph, request.engine)
+        small, large = _small_levels.split(graph, request)
+    else:
+        small, large = _tiny.split(graph, request.engine)
+    own = _batch.chosen(graph, pivots)
+    rows = ((x, _pairs_of_one(_batch.part(graph, x), request, own(x))) for x in large)
+    return _small_pairs(graph, request, pivots, small), rows
 
 
 def _quantile(pairs: Tensor, share: float) -> Tensor:
     """The distance within which this share of pairs lies, for each row of pairs by distance."""
     within = torch.cat([torch.zeros_like(pairs[:, :1]), pairs[:, 1:].cumsum(1)], dim=1).double()
-    wanted = share * within[:, -1:]
-    last = torch.searchsorted(within, wanted).clamp(min=1, max=max(within.shape[1] - 1, 1))
+    goal = share * within[:, -1:]
+    last = torch.searchsorted(within, goal).clamp(min=1, max=max(within.shape[1] - 1, 1))
     if within.shape[1] == 1:
         return within[:, 0]  # no two vertices are connected
     before, after = within.gather(1, last - 1), within.gather(1, last)
-    value = last - 1 + (wanted - before) / (after - before)
-    return torch.where(wanted == 0, 0, value)[:, 0]
+    value = last - 1 + (goal - before) / (after - before)
+    return torch.where(goal == 0, 0, value)[:, 0]
 
 
 def _small_pairs(
@@ -231,15 +237,6 @@ def _small_pairs(
         return table
     count = torch.bincount(_batch.of_graph(graph, pivots), minlength=graph.num_graphs)
     return table * (_batch.sizes(graph).double() / count.clamp(min=1)).unsqueeze(1)
-
-
-def _large_pairs(
-    graph: Graph, request: Request, pivots: Tensor | None, large: list[int]
-) -> Iterator[Tensor]:
-    """The pairs by distance of each of these graphs, up to its largest distance."""
-    own = _batch.chosen(graph, pivots)
-    for number in large:
-        yield _pairs_of_one(_batch.part(graph, number), request, own(number))
 
 
 def _pairs_of_one(graph: Graph, request: Request, pivots: Tensor | None) -> Tensor:
@@ -270,9 +267,9 @@ def _weighted_levels(graph: Graph, request: Request, pivots: Tensor | None) -> T
         return distance_counts(graph, request, sources, longest)
     levels = torch.zeros(1, dtype=torch.int64, device=graph.device)
     for rows in distance_rows(graph, request, sources):
-        found = rows[torch.isfinite(rows)].long()
-        _room_for_levels(graph, request, int(found.max()) if found.numel() else 0)
-        count = torch.bincount(found, minlength=levels.numel())
+        lengths = rows[torch.isfinite(rows)].long()
+        _room_for_levels(graph, request, int(lengths.max()) if lengths.numel() else 0)
+        count = torch.bincount(lengths, minlength=levels.numel())
         count[: levels.numel()] += levels
         levels = count
     return levels
@@ -280,12 +277,12 @@ def _weighted_levels(graph: Graph, request: Request, pivots: Tensor | None) -> T
 
 def _levels_of_pieces(split: Pieces, request: Request, pivots: Tensor | None) -> Tensor:
     """The same, of a graph whose components are the graphs of a batch."""
-    graph, chosen = split.graph, _pieces.in_batch(split, pivots)
+    graph, sources = split.graph, _pieces.in_batch(split, pivots)
     small, large = _small_levels.split(graph, request)
-    own = _batch.chosen(graph, chosen)
+    own = _batch.chosen(graph, sources)
     parts = []
     if small.size:
-        _, distance, pairs = _small_levels.levels(graph, small, chosen)
+        _, distance, pairs = _small_levels.levels(graph, small, sources)
         longest = int(distance.max()) if distance.numel() else 0
         _room_for_levels(graph, request, longest)
         parts.append(pairs.new_zeros(longest + 1).index_add_(0, distance, pairs))
@@ -293,19 +290,18 @@ def _levels_of_pieces(split: Pieces, request: Request, pivots: Tensor | None) ->
         starts = own(number)
         if starts is None or starts.numel():
             parts.append(_weighted_levels(_batch.part(graph, number), request, starts))
-    levels = torch.zeros(
-        max(part.numel() for part in parts), dtype=torch.int64, device=graph.device
-    )
+    longest = max(part.numel() for part in parts)
+    levels = torch.zeros(longest, dtype=torch.int64, device=graph.device)
     for part in parts:
         levels[: part.numel()] += part
     return levels
 
 
 def _room_for_levels(graph: Graph, request: Request, longest: int, graphs: int = 1) -> None:
-    needed = graph._nbytes + 24 * graphs * (longest + 1)
-    if request.memory is None and needed < _memory.SMALL_RUN.get(graph.device.type, 0):
+    need = graph._nbytes + 24 * graphs * (longest + 1)
+    if request.memory is None and need < _memory.SMALL_RUN.get(graph.device.type, 0):
         return
     limit = _room.limit(graph, request.memory)
-    if needed > limit:
+    if need > limit:
         what = f"{request.measure}, with an entry for each distance up to {longest},"
-        raise _memory.refuse(what, needed, limit, request.memory)
+        raise _memory.refuse(what, need, limit, request.memory)

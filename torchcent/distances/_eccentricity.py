@@ -29,9 +29,9 @@ def eccentricities(
         return _of_sums(sums, graph, disconnected, vertices)
     small, large = _tiny.split(graph, request.engine)
     if graph.ptr is None and large:
-        settled = _settled(graph, request)
-        if settled is not None:
-            return settled.double()
+        exact = _by_bounds(graph, request)
+        if exact is not None:
+            return exact.double()
         return _of_sums(vertex_sums(graph, request, outgoing=True), graph, disconnected)
     value = of_small(graph, request, small, disconnected)
     for number in large:
@@ -62,7 +62,7 @@ def _others(graph: Graph, vertices: Tensor | None) -> Tensor | int:
     return others if vertices is None else others[vertices]
 
 
-def _settled(graph: Graph, request: Request) -> Tensor | None:
+def _by_bounds(graph: Graph, request: Request) -> Tensor | None:
     """The eccentricities from bounds and searches; None where one pass over all is better.
 
     Searches start alternately at the vertex with the largest upper bound and at the one with the
@@ -79,20 +79,20 @@ def _settled(graph: Graph, request: Request) -> Tensor | None:
         return None
     before, searches, each = n, 0, worth(bounds.root[0])
     while True:
-        unsettled = np.flatnonzero(bounds.lower < bounds.upper)
-        if unsettled.size == 0:
+        doubtful = np.flatnonzero(bounds.lower < bounds.upper)
+        if doubtful.size == 0:
             break
         if searches == TRIAL:
-            if before - unsettled.size < TRIAL * each:
+            if before - doubtful.size < TRIAL * each:
                 break
-            before, searches = unsettled.size, 0
+            before, searches = doubtful.size, 0
         if searches % 2:
-            bounds.search(bounds.most_central(unsettled))
+            bounds.search(bounds.most_central(doubtful))
         else:
-            bounds.search(int(unsettled[bounds.upper[unsettled].argmax()]))
+            bounds.search(int(doubtful[bounds.upper[doubtful].argmax()]))
         searches += 1
-    if unsettled.size > n // 2:
+    if doubtful.size > n // 2:
         return None
-    if unsettled.size:
-        bounds.lower[unsettled] = bounds.largest_distances(unsettled)
+    if doubtful.size:
+        bounds.lower[doubtful] = bounds.largest_distances(doubtful)
     return as_tensor(bounds.lower, graph)

@@ -12,7 +12,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.distances._bounds import Bounds, as_tensor, room_for
-from torchcent.distances._distance_sums import asked, source_sums
+from torchcent.distances._distance_sums import request_for, source_sums
 from torchcent.distances._eccentricity import eccentricities, of_small
 from torchcent.distances._longest import LongestDistance
 from torchcent.engines import _pieces, _tiny
@@ -85,7 +85,7 @@ def diameter(
         Crescenzi et al. 2013 (iFUB); Borassi et al. 2015 (SumSweep).
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = _asked("diameter", graph, disconnected, run)
+    request = _request("diameter", graph, disconnected, run)
     return _per_graph(graph, request, disconnected, _diameter)
 
 
@@ -130,7 +130,7 @@ def radius(
         Borassi et al. 2015.
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = _asked("radius", graph, disconnected, run)
+    request = _request("radius", graph, disconnected, run)
     return _per_graph(graph, request, disconnected, _radius)
 
 
@@ -163,7 +163,7 @@ def center(
         tensor([1, 2])
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = _asked("center", graph, disconnected, run)
+    request = _request("center", graph, disconnected, run)
     return _extreme_vertices(graph, request, disconnected, _radius)
 
 
@@ -196,13 +196,13 @@ def periphery(
         tensor([0, 3])
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = _asked("periphery", graph, disconnected, run)
+    request = _request("periphery", graph, disconnected, run)
     return _extreme_vertices(graph, request, disconnected, _diameter)
 
 
-def _asked(measure: str, graph: Graph, disconnected: str, run: Run) -> Request:
+def _request(measure: str, graph: Graph, disconnected: str, run: Run) -> Request:
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
-    request = asked(measure, graph, run)
+    request = request_for(measure, graph, run)
     request.begin(graph)
     return request
 
@@ -216,7 +216,8 @@ def _per_graph(graph: Graph, request: Request, disconnected: str, find: _Find) -
         value = torch.zeros(graph.num_graphs, dtype=torch.float64, device=graph.device)
     for number in large:
         one = _batch.part(graph, number)
-        value[number] = find(one, _with_room(one, request), disconnected)[0]
+        room_for(one, request)
+        value[number] = find(one, request, disconnected)[0]
     value = value.to(request.dtype)
     return value[0] if graph.ptr is None else value
 
@@ -224,27 +225,23 @@ def _per_graph(graph: Graph, request: Request, disconnected: str, find: _Find) -
 def _extreme_vertices(graph: Graph, request: Request, disconnected: str, find: _Find) -> Tensor:
     """The vertices that have the extreme eccentricity, of all graphs."""
     small, large = _tiny.split(graph, request.engine)
-    chosen = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
+    extreme = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
     if small.size:
-        found = of_small(graph, request, small, disconnected)
-        chosen = found == _batch.per_vertex(graph, _outermost(graph, request, found))
+        lengths = of_small(graph, request, small, disconnected)
+        extreme = lengths == _batch.per_vertex(graph, _outermost(graph, request, lengths))
     for number in large:
         one = _batch.part(graph, number)
-        value, bounds = find(one, _with_room(one, request), disconnected)
-        own = torch.zeros(one.num_nodes, dtype=torch.bool, device=graph.device)
-        own[_with_eccentricity(one, request, value, bounds, disconnected)] = True
-        chosen[_batch.run(graph, number)[0]] = own
-    return torch.nonzero(chosen).flatten()
+        room_for(one, request)
+        value, bounds = find(one, request, disconnected)
+        own = _with_eccentricity(one, request, value, bounds, disconnected)
+        extreme[_batch.run(graph, number)[0]] = False
+        extreme[own + _batch.run(graph, number)[0].start] = True
+    return torch.nonzero(extreme).flatten()
 
 
 def _outermost(graph: Graph, request: Request, eccentricity: Tensor) -> Tensor:
     smallest = request.measure in ("radius", "center")
     return (_batch.smallest if smallest else _batch.largest)(graph, eccentricity)
-
-
-def _with_room(graph: Graph, request: Request) -> Request:
-    room_for(graph, request)
-    return request
 
 
 def _diameter(graph: Graph, request: Request, disconnected: str) -> tuple[float, Bounds | None]:
@@ -285,9 +282,9 @@ def _largest_diameter(graph: Graph, request: Request, low: float) -> float:
     if small.size and together:
         return max(low, float(of_small(split, request, small, "component").max()))
     if small.size:
-        chosen = torch.zeros(split.num_graphs, dtype=torch.bool, device=graph.device)
-        chosen[torch.from_numpy(small).to(graph.device)] = True
-        vertices = order[_batch.per_vertex(split, chosen)]
+        mask = torch.zeros(split.num_graphs, dtype=torch.bool, device=graph.device)
+        mask[torch.from_numpy(small).to(graph.device)] = True
+        vertices = order[_batch.per_vertex(split, mask)]
         low = max(low, float(source_sums(graph, request, vertices, True).eccentricity.max()))
     return low
 
@@ -308,15 +305,15 @@ def _radius(graph: Graph, request: Request, disconnected: str) -> tuple[float, B
         return float(eccentricities(graph, request, None, disconnected).min()), None
     best = bounds.root[0].max().item()
     for _ in range(MOST_SINGLE):
-        promising = np.flatnonzero((bounds.lower < best) & ~bounds.searched)
+        promising = np.flatnonzero((bounds.lower < best) & ~bounds.exact)
         if promising.size == 0:
             return best, bounds
         place = bounds.most_central(promising)
-        expected = bounds.lower[place]
+        low = bounds.lower[place]
         out, _ = bounds.search(place)
         best = min(best, out.max().item())
         farthest = int(out.argmax())
-        if out.max() > expected and not bounds.searched[farthest]:
+        if out.max() > low and not bounds.exact[farthest]:
             best = min(best, bounds.search(farthest)[0].max().item())
     return _smallest(bounds, best), bounds
 
@@ -324,14 +321,14 @@ def _radius(graph: Graph, request: Request, disconnected: str) -> tuple[float, B
 def _smallest(bounds: Bounds, best: float) -> float:
     """The radius, by searches from all vertices that may be below `best`, most central first."""
     while True:
-        places = np.flatnonzero((bounds.lower < best) & ~bounds.searched)
+        places = np.flatnonzero((bounds.lower < best) & ~bounds.exact)
         if places.size == 0:
             return best
         batch = places[np.lexsort((bounds.sum[places], bounds.lower[places]))][:BATCH]
-        found = bounds.largest_distances(batch)
-        bounds.lower[batch] = bounds.upper[batch] = found
-        bounds.searched[batch] = True
-        best = min(best, found.min().item())
+        lengths = bounds.largest_distances(batch)
+        bounds.lower[batch] = bounds.upper[batch] = lengths
+        bounds.exact[batch] = True
+        best = min(best, lengths.min().item())
 
 
 def _with_eccentricity(
@@ -343,14 +340,14 @@ def _with_eccentricity(
         everything = torch.arange(graph.num_nodes, device=graph.device)
         if everything.numel() == 0 or (value == math.inf and graph.is_symmetric):
             return everything
-        found = eccentricities(graph, request, None, disconnected)
-        return everything[found == outermost(found)]
+        lengths = eccentricities(graph, request, None, disconnected)
+        return everything[lengths == outermost(lengths)]
     lower, upper = bounds.lower, bounds.upper
     if bounds.slack:  # search from all that rounding may have misplaced
         near = value * bounds.slack
         places = np.flatnonzero((lower <= value + near) & (upper >= value - near))
-        found = torch.from_numpy(bounds.largest_distances(places))
-        places = places[(found == outermost(found)).numpy()]
+        lengths = torch.from_numpy(bounds.largest_distances(places))
+        places = places[(lengths == outermost(lengths)).numpy()]
         return as_tensor(bounds.vertex[places], graph)
     doubtful = np.flatnonzero((lower <= value) & (upper >= value) & (lower < upper))
     if doubtful.size:

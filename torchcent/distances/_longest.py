@@ -80,26 +80,25 @@ class LongestDistance:
         begin, end = self.begin, self.end
         if self.bounds.slack:  # else searched vertices are settled by their own bounds
             for side in {id(side): side for side in (begin, end)}.values():
-                side.keep(~self.bounds.searched[side.place])
+                side.keep(~self.bounds.exact[side.place])
         while begin.place.size and end.place.size:
             before = begin.place.size + end.place.size
             begin.keep(self._bound(begin, end) > self.enough)
             if end is not begin and begin.place.size:
                 end.keep(self._bound(end, begin) > self.enough)
-            dropped = before - begin.place.size - end.place.size
-            if dropped * _WORTH_ANOTHER_ROUND <= before:
+            fewer = before - begin.place.size - end.place.size
+            if fewer * _WORTH_ANOTHER_ROUND <= before:
                 return begin.place.size > 0 and end.place.size > 0
         return False
 
     def _bound(self, side: _Side, other: _Side) -> Vector:
         """For each vertex, an upper bound on the length of a path from it to the other side."""
-        bound = side.rows[0] + other.rows[0].max()
+        bound: Vector = side.rows[0] + other.rows[0].max()
         for row, onward in zip(side.rows[1:], other.rows[1:], strict=True):
             np.minimum(bound, row + onward.max(), out=bound)
         if side is self.begin:
             np.minimum(bound, self.bounds.upper[side.place], out=bound)
-        found: Vector = bound
-        return found
+        return bound
 
     def _search(self, place: int) -> tuple[Vector, Vector]:
         out, back = self.bounds.search(place)
@@ -115,8 +114,8 @@ class LongestDistance:
         """Two vertices farthest from all roots, then a most central one, in turn."""
         bounds = self.bounds
         if turn % 3 == 0:
-            return bounds.most_central(np.flatnonzero(~bounds.searched))
-        fresh = self.begin.place[~bounds.searched[self.begin.place]]
+            return bounds.most_central(np.flatnonzero(~bounds.exact))
+        fresh = self.begin.place[~bounds.exact[self.begin.place]]
         return int(fresh[bounds.sum[fresh].argmax()])
 
     def _search_singly(self) -> None:
@@ -138,6 +137,6 @@ class LongestDistance:
         fewer = self.begin.place.size <= self.end.place.size
         side, other = (self.begin, self.end) if fewer else (self.end, self.begin)
         far = np.argsort(-self._bound(side, other), kind="stable")[:size]
-        found = self.bounds.largest_distances(side.place[far], backward=side is not self.begin)
-        self.low = max(self.low, found.max().item())
+        lengths = self.bounds.largest_distances(side.place[far], backward=side is not self.begin)
+        self.low = max(self.low, lengths.max().item())
         side.drop(far)

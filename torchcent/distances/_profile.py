@@ -8,11 +8,12 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, SEARCHES, Run
-from torchcent.distances._distance_sums import asked, over_all, pivots_of, vertex_sums
+from torchcent.distances._distance_sums import over_all, request_for, vertex_sums
 from torchcent.engines import _scale
 from torchcent.engines._kernels import Kernel
 from torchcent.engines._measures import measure
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.scale._arguments import pivots_of
 
 
 class DistanceProfile(NamedTuple):
@@ -70,10 +71,10 @@ def distance_profile(
         tensor([6., 4., 4., 6.])
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
-    request = asked("distance_profile", graph, run)
+    request = request_for("distance_profile", graph, run)
     check.flag(wf_improved, "wf_improved")
     check.flag(normalized, "normalized")
-    pivots = pivots_of(graph, request, sources)
+    pivots = pivots_of(sources, graph, request.scale)
     sums = over_all(vertex_sums(graph, request, sources=pivots), graph, pivots)
     columns = (
         _scale.closeness(sums.farness, sums.reach, _scale.others(graph), wf_improved),

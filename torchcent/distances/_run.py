@@ -35,7 +35,17 @@ class Sums:
 
     total: Tensor  # float64 [n, 4], or for cutoffs [n, cutoffs, 4]
     eccentricity: Tensor  # int32 [n], float64 by weights, over the vertices reached
-    levels: Tensor  # int64 [n + 1] pairs by distance, or empty
+    levels: Tensor = torch.empty(0, dtype=torch.int64, device="cpu")  # [n + 1]: pairs by distance
+
+    @classmethod
+    def zeros(cls, count: int, graph: Graph, request: Request, levels: int = 0) -> Sums:
+        """The sums of so many vertices or sources, and of pairs by so many distances."""
+        kind = torch.float64 if graph.is_weighted else torch.int32
+        return cls(
+            zeros(count, request, graph.device),
+            torch.zeros(count, dtype=kind, device=graph.device),
+            torch.zeros(levels, dtype=torch.int64, device=graph.device),
+        )
 
     @property
     def farness(self) -> Tensor:
@@ -57,7 +67,6 @@ def zeros(count: int, request: Request, device: torch.device) -> Tensor:
 
 
 def is_quick(plan: Plan) -> bool:
-    """Returns whether a run is too short for a thread and a progress bar to pay off."""
     return plan.sources * plan.core_slots < INLINE_WORK[plan.engine]
 
 
@@ -94,16 +103,16 @@ def in_order(core: Core, sources: Tensor | None, backward: bool) -> tuple[Tensor
 def farthest(graph: Graph, request: Request, sources: Tensor, backward: bool) -> Tensor:
     """int32 [k]: the largest distance from each source, or to it, by single searches; CPU only."""
     rowptr, col = graph.transpose if backward else (graph.rowptr, graph.col)
-    found = sources
+    summary = sources
 
     def work(control: Tensor) -> None:
-        nonlocal found
-        found = _ops.ops.search_summary(rowptr, col, sources, control, torch.get_num_threads())
+        nonlocal summary
+        summary = _ops.ops.search_summary(rowptr, col, sources, control, torch.get_num_threads())
 
     quick = sources.numel() * graph.num_slots < INLINE_WORK["tensor"]
     with progress_bar(sources.numel(), request.measure, request.progress, quick) as bar:
         run_compiled(work, 0, graph.device, quick, bar)
-    return found[:, 0].int()
+    return summary[:, 0].int()
 
 
 #: computes the sources of a slice into outputs: (inputs, slice, outputs, control)
@@ -121,19 +130,17 @@ def run(
     with progress_bar(total, plan.measure, request.progress, quick) as bar:
 
         def compute(
-            given: Any, unit: slice, found: tuple[Tensor, ...], rung: int, control: Tensor
+            inputs: Any, unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
         ) -> int:
             if not on_tensors:
-                compiled(given, unit, found, control)
+                compiled(inputs, unit, out, control)
                 return rung
             for begin in range(unit.start, unit.stop, lanes):
                 part = slice(begin, min(begin + lanes, unit.stop))
                 within = slice(begin - unit.start, part.stop - unit.start)
-                own = [
-                    each[within] if kind == "rows" else each
-                    for each, kind in zip(found, kinds, strict=True)
-                ]
-                tensor(given, part, tuple(own), control)
+                totals = zip(out, kinds, strict=True)
+                own = (each[within] if kind == "rows" else each for each, kind in totals)
+                tensor(inputs, part, tuple(own), control)
                 control[DONE] += part.stop - begin
                 bar.update(max(int(control[DONE]) - bar.n, 0))
             return rung

@@ -19,20 +19,20 @@ _PAIRS = 2**20  # at a time, of 24 bytes and as many temporaries
 
 def split(graph: Graph, request: Request) -> tuple[_tiny.Numbers, list[int]]:
     """The graphs of a weighted batch to count together, and the others."""
-    known = request.engine == "auto" and request.scale is None
-    if not known or graph.ptr is None or not _ops.has_kernel("pair_list", graph.device):
+    is_plain = request.engine == "auto" and request.scale is None
+    if not is_plain or graph.ptr is None or not _ops.has_kernel("pair_list", graph.device):
         return np.empty(0, np.int64), list(range(graph.num_graphs))
     return _tiny.split(graph, "auto")
 
 
 def levels(graph: Graph, small: _tiny.Numbers, pivots: Tensor | None) -> tuple[Tensor, ...]:
     """(graph, distance, pairs), int64: the pairs from pivots, or from all, of whole weights."""
-    chosen = np.zeros(graph.num_graphs, bool)
-    chosen[small] = True
+    mask = np.zeros(graph.num_graphs, bool)
+    mask[small] = True
     starts = None
     if pivots is not None:
         starts = torch.zeros(graph.num_nodes, dtype=torch.bool).index_fill_(0, pivots, True)
-    parts = [_counted(graph, run, chosen, starts) for run in _runs(graph)]
+    parts = [_count(graph, run, mask, starts) for run in _runs(graph)]
     number, distance, pairs = (torch.cat(each) for each in zip(*parts, strict=True))
     return number, distance, pairs
 
@@ -46,9 +46,9 @@ def _runs(graph: Graph) -> Iterator[slice]:
         yield slice(begin, end)
 
 
-def _counted(graph: Graph, run: slice, chosen: np.ndarray, starts: Tensor | None) -> list[Tensor]:
+def _count(graph: Graph, run: slice, mask: np.ndarray, starts: Tensor | None) -> list[Tensor]:
     """Those of the chosen graphs of a run, sorted by graph and distance."""
-    arrays, first = _arrays(graph, run, chosen)
+    arrays, first = _arrays(graph, run, mask)
     *arcs, unit, ptr = arrays
     limit = torch.full((ptr.numel() - 1,), torch.inf, dtype=torch.float64)
     count = torch.zeros(int(ptr[-1]), dtype=torch.int64)
@@ -62,16 +62,16 @@ def _counted(graph: Graph, run: slice, chosen: np.ndarray, starts: Tensor | None
         threads,
     )  # fmt: skip
     owner = torch.searchsorted(ptr, ends[0], right=True) - 1
-    kept = torch.from_numpy(chosen[run])[owner]
+    counts = torch.from_numpy(mask[run])[owner]
     if starts is not None:
-        kept &= starts[ends[0] + first]
-    owner, distance = owner[kept], length[kept].round().long()
+        counts &= starts[ends[0] + first]
+    owner, distance = owner[counts], length[counts].round().long()
     width = int(distance.max()) + 1 if distance.numel() else 1
     key, pairs = torch.unique(owner * width + distance, return_counts=True)
     return [key // width + run.start, key % width, pairs]
 
 
-def _arrays(graph: Graph, run: slice, chosen: np.ndarray) -> tuple[list[Tensor], int]:
+def _arrays(graph: Graph, run: slice, mask: np.ndarray) -> tuple[list[Tensor], int]:
     """rowptr, col, weight, unit and ptr of a run of graphs, and its first vertex.
 
     Rows of graphs that are not chosen are empty, so that nothing is searched there.
@@ -83,13 +83,13 @@ def _arrays(graph: Graph, run: slice, chosen: np.ndarray) -> tuple[list[Tensor],
     rowptr = graph.rowptr[v.start : v.stop + 1]
     ptr = graph.ptr[run.start : run.stop + 1] - v.start
     col, weight = graph.col[s], weight[s]
-    if not chosen[run].all():
-        of_vertex = np.repeat(chosen[run], np.diff(vertex[run.start : run.stop + 1]))
+    if not mask[run].all():
+        of_vertex = np.repeat(mask[run], np.diff(vertex[run.start : run.stop + 1]))
         degree = rowptr.diff()
-        kept = _small.repeat_interleave(torch.from_numpy(of_vertex), degree)
+        slots = _small.repeat_interleave(torch.from_numpy(of_vertex), degree)
         degree = degree * torch.from_numpy(of_vertex)
         rowptr = torch.cat([degree.new_zeros(1), degree.cumsum(0)])
-        col, weight = col[kept], weight[kept]
+        col, weight = col[slots], weight[slots]
     else:
         rowptr = rowptr - s.start
     return [rowptr, col - v.start, weight.contiguous(), unit[run], ptr], v.start

@@ -25,9 +25,7 @@ from torchcent.engines._request import Request
 from torchcent.graph import Graph
 
 BATCH = 512
-GROWTH = (
-    8  # batches have at least one search for so many done: a few batches however many there are
-)
+GROWTH = 8  # a batch has at least one search for so many done, so that batches are few
 FEWEST = 1024
 FEW = 48  # worth() up to which single searches are tried before batches
 TRIAL = 32  # single searches between checks that they settle enough
@@ -63,23 +61,22 @@ class _Search:
 
     def run(self) -> bool:
         """Returns whether the k best are among the exact scores; if not, all must be computed."""
-        tried = False
         hub = int(self.graph.degree.argmax())
         row = distances_from(self.graph, self.request, hub)
         each = worth(row[row >= 0])
-        if each <= FEW:
+        any_search = each <= FEW
+        if any_search:
             self._search_singly(each)
-            tried = True
         done = 0
         while (ids := self._candidates()).numel():
-            if tried and ids.numel() > self.graph.num_nodes // 2:
+            if any_search and ids.numel() > self.graph.num_nodes // 2:
                 return False
             best = torch.argsort(self.upper[ids], descending=True, stable=True)
             batch = ids[best[: max(BATCH, done // GROWTH)]]
             sums = source_sums(self.graph, self.request, batch)
             self.exact[batch] = self._score(sums.farness, sums.reach)
             done += batch.numel()
-            tried = True
+            any_search = True
         return True
 
     def _search_singly(self, each: int) -> None:
@@ -104,9 +101,9 @@ class _Search:
 
     def _candidates(self) -> Tensor:
         """Vertices that are not yet searched and may be among the k best."""
-        known = self.exact >= 0
-        if int(known.sum()) < self.k:
-            return torch.nonzero(~known).flatten()
+        exact = self.exact >= 0
+        if int(exact.sum()) < self.k:
+            return torch.nonzero(~exact).flatten()
         least = torch.topk(self.exact, self.k).values[-1]
         # Of equal scores those of the lowest vertices count, so that a bound equal to the least
         # score does not make a later vertex a candidate. Components of the same shape have such.
@@ -114,7 +111,7 @@ class _Search:
         last = int(equal[self.k - 1 - int((self.exact > least).sum())])
         possible = self.upper > least
         possible[:last] |= self.upper[:last] == least
-        return torch.nonzero(~known & possible).flatten()
+        return torch.nonzero(~exact & possible).flatten()
 
     def _score(self, farness: Tensor, reach: Tensor) -> Tensor:
         return _scale.closeness(farness, reach, _scale.others(self.graph), self.wf_improved)

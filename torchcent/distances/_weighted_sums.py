@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent.distances import _by_hierarchy
-from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, is_quick, run, zeros
+from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, is_quick, run
 from torchcent.engines import _plan
 from torchcent.engines import _weighted_rows as _rows
 from torchcent.engines._hierarchy import ROWS
@@ -39,28 +39,26 @@ def vertex_sums(graph: Graph, request: Request, sources: Tensor | None, outgoing
         plan, core = _plan.plan(graph, request, graph.num_nodes)
         if plan.engine == "hierarchy":
             return _by_hierarchy.vertex_sums(graph, request, plan, core, sources, outgoing)
-    total = zeros(graph.num_nodes, request, graph.device)
-    eccentricity = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    total = Sums.zeros(graph.num_nodes, graph, request)
     rows = _Rows(graph, request, sources, outgoing)
 
-    def add(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+    def add(inputs: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         sums, farthest = out
-        for block in rows.blocks(given, part, control):
+        for block in rows.blocks(inputs, part, control):
             for row in block:  # one at a time, so that sums do not depend on the block size
-                for own, reached in _within(sums, row, request):
-                    near = torch.where(reached, row, 0)
+                for own, counts in _within(sums, row, request):
+                    near = torch.where(counts, row, 0)
                     own[:, FAR] += near
-                    own[:, HARMONIC] += torch.where(reached, 1 / near, 0)
-                    own[:, REACH] += reached
+                    own[:, HARMONIC] += torch.where(counts, 1 / near, 0)
+                    own[:, REACH] += counts
                 torch.maximum(farthest, near, out=farthest)  # within the last, the largest
 
-    key = {"from": sources, "outgoing": outgoing}
-    outputs = total, eccentricity
+    key, outputs = {"from": sources, "outgoing": outgoing}, (total.total, total.eccentricity)
     run(
         rows.plan, request, key=key, total=sources.numel(), inputs=rows.inputs, outputs=outputs,
         kinds=("sum", "max"), compiled=add, tensor=add,
     )  # fmt: skip
-    return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
+    return total
 
 
 def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool) -> Sums:
@@ -74,20 +72,19 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
     farthest = torch.zeros_like(sums[:, 0])
     inputs = _rows.direction(core, not outgoing), start
 
-    def compiled(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
-        csr, start = given
+    def compiled(inputs: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        csr, start = inputs
         _ops.ops.weighted_source_sums(
             csr, start[part], *out, control, _codes.ENGINE[plan.engine], plan.launch
         )
 
-    def tensor(given: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
-        csr, start = given
+    def tensor(inputs: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
+        csr, start = inputs
         _weighted.source_sums(csr[0], csr[1], csr[2], start[part], *out)
 
     key = {"of": sources, "outgoing": outgoing}
-    outputs = sums, farthest
     run(
-        plan, request, key=key, total=start.numel(), inputs=inputs, outputs=outputs,
+        plan, request, key=key, total=start.numel(), inputs=inputs, outputs=(sums, farthest),
         kinds=("rows", "rows"), compiled=compiled, tensor=tensor,
     )  # fmt: skip
     total = sums.new_zeros(sources.numel(), 4)
@@ -95,37 +92,32 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
     total[place[:, None], torch.tensor([FAR, HARMONIC, REACH], device=sums.device)] = (
         sums / sums.new_tensor([per_one, 1 / per_one, 1])
     )
-    return Sums(
-        total,
-        total.new_zeros(sources.numel()).index_copy_(0, place, graph.scale.lengths(farthest)),
-        total.new_zeros(0, dtype=torch.int64),
-    )
+    lengths = graph.scale.lengths(farthest)
+    return Sums(total, total.new_zeros(sources.numel()).index_copy_(0, place, lengths))
 
 
 def _cut_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool) -> Sums:
     """:func:`source_sums` within cutoffs, from rows of distances."""
-    total = zeros(sources.numel(), request, graph.device)
-    eccentricity = torch.zeros(sources.numel(), dtype=torch.float64, device=graph.device)
+    total = Sums.zeros(sources.numel(), graph, request)
     rows = _Rows(graph, request, sources, not outgoing)
 
-    def fill(given: Any, unit: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+    def fill(inputs: Any, unit: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         (sums, farthest), done = out, 0
-        for block in rows.blocks(given, unit, control):
+        for block in rows.blocks(inputs, unit, control):
             part = slice(done, done + block.shape[0])
-            for own, reached in _within(sums[part], block, request):
-                near = torch.where(reached, block, 0)
-                own[:, FAR], own[:, REACH] = _row_sums(near), reached.sum(1).double()
+            for own, counts in _within(sums[part], block, request):
+                near = torch.where(counts, block, 0)
+                own[:, FAR], own[:, REACH] = _row_sums(near), counts.sum(1).double()
                 farthest[part] = near.amax(1) if block.shape[1] else 0
-                own[:, HARMONIC] = _row_sums(near.reciprocal_().masked_fill_(~reached, 0))
+                own[:, HARMONIC] = _row_sums(near.reciprocal_().masked_fill_(~counts, 0))
             done = part.stop
 
-    key = {"of": sources, "outgoing": outgoing}
-    outputs = total, eccentricity
+    key, outputs = {"of": sources, "outgoing": outgoing}, (total.total, total.eccentricity)
     run(
         rows.plan, request, key=key, total=sources.numel(), inputs=rows.inputs, outputs=outputs,
         kinds=("rows", "rows"), compiled=fill, tensor=fill,
     )  # fmt: skip
-    return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
+    return total
 
 
 def _within(
@@ -164,8 +156,8 @@ class _Rows:
 
     def blocks(self, inputs: Any, part: slice, control: Tensor) -> Iterator[Tensor]:
         """float64 blocks [b, n] of the rows of these sources, inf for no path."""
-        arcs, chosen = inputs
-        for sources in chosen[part].split(self.size):
+        arcs, every = inputs
+        for sources in every[part].split(self.size):
             rows = _rows.empty(self._graph, sources.numel(), sources.device)
             _rows.fill(arcs, self.plan.engine, sources, rows, control, self.plan.launch)
             if control[CANCEL]:
@@ -178,10 +170,10 @@ def distance_counts(graph: Graph, request: Request, sources: Tensor, longest: in
     rows = _Rows(graph, request, sources, backward=False)
     total = torch.zeros(longest + 1, dtype=torch.int64, device=graph.device)
 
-    def count(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
-        for block in rows.blocks(given, part, control):
-            found = block[torch.isfinite(block)].long()
-            out[0].add_(torch.bincount(found, minlength=longest + 1))
+    def count(inputs: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        for block in rows.blocks(inputs, part, control):
+            lengths = block[torch.isfinite(block)].long()
+            out[0].add_(torch.bincount(lengths, minlength=longest + 1))
 
     run(
         rows.plan, request, key={"levels of": sources}, total=sources.numel(), inputs=rows.inputs,
@@ -199,15 +191,11 @@ def distance_rows(graph: Graph, request: Request, sources: Tensor) -> Iterator[T
         for begin in range(0, sources.numel(), rows.size):
             part = slice(begin, min(begin + rows.size, sources.numel()))
             control = _codes.control(plan.workspace, begin)
-            found: list[Tensor] = []
-            work = partial(_collect, rows, part, control, found)
+            blocks: list[Tensor] = []
+            work = partial(blocks.extend, rows.blocks(rows.inputs, part, control))
             if quick or plan.engine == "tensor":
                 work()
             else:
                 watched(on_device(work, graph.device), control, bar)
             bar.update(part.stop - bar.n)
-            yield from found
-
-
-def _collect(rows: _Rows, part: slice, control: Tensor, found: list[Tensor]) -> None:
-    found.extend(rows.blocks(rows.inputs, part, control))
+            yield from blocks

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -28,6 +29,7 @@ from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _small
 
 Ends = tuple[Tensor, Tensor] | None  # sources and targets; None if all pairs count
+_network = partial(as_graph, weights="conductances")
 
 
 @measure(
@@ -104,9 +106,7 @@ def current_flow_betweenness(
         Brandes and Fleischer 2005, "Centrality measures based on current flow"; Newman 2005.
     """
     flag(normalized, "normalized")
-    graph = as_graph(
-        edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
-    )
+    graph = _network(edge_index, edge_weight, num_nodes, batch, directed, run)
     ends = _ends(graph, sources, targets)
     check.undirected(graph, "current_flow_betweenness")
     return betweenness_of(graph, normalized, run.memory, ends).to(run.dtype)
@@ -147,8 +147,8 @@ def _currents(graph: Graph, memory: int | None, ends: Ends) -> Iterator[tuple[Co
     through_trees = _trees.currents(graph, ends)
     for part, current in _solved_currents(graph, memory, ends):
         if through_trees is not None:
-            known = through_trees[part.slots]
-            current = torch.where(known >= 0, known, current)
+            of_trees = through_trees[part.slots]
+            current = torch.where(of_trees >= 0, of_trees, current)
         yield part, current
 
 
@@ -168,12 +168,12 @@ def _solved_currents(
             yield part, throughput_between(part, s, t, memory) / 2
 
 
-def _by_label(vertices: Tensor, label: Tensor) -> Sequence[Tensor]:
+def _by_label(vertices: Tensor, label: Tensor) -> list[Tensor]:
     """The given vertices of each component."""
     own = label[vertices]
     count = torch.bincount(own, minlength=int(label.max()) + 1)
-    found: Sequence[Tensor] = vertices[torch.argsort(own, stable=True)].split(count.tolist())
-    return found
+    order = torch.argsort(own, stable=True)
+    return list(vertices[order].split(count.tolist()))
 
 
 @measure("edges", "dtype", weights="conductances", undirected=True)
@@ -219,9 +219,7 @@ def edge_current_flow_betweenness(
         Brandes and Fleischer 2005, "Centrality measures based on current flow".
     """
     flag(normalized, "normalized")
-    graph = as_graph(
-        edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
-    )
+    graph = _network(edge_index, edge_weight, num_nodes, batch, directed, run)
     ends = _ends(graph, sources, targets)
     check.undirected(graph, "edge_current_flow_betweenness")
     score = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
@@ -275,9 +273,7 @@ def current_flow_closeness(
     Source:
         Brandes and Fleischer 2005, "Centrality measures based on current flow".
     """
-    graph = as_graph(
-        edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
-    )
+    graph = _network(edge_index, edge_weight, num_nodes, batch, directed, run)
     check.undirected(graph, "current_flow_closeness")
     score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     for part in components(graph):
@@ -369,9 +365,7 @@ def effective_resistance(
     Source:
         Klein and Randic 1993, "Resistance distance".
     """
-    graph = as_graph(
-        edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
-    )
+    graph = _network(edge_index, edge_weight, num_nodes, batch, directed, run)
     if not isinstance(pairs, Tensor):
         raise TypeError(f"pairs must be a tensor [2, P], got {type(pairs).__name__}")
     dense(pairs, "pairs")
@@ -381,11 +375,11 @@ def effective_resistance(
         pairs[0], pairs[1], graph.num_nodes, graph.device, ("pairs[0]", "pairs[1]")
     )
     check.undirected(graph, "effective_resistance")
-    found = torch.full(u.shape, math.inf, dtype=torch.float64, device=graph.device)
+    resistance = torch.full(u.shape, math.inf, dtype=torch.float64, device=graph.device)
     for part, here, ends in pairs_of(graph, u, v):
         potentials = Potentials(part, run.memory, columns=here.numel())
-        found[here] = potentials.resistance(*ends)
-    return found.masked_fill_(u == v, 0).to(run.dtype)
+        resistance[here] = potentials.resistance(*ends)
+    return resistance.masked_fill_(u == v, 0).to(run.dtype)
 
 
 def _scaled(score: Tensor, size: Tensor, normalized: bool) -> Tensor:

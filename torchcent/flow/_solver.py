@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from torchcent.flow._eliminated import Eliminated
 from torchcent.graph import Graph, _segments
 from torchcent.runtime import _memory, _ops, _small
 
@@ -108,6 +108,40 @@ def pairs_of(graph: Graph, u: Tensor, v: Tensor) -> Iterator[tuple[Component, Te
             yield part, here, torch.stack([local[u[here]], local[v[here]]])
 
 
+class _Factor:
+    """What elimination leaves (csrc/flow/cpu/elimination.cpp), factored to solve for columns.
+
+    Rows and columns are those of the numbers that elimination gives; number 0 is grounded. An
+    eliminated vertex passes its current on to its neighbours by their shares, and its potential is
+    the mean of theirs plus `own` times that current.
+    """
+
+    def __init__(
+        self, matrix: Tensor, ptr: Tensor, neighbour: Tensor, share: Tensor, own: Tensor
+    ) -> None:
+        import scipy.sparse
+
+        self._left, self._own = matrix.shape[0], own.numpy()
+        self._core = torch.linalg.cholesky(matrix)
+        n = self._left + own.numel()
+        first = np.concatenate([np.zeros(self._left, dtype=np.int64), ptr.numpy()])
+        shares = scipy.sparse.csr_array((share.numpy(), neighbour.numpy(), first), (n, n))
+        self._lower: Any = (scipy.sparse.eye_array(n, format="csr") - shares).tocsr()
+        self._upper: Any = self._lower.T.tocsr()
+
+    def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """float64 [n, columns]: potentials for currents that enter."""
+        from scipy.sparse.linalg import spsolve_triangular
+
+        left = self._left
+        potentials = spsolve_triangular(self._upper, right, lower=False, unit_diagonal=True)
+        core = torch.cholesky_solve(torch.from_numpy(potentials[:left].copy()), self._core)
+        potentials[:left] = core.numpy()
+        potentials[0] = 0
+        potentials[left:] *= self._own[:, None]
+        return np.asarray(spsolve_triangular(self._lower, potentials, unit_diagonal=True))
+
+
 class Potentials:
     """Columns of the inverse of the Laplacian without the row and the column of one vertex.
 
@@ -115,7 +149,7 @@ class Potentials:
     dense, by Cholesky, if it fits in the memory allowed. Otherwise there is a sparse LU
     decomposition by SciPy on the host, and columns are solved for in blocks. On the CPU vertices of
     low degree are eliminated before a dense inversion (csrc/flow/cpu/elimination.cpp); of few
-    columns only those are solved for (_eliminated.py).
+    columns only those are solved for (_Factor).
 
     Attributes:
         inverse: float64 [k, k], or None.
@@ -152,26 +186,23 @@ class Potentials:
         u, v = self.part.ends
         matrix = torch.diag(degree)
         matrix[u, v] = matrix[v, u] = -self.part.conductance
-        matrix[self.ground] = 0
-        matrix[:, self.ground] = 0
+        matrix[self.ground] = matrix[:, self.ground] = 0
         matrix[self.ground, self.ground] = 1
-        return _grounded(matrix, self.ground)
+        return _inverse(matrix, self.ground)
 
     def _eliminate(self, limit: int, few: bool) -> None:
-        number, matrix, *eliminated = _eliminated(self.part, self.ground)
+        number, matrix, *steps = _elimination(self.part, self.ground)
         left, every = matrix.numel(), self.part.size**2
         if few:
             if 8 * _DENSE * left <= limit:
-                self.number, self._kept = number, np.arange(self.part.size)
-                self._factor = Eliminated(matrix, *eliminated)
+                self.number, self._numbers = number, np.arange(self.part.size)
+                self._factor = _Factor(matrix, *steps)
                 self.free -= 8 * left
             return
         # The allocator may keep the lists of arcs, two numbers for each.
         if 8 * max((_DENSE + 2) * left, every + _DENSE * left) <= limit:
             self.number = number
-            self.inverse = _ops.ops.expanded(
-                _grounded(matrix, 0), *eliminated, torch.get_num_threads()
-            )
+            self.inverse = _ops.ops.expanded(_inverse(matrix, 0), *steps, torch.get_num_threads())
 
     def _sparse(self, degree: Tensor) -> Any:
         import scipy.sparse
@@ -183,13 +214,11 @@ class Potentials:
         rows, columns = np.concatenate([u, v, diagonal]), np.concatenate([v, u, diagonal])
         values = np.concatenate([-c, -c, degree.cpu().numpy()])
         matrix = scipy.sparse.csc_array((values, (rows, columns)), (k, k))
-        self._kept = np.delete(diagonal, self.ground)
-        reduced = matrix[self._kept][:, self._kept].tocsc()
+        self._numbers = np.delete(diagonal, self.ground)
+        core = matrix[self._numbers][:, self._numbers].tocsc()
+        options = {"SymmetricMode": True}
         return scipy.sparse.linalg.splu(
-            reduced,
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
+            core, "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options
         )
 
     def between(self, u: Tensor, v: Tensor) -> Tensor:
@@ -203,24 +232,23 @@ class Potentials:
         each = np.arange(u.numel())
         right[self.number[u].cpu().numpy(), each] += 1
         right[self.number[v].cpu().numpy(), each] -= 1
-        return self._solved(right)
+        return self._solve(right)
 
     def columns(self, vertices: Tensor) -> Tensor | None:
         """float64 [k, vertices]: columns of the inverse; None if they do not fit in the memory."""
         if 2 * 8 * self.part.size * vertices.numel() > self.free:
             return None
-        made = vertices.new_empty((self.part.size, vertices.numel()), dtype=torch.float64)
-        for some, columns in zip(
-            vertices.split(self.width), made.split(self.width, 1), strict=True
-        ):
+        inverse = vertices.new_empty((self.part.size, vertices.numel()), dtype=torch.float64)
+        parts = zip(vertices.split(self.width), inverse.split(self.width, 1), strict=True)
+        for some, columns in parts:
             columns.copy_(self.between(some, torch.full_like(some, self.ground)).T)
-        return made
+        return inverse
 
     def row_sums(self) -> Tensor:
         """float64 [k]: the sum of each row of the inverse."""
         if self.inverse is not None:
             return self.inverse.sum(1)[self.number]
-        return self._solved(np.ones((self.part.size, 1)))[0, self.number]
+        return self._solve(np.ones((self.part.size, 1)))[0, self.number]
 
     def diagonal(self) -> Tensor:
         """float64 [k]: resistances to the grounded vertex."""
@@ -234,16 +262,16 @@ class Potentials:
         if self.inverse is not None:
             inverse, u, v = self.inverse, self.number[u], self.number[v]
             return inverse[u, u] + inverse[v, v] - inverse[u, v] - inverse[v, u]
-        found = [u.new_empty(0, dtype=torch.float64)]
+        parts = [u.new_empty(0, dtype=torch.float64)]
         for a, b in zip(u.split(self.width), v.split(self.width), strict=True):
             rows = self.between(a, b)
             a, b = (self.number[x][:, None] for x in (a, b))
-            found.append((rows.gather(1, a) - rows.gather(1, b)).flatten())
-        return torch.cat(found)
+            parts.append((rows.gather(1, a) - rows.gather(1, b)).flatten())
+        return torch.cat(parts)
 
-    def _solved(self, right: np.ndarray) -> Tensor:
+    def _solve(self, right: np.ndarray) -> Tensor:
         result = np.zeros((right.shape[1], self.part.size))
-        result[:, self._kept] = self._factor.solve(right[self._kept]).T
+        result[:, self._numbers] = self._factor.solve(right[self._numbers]).T
         return torch.from_numpy(result).to(self.device)
 
 
@@ -255,9 +283,9 @@ def own_and_sums(part: Component, memory: int | None) -> tuple[Tensor, Tensor]:
     device = part.vertices.device
     possible = part.is_sparse and _ops.has_kernel("selected", device)
     if possible and fits(part.left, memory, device):
-        number, matrix, *eliminated = _eliminated(part, part.grounded()[1])
+        number, matrix, *steps = _elimination(part, part.grounded()[1])
         if (_DENSE + 2) * 8 * matrix.numel() <= _memory.budget(memory, device):
-            own, sums = _ops.ops.selected(_grounded(matrix, 0), *eliminated)
+            own, sums = _ops.ops.selected(_inverse(matrix, 0), *steps)
             return own[number], sums[number]
     potentials = Potentials(part, memory)
     return potentials.diagonal(), potentials.row_sums()
@@ -273,14 +301,14 @@ def total_currents(potentials: Potentials, s: Tensor, t: Tensor) -> Tensor:
     """float64 [m]: the current through each edge, summed over the pairs s, t of vertices."""
     part, width = potentials.part, min(potentials.width, _PAIRS)
     u, v = potentials.number[part.ends]
-    found = torch.zeros_like(part.conductance)
+    currents = torch.zeros_like(part.conductance)
     together = max(1, _BLOCK // (8 * width))  # edges
     for a, b in zip(s.split(width), t.split(width), strict=True):
         columns = potentials.between(a, b).T.contiguous()
         for first in range(0, u.numel(), together):
             some = slice(first, first + together)
-            found[some] += (columns[u[some]] - columns[v[some]]).abs_().sum(1)
-    return found * part.conductance
+            currents[some] += (columns[u[some]] - columns[v[some]]).abs_().sum(1)
+    return currents * part.conductance
 
 
 def throughput(part: Component, memory: int | None) -> Tensor:
@@ -292,16 +320,16 @@ def throughput(part: Component, memory: int | None) -> Tensor:
     potentials = Potentials(part, memory)
     inverse, k = potentials.inverse, part.size
     rank = torch.arange(1 - k, k, 2, dtype=torch.float64, device=potentials.device)
-    found = []
+    currents = []
     u, v = part.ends
     if inverse is not None and _ops.has_kernel("row_spreads", potentials.device):
         threads, together = torch.get_num_threads(), max(1, _SORTED // k)
         for ends in potentials.number[part.ends].split(together, 1):
-            found.append(_ops.ops.row_spreads(inverse, *ends, threads))
-        return torch.cat(found) * part.conductance
+            currents.append(_ops.ops.row_spreads(inverse, *ends, threads))
+        return torch.cat(currents) * part.conductance
     for a, b in zip(u.split(potentials.width), v.split(potentials.width), strict=True):
-        found.append(_ordered(potentials.between(a, b)) @ rank)
-    return torch.cat(found) * part.conductance
+        currents.append(_sort(potentials.between(a, b)) @ rank)
+    return torch.cat(currents) * part.conductance
 
 
 def throughput_between(part: Component, s: Tensor, t: Tensor, memory: int | None) -> Tensor:
@@ -318,11 +346,11 @@ def throughput_between(part: Component, s: Tensor, t: Tensor, memory: int | None
         few, place = torch.unique(columns, return_inverse=True)
         rows = potentials.columns(few)
         columns = columns if rows is None else place
-    found, width = [], columns.numel()
+    currents, width = [], columns.numel()
     if rows is not None and _ops.has_kernel("row_crossings", potentials.device):
         threads = torch.get_num_threads()
         for some in ends.split(max(1, _SORTED // width), 1):
-            found.append(_ops.ops.row_crossings(rows, *some, columns, s.numel(), threads))
+            currents.append(_ops.ops.row_crossings(rows, *some, columns, s.numel(), threads))
     else:
         # Twice as many numbers live for each column as in a block of right-hand sides.
         together = max(1, potentials.width * part.size // (2 * width))
@@ -331,8 +359,8 @@ def throughput_between(part: Component, s: Tensor, t: Tensor, memory: int | None
                 x = potentials.between(u, v)[:, columns]
             else:
                 x = rows[u[:, None], columns] - rows[v[:, None], columns]
-            found.append(_crossing(x, s.numel()))
-    return torch.cat(found) * part.conductance
+            currents.append(_crossing(x, s.numel()))
+    return torch.cat(currents) * part.conductance
 
 
 def _crossing(rows: Tensor, sources: int) -> Tensor:
@@ -347,18 +375,18 @@ def _crossing(rows: Tensor, sources: int) -> Tensor:
     return (values.diff(dim=1) * pairs[:, :-1]).sum(1)
 
 
-def _eliminated(part: Component, ground: int) -> Any:
+def _elimination(part: Component, ground: int) -> Any:
     return _ops.ops.eliminated(part.ends, part.conductance, part.size, ground, _RATIO)
 
 
-def _grounded(matrix: Tensor, ground: int) -> Tensor:
+def _inverse(matrix: Tensor, ground: int) -> Tensor:
     """The inverse, with a row and a column of zeros for the grounded vertex."""
     inverse = torch.cholesky_inverse(torch.linalg.cholesky(matrix))
     inverse[ground, ground] = 0
     return inverse
 
 
-def _ordered(rows: Tensor) -> Tensor:
+def _sort(rows: Tensor) -> Tensor:
     if rows.device.type != "cpu":
         return rows.sort(1).values
     values = rows.numpy()

@@ -68,7 +68,6 @@ def centralization(
     """
     graph = as_graph(edge_index, None, num_nodes, batch, directed, run)
     choice(measure, "measure", plain_columns())
-    result = run.dtype
     if graph.is_weighted:
         raise ValueError(
             "centralization compares with a star without weights, but the Graph has weights; pass "
@@ -86,8 +85,8 @@ def centralization(
     most = torch.tensor(
         [largest[n] for n in sizes.tolist()], dtype=torch.float64, device=graph.device
     )
-    found = torch.where(most > 0, spread / most, torch.nan).to(result)
-    return found[0] if graph.ptr is None else found
+    shares = torch.where(most > 0, spread / most, torch.nan).to(run.dtype)
+    return shares[0] if graph.ptr is None else shares
 
 
 def _scores(graph: Graph, measure: str, memory: int | None, progress: bool | None) -> Tensor:
@@ -108,14 +107,14 @@ def _of_star(n: int, measure: str, graph: Graph) -> float:
     leaves = torch.arange(1, n, device=graph.device)
     out = torch.stack([torch.zeros_like(leaves), leaves])
     both = torch.cat([out, out.flip(0)], 1)
-    found = []
+    spreads = []
     for arcs in (both, out, out.flip(0)) if graph.directed else (both,):
         if graph.directed and arcs is not both and measure in _UNDEFINED:
             continue
         star = Graph.from_edge_index(arcs, n, graph.directed)
         spread = float(_spread(star, _scores(star, measure, None, False)))
-        found.append(spread if spread > 1e-9 * n else 0.0)  # rounding
-    return max(found)
+        spreads.append(spread if spread > 1e-9 * n else 0.0)  # rounding
+    return max(spreads)
 
 
 #: measures that arcs of one direction do not have

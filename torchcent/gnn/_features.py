@@ -46,11 +46,11 @@ class _Columns(NamedTuple):
 
 @cache
 def _columns() -> _Columns:
-    known, plain = columns(), plain_columns()
-    paths = [name for name in plain if known[name].family == "paths"]
-    of_arcs = [name for name in plain if not known[name].family and name != "degree"]
-    weighted = [name for name in known if name not in plain]
-    return _Columns(known, tuple(weighted), tuple(paths), tuple(of_arcs))
+    every, plain = columns(), plain_columns()
+    paths = [name for name in plain if every[name].family == "paths"]
+    of_arcs = [name for name in plain if not every[name].family and name != "degree"]
+    weighted = [name for name in every if name not in plain]
+    return _Columns(every, tuple(weighted), tuple(paths), tuple(of_arcs))
 
 
 @measure(
@@ -115,30 +115,30 @@ def node_features(
         "", run.engine.name, normalized=normalized, memory=run.memory,
         progress=shown(scale, run.progress), scale=scale,
     )  # fmt: skip
-    known = _columns()
-    weighted = [name for name in names if name in known.weighted]
+    kinds = _columns()
+    weighted = [name for name in names if name in kinds.weighted]
     numbers = _states(states, weighted, graph)
     if scale is not None:
         key = {"measure": "node_features", "measures": list(names), "states": numbers}
         scale.begin(graph, key | {"engine": run.engine.name})
-    of_arcs = [name for name in names if name in known.of_arcs]
+    of_arcs = [name for name in names if name in kinds.of_arcs]
     plain = [name for name in names if name not in weighted and name not in of_arcs]
-    counted = [name for name in plain if name in known.paths]
-    exact = _fixed_point.of(graph) if counted or weighted else graph  # where paths are counted
-    if exact is graph or not counted:
-        counted = []
-    alone = [name for name in plain if name not in counted]  # one search for distances, and paths
-    found = _plain(graph, alone, request, result)
-    if alone == names:
-        return found
-    scores = dict(zip(alone, found.unbind(1), strict=True))
-    found = _plain(exact, counted, request, result)
-    scores |= dict(zip(counted, found.unbind(1), strict=True))
+    by_paths = [name for name in plain if name in kinds.paths]
+    exact = _fixed_point.of(graph) if by_paths or weighted else graph  # where paths are counted
+    if exact is graph or not by_paths:
+        by_paths = []
+    alone = [name for name in plain if name not in by_paths]  # one search for distances, and paths
+    scores: dict[str, Tensor] = {}
+    for part, own in ((graph, alone), (exact, by_paths)):
+        matrix = _plain(part, own, request, result)
+        if own == names:
+            return matrix
+        scores |= dict(zip(own, matrix.unbind(1), strict=True))
     for name in of_arcs:
         scores[name] = _of_function(name, graph).to(result)
     for name in weighted:
-        own = request._replace(measure=name, sources=numbers)
-        scores[name] = _path_sums.scores(exact, own).to(result)
+        weighting = request._replace(measure=name, sources=numbers)
+        scores[name] = _path_sums.scores(exact, weighting).to(result)
     return torch.stack([scores[name] for name in names], dim=1)
 
 
@@ -168,61 +168,60 @@ def _plain(graph: Graph, names: list[str], request: Request, result: torch.dtype
     small, large = _tiny.split(graph, request.engine)
     if graph.ptr is None and large and names:
         return _one_by_one(graph, names, request).to(result)
-    found = torch.zeros(graph.num_nodes, len(names), dtype=result, device=graph.device)
+    matrix = torch.zeros(graph.num_nodes, len(names), dtype=result, device=graph.device)
     if not names:
-        return found
+        return matrix
     if small.size:
-        columns, lost = _of_small(graph, names, request, small)
+        columns, others = _of_small(graph, names, request, small)
         for place, name in enumerate(names):
-            found[:, place] = columns[name]
-        large = large + lost
+            matrix[:, place] = columns[name]
+        large = large + others
     for number in large:
         one = _one_by_one(_batch.part(graph, number), names, request)
-        found[_batch.run(graph, number)[0]] = one.to(result)
-    return found
+        matrix[_batch.run(graph, number)[0]] = one.to(result)
+    return matrix
 
 
 def _of_small(
     graph: Graph, names: list[str], request: Request, small: _tiny.Numbers
 ) -> tuple[dict[str, Tensor], list[int]]:
     """All columns of the small graphs from one traversal, and the graphs left for other engines."""
-    wanted: list[str] = [name for name in _columns().paths if name in names]
+    kinds: list[str] = [name for name in _columns().paths if name in names]
     if set(names) - {*_columns().paths, "degree"}:
-        wanted.append("distances")
+        kinds.append("distances")
     tiny = _tiny.run(
-        graph, small, wanted, "node_features", memory=request.memory, progress=request.progress,
+        graph, small, kinds, "node_features", memory=request.memory, progress=request.progress,
         scale=request.scale,
     )  # fmt: skip
-    columns: dict[str, Tensor] = {}
-    for name in _columns().paths:
-        if name in names:
-            columns[name] = _scale.scale(
-                getattr(tiny, name), graph, normalized=request.normalized, endpoints=False
-            )
-    if "distances" in wanted:
-        column = tiny.distances.T
-        columns |= _of_sums(
-            graph, column[_tiny.FARNESS], column[_tiny.HARMONIC], column[_tiny.REACH], request
+    columns = {
+        name: _scale.scale(
+            getattr(tiny, name), graph, normalized=request.normalized, endpoints=False
         )
+        for name in kinds
+        if name != "distances"
+    }
+    if "distances" in kinds:
+        column = tiny.distances.T
+        sums = column[_tiny.FARNESS], column[_tiny.HARMONIC], column[_tiny.REACH]
+        columns |= _of_sums(graph, *sums, request)
         columns["eccentricity"] = column[_tiny.FARTHEST_OUT]
-    if "degree" in names:
-        columns["degree"] = _degree(graph, request)
+    columns["degree"] = _degree(graph, request)
     return columns, tiny.overflowed
 
 
 def _one_by_one(graph: Graph, names: list[str], request: Request) -> Tensor:
     """Columns of a single graph, with one traversal per kind of measure."""
-    found = {"degree": _degree(graph, request)}
+    scores = {"degree": _degree(graph, request)}
     for name in _columns().paths:
         if name in names:
-            found[name] = _path_sums.scores(graph, request._replace(measure=name))
+            scores[name] = _path_sums.scores(graph, request._replace(measure=name))
     if "eccentricity" in names:
         own = request._replace(measure="eccentricity")
-        found["eccentricity"] = eccentricities(graph, own, None, "component")
+        scores["eccentricity"] = eccentricities(graph, own, None, "component")
     if any(name in names for name in _OF_PROFILE):
         sums = vertex_sums(graph, request._replace(measure="distance_profile"))
-        found |= _of_sums(graph, sums.farness, sums.harmonic, sums.reach, request)
-    return torch.stack([found[name] for name in names], dim=1)
+        scores |= _of_sums(graph, sums.farness, sums.harmonic, sums.reach, request)
+    return torch.stack([scores[name] for name in names], dim=1)
 
 
 def _of_sums(

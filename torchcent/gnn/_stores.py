@@ -96,8 +96,8 @@ def give_edges(
 ) -> None:
     begin = 0
     for store, size in graph.edges:
-        known = _book(data, "_slice_dict") or {}
-        cuts = (known if store._key is None else known.get(store._key, {})).get("edge_index")
+        entries = _book(data, "_slice_dict") or {}
+        cuts = (entries if store._key is None else entries.get(store._key, {})).get("edge_index")
         _give(data, store, values[begin : begin + size], name, "edge_attr", cuts, dtype)
         begin += size
 
@@ -152,19 +152,19 @@ def give_pairs(data: Any, graph: Graph, index: Tensor, values: Tensor, name: str
 def _enter(data: Any, store: Any, into: str, cuts: Tensor, offsets: Tensor | None) -> None:
     """Lets to_data_list split an attribute, and subtract the offsets of each graph."""
     for book, entry in (("_slice_dict", cuts.cpu()), ("_inc_dict", offsets)):
-        known = _book(data, book)
-        if known is None:
+        entries = _book(data, book)
+        if entries is None:
             return
         new: dict[Any, Any] = {into: entry}
         if store._key is not None:  # of a HeteroData
-            new = {store._key: {**known.get(store._key, {}), into: entry}}
-        setattr(data, book, {**known, **new})  # data is a copy
+            new = {store._key: {**entries.get(store._key, {}), into: entry}}
+        setattr(data, book, {**entries, **new})  # data is a copy
 
 
 def _book(data: Any, name: str) -> dict[Any, Any] | None:
     """The record of Batch.from_data_list for to_data_list; None if it did not create the data."""
     try:
-        found: dict[Any, Any] = getattr(data, name)
+        entries: dict[Any, Any] = getattr(data, name)
     except (AttributeError, KeyError):  # HeteroData: KeyError for *_dict
         return None
-    return found
+    return entries

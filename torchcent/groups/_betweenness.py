@@ -17,7 +17,7 @@ from torchcent.engines._measures import measure
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.graph._pieces import around
-from torchcent.groups import _dependency, _rows, _shares
+from torchcent.groups import _dependency, _shares
 from torchcent.runtime._watch import progress_bar
 
 _ROOM = 2**24  # numbers that are kept for runs with weights
@@ -93,38 +93,37 @@ def group_betweenness(
     groups, single = check_groups.groups(group, graph)
     check.flag(normalized, "normalized")
     check.flag(endpoints, "endpoints")
-    result, budget = run.dtype, run.memory
+    budget = run.memory
     if graph.is_weighted:
         _resolution.check(graph)
     # Paths in other components do not meet the groups.
-    searched, members = around(graph, torch.cat(groups))
+    component, members = around(graph, torch.cat(groups))
     own = list(members.split([each.numel() for each in groups]))
-    if searched is not graph and budget is not None:
+    if component is not graph and budget is not None:
         budget = max(budget - graph._nbytes, 0)
-    sums = _compiled if _dependency.is_compiled(graph) else _on_tensors
-    score = sums(searched, own, budget, run.progress)
+    sums = _by_kernels if _dependency.is_compiled(graph) else _on_tensors
+    score = sums(component, own, budget, run.progress)
     if endpoints:
-        score += _ends(searched, own, budget)
+        score += _ends(component, own, budget)
     if normalized:
         sizes = score.new_tensor([0 if endpoints else each.numel() for each in groups])
-        counted = graph.num_nodes - sizes
-        score = score / (counted * (counted - 1)).clamp(min=1)
+        others = graph.num_nodes - sizes
+        score = score / (others * (others - 1)).clamp(min=1)
     elif not graph.directed:
         score = score / 2
-    return (score[0] if single else score).to(result)
+    return (score[0] if single else score).to(run.dtype)
 
 
-def _compiled(
-    graph: Graph, groups: list[Tensor], memory: int | None,
-    progress: bool | None,
-) -> Tensor:  # fmt: skip
+def _by_kernels(
+    graph: Graph, groups: list[Tensor], memory: int | None, progress: bool | None
+) -> Tensor:
     """Sums over ordered pairs outside of each group."""
     members = torch.unique(torch.cat(groups))
     places = [torch.searchsorted(members, group) for group in groups]
     largest = max(group.numel() for group in groups)
     rows = None
     if graph.scale.exact and graph.tie_tolerance == 0:
-        rows = _rows.Rows.of(graph, members, memory)
+        rows = _dependency.Rows.of(graph, members, memory)
         if (quick := _by_weights(graph, rows, places, memory, progress)) is not None:
             return quick
     total = torch.zeros(len(groups), dtype=torch.float64, device=graph.device)
@@ -140,8 +139,9 @@ def _compiled(
 
 
 def _by_weights(
-    graph: Graph, rows: _rows.Rows, places: list[Tensor], memory: int | None, progress: bool | None
-) -> Tensor | None:
+    graph: Graph, rows: _dependency.Rows, places: list[Tensor], memory: int | None,
+    progress: bool | None,
+) -> Tensor | None:  # fmt: skip
     """The same by runs that weight their sources; None if those would take longer.
 
     One run has the dependencies of all sources on all members. Of these, f(y) counts: a run for
@@ -166,16 +166,16 @@ def _by_weights(
     searches = n + sum(int(torch.count_nonzero(left)) for left in rest)
     if searches > n * _dependency.searches_for_one(graph, memory):
         return None
-    found = torch.stack(before).neg()
+    scores = torch.stack(before).neg()
     with progress_bar(searches, "group_betweenness", progress, quick=False) as bar:
         whole = _dependency.weighted(graph, None, memory)[rows.members]
         bar.update(n)
         for number, (at, left) in enumerate(zip(places, rest, strict=True)):
             for place, weight in zip(at, left.T, strict=True):
-                lost = _dependency.weighted(graph, weight.contiguous(), memory)
-                found[number] += whole[place] - lost[rows.members[place]]
+                rest_sums = _dependency.weighted(graph, weight.contiguous(), memory)
+                scores[number] += whole[place] - rest_sums[rows.members[place]]
                 bar.update(int(torch.count_nonzero(weight)))
-    return found.clamp_(min=0)
+    return scores.clamp_(min=0)
 
 
 def _first(p: Tensor) -> tuple[Tensor, Tensor]:
@@ -196,9 +196,8 @@ def _first(p: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _on_tensors(
-    graph: Graph, groups: list[Tensor], memory: int | None,
-    progress: bool | None,
-) -> Tensor:  # fmt: skip
+    graph: Graph, groups: list[Tensor], memory: int | None, progress: bool | None
+) -> Tensor:
     """The same without compiled searches."""
     total = torch.zeros(len(groups), dtype=torch.float64, device=graph.device)
     inside = torch.zeros((len(groups), graph.num_nodes), dtype=torch.bool, device=graph.device)
@@ -218,15 +217,15 @@ def _on_tensors(
 def _ends(graph: Graph, groups: list[Tensor], memory: int | None) -> Tensor:
     """The ordered pairs that begin or end in each group and are connected by a path."""
     members = torch.unique(torch.cat(groups))
-    reached, reaching, within = [], [], []
+    out, into, within = [], [], []
     for part in members.split(_shares.lanes_that_fit(graph, memory)):
-        on = _shares.reached(graph, part)
-        reached.append(on.sum(1) - 1)
+        on = _shares.reach(graph, part)
+        out.append(on.sum(1) - 1)
         within.append(on[:, members])
-        reaching.append(_shares.reached(graph, part, backward=True).sum(1) - 1)
-    either, inner = torch.cat(reached) + torch.cat(reaching), torch.cat(within)
-    found = []
+        into.append(_shares.reach(graph, part, backward=True).sum(1) - 1)
+    either, inner = torch.cat(out) + torch.cat(into), torch.cat(within)
+    counts = []
     for group in groups:
         at = torch.searchsorted(members, group)
-        found.append(either[at].sum() - (inner[at][:, at].sum() - at.numel()))
-    return torch.stack(found).double()
+        counts.append(either[at].sum() - (inner[at][:, at].sum() - at.numel()))
+    return torch.stack(counts).double()

@@ -71,9 +71,8 @@ def group_closeness(
     graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run)
     check_batch.one_graph(graph, "group_closeness", "pass its graphs one by one")
     groups, single = check_groups.groups(group, graph)
-    result, budget = run.dtype, run.memory
-    found = torch.stack([_closeness(graph, each, budget) for each in groups])
-    return (found[0] if single else found).to(result)
+    scores = torch.stack([_closeness(graph, each, run.memory) for each in groups])
+    return (scores[0] if single else scores).to(run.dtype)
 
 
 def _closeness(graph: Graph, group: Tensor, memory: int | None) -> Tensor:
@@ -82,12 +81,10 @@ def _closeness(graph: Graph, group: Tensor, memory: int | None) -> Tensor:
     number[group] = group[0]
     tail = _small.repeat_interleave(graph.degree)
     arcs = torch.stack([number[graph.col.long()], number[tail]])
-    merged = Graph.from_edge_index(
-        arcs, graph.num_nodes, True, graph.weight, run=Run(memory=memory)
-    )
-    merged = merged.with_ties(graph.ties)
+    run = Run(memory=memory)
+    quotient = Graph.from_edge_index(arcs, graph.num_nodes, True, graph.weight, run=run)
     length = shortest_path_lengths(
-        merged, sources=group[:1], run=Run(memory=memory, progress=False)
+        quotient.with_ties(graph.ties), sources=group[:1], run=run | Run(progress=False)
     )
     assert isinstance(length, Tensor)
     length = length.double()
@@ -145,16 +142,15 @@ def group_degree(
     groups, single = check_groups.groups(group, graph)
     check.choice(direction, "direction", _DIRECTIONS)
     check.flag(normalized, "normalized")
-    result = run.dtype
     tail, head = _small.repeat_interleave(graph.degree), graph.col.long()
     if direction == "in":
         tail, head = head, tail
-    found = []
+    scores = []
     for each in groups:
         inside, near = (graph.degree.new_zeros(graph.num_nodes, dtype=torch.bool) for _ in "io")
         inside[each] = True
         near[head[inside[tail]]] = True
         count = (near & ~inside).sum().double()
-        found.append(count / max(graph.num_nodes - each.numel(), 1) if normalized else count)
-    score = torch.stack(found)
-    return (score[0] if single else score).to(result)
+        scores.append(count / max(graph.num_nodes - each.numel(), 1) if normalized else count)
+    score = torch.stack(scores)
+    return (score[0] if single else score).to(run.dtype)

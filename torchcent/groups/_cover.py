@@ -73,23 +73,23 @@ def greedy(paths: Paths, k: int, num_nodes: int) -> Greedy:
     by_vertex = torch.argsort(vertex, stable=True)
     first_of_vertex = _first(gain)
     first_of_path = _first(torch.bincount(path, minlength=paths.count))
-    open_, covered, group = torch.ones(paths.count, dtype=torch.bool, device=path.device), 0, []
+    is_left, count, group = torch.ones(paths.count, dtype=torch.bool, device=path.device), 0, []
     free = torch.ones(num_nodes, dtype=torch.bool, device=path.device)
     best = paths.count
     for _ in range(k):
-        best = min(best, covered + int(torch.topk(gain, k).values.sum()))
-        chosen = int(torch.where(free, gain, -1).argmax())
-        group.append(chosen)
-        free[chosen] = False
-        own = path[by_vertex[first_of_vertex[chosen] : first_of_vertex[chosen + 1]]]
-        new = own[open_[own]]
-        open_[new] = False
-        covered += new.numel()
+        best = min(best, count + int(torch.topk(gain, k).values.sum()))
+        best_vertex = int(torch.where(free, gain, -1).argmax())
+        group.append(best_vertex)
+        free[best_vertex] = False
+        own = path[by_vertex[first_of_vertex[best_vertex] : first_of_vertex[best_vertex + 1]]]
+        new = own[is_left[own]]
+        is_left[new] = False
+        count += new.numel()
         size = first_of_path[new + 1] - first_of_path[new]
         start = _small.repeat_interleave(first_of_path[new] - (size.cumsum(0) - size), size)
-        lost = vertex[start + torch.arange(start.numel(), device=start.device)]
-        gain -= torch.bincount(lost, minlength=num_nodes)
-    best = min(best, covered + int(torch.topk(gain, k).values.sum()), int(covered / GREEDY))
+        others = vertex[start + torch.arange(start.numel(), device=start.device)]
+        gain -= torch.bincount(others, minlength=num_nodes)
+    best = min(best, count + int(torch.topk(gain, k).values.sum()), int(count / GREEDY))
     return Greedy(torch.tensor(group, device=path.device), best)
 
 
@@ -97,9 +97,9 @@ def _first(count: Tensor) -> Tensor:
     return torch.cat([count.new_zeros(1), count.cumsum(0)])
 
 
-def bounds(seen: int, best: int, samples: int, failure: float) -> tuple[float, float]:
+def bounds(hits: int, best: int, samples: int, failure: float) -> tuple[float, float]:
     """A lower bound on the share that a group covers, which follows from `seen` of other samples,
     and an upper bound on the share that any group does. Each fails with probability `failure`."""
-    counts, chance = np.array([seen, best]), np.full(2, failure)
+    counts, chance = np.array([hits, best]), np.full(2, failure)
     low, high = binomial_interval(counts, samples, chance, chance)
     return float(low[0]), float(high[1])

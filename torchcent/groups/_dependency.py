@@ -17,7 +17,7 @@ from torchcent.engines import _plan
 from torchcent.engines._driver import counts_in_float64
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
-from torchcent.groups._rows import Rows
+from torchcent.groups import _shares
 from torchcent.paths import _path_sums
 from torchcent.runtime import _memory, _ops
 
@@ -40,6 +40,49 @@ class Sources(NamedTuple):
     source: Tensor
     delta: Tensor
     between: Callable[[Tensor], Tensor]
+
+
+class Rows(NamedTuple):
+    """Distances from all vertices to the members, and path counts as mantissa and exponent of 2."""
+
+    members: Tensor
+    distance: Tensor  # float64 [members, n], inf for none
+    mantissa: Tensor
+    exponent: Tensor
+
+    @classmethod
+    def of(cls, graph: Graph, members: Tensor, memory: int | None) -> Rows:
+        shape = members.numel(), graph.num_nodes
+        distance, mantissa, exponent = (
+            torch.full(shape, value, dtype=torch.float64, device=graph.device)
+            for value in (torch.inf, 0.0, 0.0)
+        )
+        begin = 0
+        for part in members.split(_shares.lanes_that_fit(graph, memory, 24 * distance.numel())):
+            levels = _shares.levels(graph, part, backward=True)
+            at = (
+                torch.cat([level.lane for level in levels]) + begin,
+                torch.cat([level.vertex for level in levels]),
+            )
+            distance[at] = torch.cat([levels.distance(depth) for depth in range(len(levels))])
+            mantissa[at], exponent[at] = _shares.flat(levels)
+            begin += part.numel()
+        return cls(members, distance, mantissa, exponent)
+
+    def between(self, source: Tensor) -> Callable[[Tensor], Tensor]:
+        def of_group(at: Tensor) -> Tensor:
+            """sigma(s, x) sigma(x, y) / sigma(s, y) where x is on a shortest path from s to y."""
+            inner = self.members[at]
+            to = [x[at][:, source].T for x in (self.distance, self.mantissa, self.exponent)]
+            across = [x[at][:, inner].T for x in (self.distance, self.mantissa, self.exponent)]
+            first, last = ([x[:, :, None] for x in to], [x[:, None, :] for x in to])
+            on = (first[0] + across[0] == last[0]) & last[0].isfinite()
+            on &= (inner[:, None] != inner) & (source[:, None, None] != inner[:, None])
+            share = first[1] * across[1] / last[1]
+            share = share * torch.exp2(first[2] + across[2] - last[2])
+            return torch.where(on, share, 0.0)
+
+        return of_group
 
 
 def is_compiled(graph: Graph) -> bool:
@@ -68,9 +111,8 @@ def searches_for_one(graph: Graph, memory: int | None) -> float:
 
 
 def batches(
-    graph: Graph, members: Tensor, rows: Rows | None, largest: int,
-    memory: int | None,
-) -> Iterator[Sources]:  # fmt: skip
+    graph: Graph, members: Tensor, rows: Rows | None, largest: int, memory: int | None
+) -> Iterator[Sources]:
     """All vertices as sources; `largest` is the size of the largest group.
 
     `rows` are for exact sums of lengths.
@@ -87,20 +129,20 @@ def batches(
             continue
         # Paths to one member alone: what they owe to the others is the pair dependency.
         pairs = torch.stack([union.dependency(source, y)[:, members] for y in members], 2)
-        yield Sources(source, delta, partial(_chosen, pairs))
+        yield Sources(source, delta, partial(_between, pairs))
 
 
-def _chosen(pairs: Tensor, at: Tensor) -> Tensor:
+def _between(pairs: Tensor, at: Tensor) -> Tensor:
     return pairs[:, at][:, :, at]
 
 
 def _allow(graph: Graph, size: int, members: int, exact: bool, memory: int | None) -> None:
     n, m = graph.num_nodes, graph.num_slots
     rows = 24 * n if exact else 8 * size * members
-    needed = graph._nbytes + size * (n + m) * _BYTES + members * (rows + 8 * size)
+    need = graph._nbytes + size * (n + m) * _BYTES + members * (rows + 8 * size)
     limit = _memory.budget(memory, graph.device)
-    if needed > limit:
-        raise _memory.refuse("searching a group", needed, limit, memory)
+    if need > limit:
+        raise _memory.refuse("searching a group", need, limit, memory)
 
 
 class _Union:
@@ -118,8 +160,8 @@ class _Union:
             "betweenness", self._engine, sources=first + source, targets=ends, progress=False,
             reduce=frozenset(),
         )  # fmt: skip
-        found = _path_sums.sums(self._graph, request)
-        return found[: source.numel() * self._n].view(source.numel(), self._n)
+        sums = _path_sums.sums(self._graph, request)
+        return sums[: source.numel() * self._n].view(source.numel(), self._n)
 
 
 def _copied(graph: Graph, copies: int) -> Graph:
@@ -128,7 +170,7 @@ def _copied(graph: Graph, copies: int) -> Graph:
     n, m = graph.num_nodes, graph.num_slots
     number = torch.arange(copies, device=graph.device)[:, None]
     rowptr = (graph.rowptr[None, :-1] + number * m).flatten()
-    made = Graph(
+    union = Graph(
         torch.cat([rowptr, rowptr.new_full((1,), copies * m)]),
         (graph.col[None] + number.int() * n).flatten(),
         None,
@@ -137,5 +179,5 @@ def _copied(graph: Graph, copies: int) -> Graph:
         _trusted=True,
         _ties=graph._ties,
     )
-    Graph.scale.put(made, graph.scale)  # no path is longer than in one copy
-    return made
+    Graph.scale.put(union, graph.scale)  # no path is longer than in one copy
+    return union

@@ -141,81 +141,77 @@ def prominent_group(
     check.flag(endpoints, "endpoints")
     most = check.positive(max_samples, "max_samples") or _MOST
     chance = check.random_generator(generator)
-    result, budget = run.dtype, run.memory
     n, m = graph.num_nodes, graph.num_slots
     if method == "auto":
         method = "exact" if k * n * (n + m) <= _EXACT_WORK or n < 3 else "samples"
     if method == "exact":
-        return _exactly(graph, k, endpoints, result, budget, run.progress)
-    sampler = Sampler(graph, chance, budget)
+        return _exactly(graph, k, endpoints, run)
+    sampler = Sampler(graph, chance, run.memory)
     return _by_samples(
-        sampler, k, epsilon=epsilon, delta=delta, endpoints=endpoints, most=most, dtype=result,
-        memory=budget, progress=run.progress,
-    )  # fmt: skip
+        sampler, k, epsilon=epsilon, delta=delta, endpoints=endpoints, most=most, run=run
+    )
 
 
-def _exactly(
-    graph: Graph, k: int, endpoints: bool, dtype: torch.dtype,
-    memory: int | None, progress: bool | None,
-) -> ProminentGroup:  # fmt: skip
+def _exactly(graph: Graph, k: int, endpoints: bool, run: Run) -> ProminentGroup:
     n = graph.num_nodes
     source = torch.arange(n, device=graph.device)
     inside = torch.zeros(n, dtype=torch.bool, device=graph.device)
-    group, gains, bound, covered = [], [], math.inf, 0.0
-    kept: list[_shares.Shares] | None = None
-    with progress_bar(k * n, "prominent_group", progress, quick=False) as bar:
+    group, gains, bound, total = [], [], math.inf, 0.0
+    all_parts: list[_shares.Shares] = []
+    with progress_bar(k * n, "prominent_group", run.progress, quick=False) as bar:
         for _ in range(k):
             gain = torch.zeros(n, dtype=torch.float64, device=graph.device)
-            parts: Iterable[_shares.Shares] = kept or _shares.batches(graph, source, memory)
-            seen: list[_shares.Shares] = []
+            parts: Iterable[_shares.Shares] = all_parts or _shares.batches(
+                graph, source, run.memory
+            )
+            all_parts = []
             for part in parts:
                 gain += part.gains(inside, endpoints)
                 bar.update(part.lanes)
-                if len(seen) < 2:
-                    seen.append(part)
-            kept = seen if len(seen) == 1 else None  # all vertices fit in one batch
-            bound = min(bound, covered + float(torch.topk(gain, k).values.sum()))
+                all_parts = [*all_parts[:1], part]
+            if len(all_parts) > 1:  # only if all vertices fit in one batch
+                all_parts = []
+            bound = min(bound, total + float(torch.topk(gain, k).values.sum()))
             gain = gain.masked_fill(inside, -1)
-            chosen = int((gain >= gain.max() * (1 - _EQUAL)).long().argmax())
-            inside[chosen] = True
-            group.append(chosen)
-            gains.append(max(float(gain[chosen]), 0.0))
-            covered += gains[-1]
+            vertex = int((gain >= gain.max() * (1 - _EQUAL)).long().argmax())
+            inside[vertex] = True
+            group.append(vertex)
+            gains.append(max(float(gain[vertex]), 0.0))
+            total += gains[-1]
     pairs = max(n * (n - 1), 1)
     scores = torch.tensor(gains, dtype=torch.float64, device=graph.device).cumsum(0) / pairs
-    best = min(bound, covered / _cover.GREEDY, pairs) / pairs
+    best = min(bound, total / _cover.GREEDY, pairs) / pairs
     return ProminentGroup(
-        torch.tensor(group, device=graph.device), scores.to(dtype), float(scores[-1]),
+        torch.tensor(group, device=graph.device), scores.to(run.dtype), float(scores[-1]),
         max(best, float(scores[-1])), 0, "exact", True,
     )  # fmt: skip
 
 
 def _by_samples(
-    sampler: Sampler, k: int, epsilon: float, delta: float, endpoints: bool, most: int,
-    dtype: torch.dtype, memory: int | None, progress: bool | None,
-) -> ProminentGroup:  # fmt: skip
+    sampler: Sampler, k: int, epsilon: float, delta: float, endpoints: bool, most: int, run: Run
+) -> ProminentGroup:
     """Rounds of twice as many paths. Round i has delta / (i (i + 1)), for both of its bounds."""
     graph = sampler.graph
     n, half, turn = graph.num_nodes, max(min(_FIRST, most // 2), 1), 1
-    limit = _memory.budget(memory, torch.device("cpu")) // 2
+    limit = _memory.budget(run.memory, torch.device("cpu")) // 2
     choose, measure = _cover.Paths(n, endpoints), _cover.Paths(n, endpoints)
-    with progress_bar(2 * half, "prominent_group", progress, quick=False, unit="paths") as bar:
+    with progress_bar(2 * half, "prominent_group", run.progress, quick=False, unit="paths") as bar:
         while True:
             bar.total = 2 * half
             for paths in (choose, measure):
-                _draw(sampler, paths, half, limit, memory, bar)
-            found = _cover.greedy(choose, k, n)
-            seen = measure.covered(found.group)
+                _draw(sampler, paths, half, limit, run.memory, bar)
+            choice = _cover.greedy(choose, k, n)
+            hits = measure.covered(choice.group)
             last = 4 * half > most
             failure = delta / (turn if last else turn * (turn + 1))  # the last has what is left
-            lower, optimum = _cover.bounds(int(seen[-1]), found.best, half, failure / 2)
-            reached = lower > 0 and lower >= (_cover.GREEDY - epsilon) * optimum
-            if reached or last:
+            lower, optimum = _cover.bounds(int(hits[-1]), choice.best, half, failure / 2)
+            is_enough = lower > 0 and lower >= (_cover.GREEDY - epsilon) * optimum
+            if is_enough or last:
                 break
             half, turn = 2 * half, turn + 1
-    scores = (seen.double() / half).to(graph.device, dtype)
+    scores = (hits.double() / half).to(graph.device, run.dtype)
     return ProminentGroup(
-        found.group.to(graph.device), scores, lower, optimum, 2 * half, "samples", reached
+        choice.group.to(graph.device), scores, lower, optimum, 2 * half, "samples", is_enough
     )
 
 
@@ -223,9 +219,9 @@ def _draw(
     sampler: Sampler, paths: _cover.Paths, goal: int, limit: int, memory: int | None, bar: tqdm
 ) -> None:
     while paths.count < goal:
-        found = sampler.paths(min(_CALL, goal - paths.count), bar)
-        if found is None:
+        drawn_paths = sampler.paths(min(_CALL, goal - paths.count), bar)
+        if drawn_paths is None:
             raise KeyboardInterrupt
-        paths.add(*found)
-        if (needed := _COPIES * paths.nbytes) > limit:
-            raise _memory.refuse(f"keeping {paths.count} paths", 2 * needed, 2 * limit, memory)
+        paths.add(*drawn_paths)
+        if (need := _COPIES * paths.nbytes) > limit:
+            raise _memory.refuse(f"keeping {paths.count} paths", 2 * need, 2 * limit, memory)

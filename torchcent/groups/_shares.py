@@ -64,9 +64,9 @@ class Shares(NamedTuple):
             gain[self.lanes :] += free[self.lanes :]
         else:
             gain[: self.lanes] = 0
-        found = torch.zeros(inside.numel(), dtype=torch.float64, device=inside.device)
-        scatter_add(found, self.vertex, torch.where(stops, 0.0, gain))
-        return found
+        gains = torch.zeros(inside.numel(), dtype=torch.float64, device=inside.device)
+        scatter_add(gains, self.vertex, torch.where(stops, 0.0, gain))
+        return gains
 
 
 def batches(graph: Graph, sources: Tensor, memory: int | None) -> Iterator[Shares]:
@@ -77,7 +77,7 @@ def batches(graph: Graph, sources: Tensor, memory: int | None) -> Iterator[Share
         yield _shares(levels(graph, part))
 
 
-def lanes_that_fit(graph: Graph, memory: int | None, kept: int = 0) -> int:
+def lanes_that_fit(graph: Graph, memory: int | None, reserve: int = 0) -> int:
     """The number of sources of a batch, besides what is kept.
 
     Raises:
@@ -87,11 +87,11 @@ def lanes_that_fit(graph: Graph, memory: int | None, kept: int = 0) -> int:
     own = _OWN[0] * n + _OWN[1] * m
     own += _tensor.weighted_extra(n, m) if graph.is_weighted else 0
     limit = _memory.budget(memory, graph.device)
-    fixed = graph._nbytes + kept
+    fixed = graph._nbytes + reserve
     lanes = _tensor.lanes_that_fit(n, m, limit - fixed, own)
     if lanes < 1:
-        needed = fixed + _tensor.memory_needed(n, m, 1, own)
-        raise _memory.refuse("searching from one vertex at a time", needed, limit, memory)
+        need = fixed + _tensor.memory_needed(n, m, 1, own)
+        raise _memory.refuse("searching from one vertex at a time", need, limit, memory)
     return lanes
 
 
@@ -108,14 +108,14 @@ def levels(graph: Graph, sources: Tensor, backward: bool = False) -> Levels:
         )
 
     one = torch.ones(sources.numel(), dtype=torch.float64, device=sources.device)
-    found = search(one)
-    if found is None:
-        found = search(Scaled.of(one))
-    assert found is not None, "scaled path counts have no upper limit"
-    return found
+    result = search(one)
+    if result is None:
+        result = search(Scaled.of(one))
+    assert result is not None, "scaled path counts have no upper limit"
+    return result
 
 
-def reached(graph: Graph, sources: Tensor, backward: bool = False) -> Tensor:
+def reach(graph: Graph, sources: Tensor, backward: bool = False) -> Tensor:
     """bool [sources, n]: the vertices reached from each source, or `backward` those reaching it."""
     rowptr, col = graph.transpose if backward else (graph.rowptr, graph.col)
     search = Search(rowptr, col, sources)
@@ -124,22 +124,22 @@ def reached(graph: Graph, sources: Tensor, backward: bool = False) -> Tensor:
     return search.depth >= 0
 
 
-def _shares(found: Levels) -> Shares:
-    skips = isinstance(found, _weighted.WeightedLevels)  # `head` counts all pairs
-    mantissa, exponent = flat(found)
+def _shares(levels: Levels) -> Shares:
+    skips = isinstance(levels, _weighted.WeightedLevels)  # `head` counts all pairs
+    mantissa, exponent = flat(levels)
     arcs, begin = [], 0
-    for level in found:
+    for level in levels:
         end = begin + level.vertex.numel()
         tail, head = level.tail + begin, level.head + (0 if skips else end)
         share = mantissa[tail] / mantissa[head] * torch.exp2(exponent[tail] - exponent[head])
         arcs.append((tail, head, share))
         begin = end
-    lane = torch.cat([level.lane for level in found])
-    vertex = torch.cat([level.vertex for level in found])
-    return Shares(lane, vertex, found[0].vertex.numel(), arcs)
+    lane = torch.cat([level.lane for level in levels])
+    vertex = torch.cat([level.vertex for level in levels])
+    return Shares(lane, vertex, levels[0].vertex.numel(), arcs)
 
 
-def flat(found: Levels) -> tuple[Tensor, Tensor]:
+def flat(levels: Levels) -> tuple[Tensor, Tensor]:
     """The path counts of all levels, as mantissas and exponents of 2."""
-    counts = [Scaled.of(level.sigma) for level in found]
+    counts = [Scaled.of(level.sigma) for level in levels]
     return torch.cat([x.mantissa for x in counts]), torch.cat([x.exponent for x in counts])

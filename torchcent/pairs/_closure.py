@@ -58,8 +58,8 @@ class Closure:
     @property
     def nbytes(self) -> int:
         """Bytes of all tensors held."""
-        held = (self.component, self._loop, self._words, self._base)
-        return sum(part.numel() * part.element_size() for part in held)
+        tensors = (self.component, self._loop, self._words, self._base)
+        return sum(part.numel() * part.element_size() for part in tensors)
 
     def reaches(self, u: int | Tensor, v: int | Tensor) -> bool | Tensor:
         """Returns whether there is a path from u to v.
@@ -73,10 +73,10 @@ class Closure:
         number = isinstance(u, int) and isinstance(v, int)
         tail, head = check_pairs.vertex_pairs(u, v, self.num_nodes, self.device)
         row, column = self.component[tail], self.component[head]
-        found = (self._word(row, column // 64) >> column % 64 & 1).bool()
-        found &= column < self._columns
-        found |= torch.where(tail == head, self._loop[tail], row == column)
-        return bool(found) if number else found
+        reach = (self._word(row, column // 64) >> column % 64 & 1).bool()
+        reach &= column < self._columns
+        reach |= torch.where(tail == head, self._loop[tail], row == column)
+        return bool(reach) if number else reach
 
     def row(self, u: int) -> Tensor:
         """int64: the vertices that u reaches, ascending. O(n)."""
@@ -112,10 +112,10 @@ class Closure:
         bit = torch.arange(8, dtype=torch.uint8, device=self.device)
         bits = (word[:, :, None] >> bit & 1).bool().flatten(1)
         spread = torch.nn.functional.pad(bits[:, : self._columns], (0, 1))
-        found = spread[:, self.component.clamp(max=self._columns)]
-        found |= row[:, None] == self.component
-        found[torch.arange(vertices.numel(), device=self.device), vertices] = self._loop[vertices]
-        return found
+        reach = spread[:, self.component.clamp(max=self._columns)]
+        reach |= row[:, None] == self.component
+        reach[torch.arange(vertices.numel(), device=self.device), vertices] = self._loop[vertices]
+        return reach
 
     def _word(self, row: Tensor, place: Tensor) -> Tensor:
         """The words with columns 64 * place, ... of the rows; 0 where there are none."""
@@ -199,28 +199,27 @@ def transitive_closure(
     check.no_weight(edge_weight, "transitive_closure")
     graph = as_graph(edge_index, None, num_nodes, None, directed, run)
     check_pairs.reflexive(reflexive)
-    asked = run.memory
     scale = scale_of(graph, run)
     if scale is not None:
         scale.begin(graph, {"measure": "transitive_closure"})
 
     component, acyclic, sinks, columns = _condensation(graph)
     rowptr, col = acyclic
-    placed = rowptr.numel() - 1
+    nodes = rowptr.numel() - 1
     block = BLOCK if _ops.available else max(1, -(-columns // 64)) * 64
-    base, size_of_words = _layout(placed, sinks, columns, block)
-    needed = graph._nbytes + 8 * size_of_words + _PER_NODE * graph.num_nodes
-    needed += _PER_SLOT * graph.num_slots
+    base, num_words = _layout(nodes, sinks, columns, block)
+    need = graph._nbytes + 8 * num_words + _PER_NODE * graph.num_nodes
+    need += _PER_SLOT * graph.num_slots
     for where in {graph.device, component.device}:
-        if needed > (allowed := _memory.budget(asked, where)):
-            raise _memory.refuse("transitive_closure", needed, allowed, asked)
+        if need > (limit := _memory.budget(run.memory, where)):
+            raise _memory.refuse("transitive_closure", need, limit, run.memory)
 
-    words = torch.from_numpy(np.empty(size_of_words, np.int64))  # NumPy asks for huge pages
-    reached = torch.zeros(placed, dtype=torch.int64, device="cpu")
+    words = torch.from_numpy(np.empty(num_words, np.int64))  # NumPy asks for huge pages
+    reach = torch.zeros(nodes, dtype=torch.int64, device="cpu")
     size = torch.bincount(component)
     table = _columns.Table(
         acyclic, size, base=base, sinks=sinks, columns=columns, block=block, words=words,
-        reached=reached,
+        reach=reach,
     )  # fmt: skip
     if scale is not None and _ops.available and columns:
         _columns.shared(table, shown(scale, run.progress), scale)
@@ -231,11 +230,11 @@ def transitive_closure(
         loop = (size > 1)[component] & graph.directed
     else:
         loop = torch.full((graph.num_nodes,), reflexive is True, device="cpu")
-    pairs = (size * (size - 1)).sum() + (size[:placed] * reached).sum() + loop.sum()
+    pairs = (size * (size - 1)).sum() + (size[:nodes] * reach).sum() + loop.sum()
     component, loop, words, base = (t.to(graph.device) for t in (component, loop, words, base))
     return Closure(
         graph.num_nodes, component, reflexive=reflexive, _loop=loop, _words=words, _base=base,
-        _block=block, _sinks=sinks, _columns=columns, _placed=placed, _count=int(pairs),
+        _block=block, _sinks=sinks, _columns=columns, _placed=nodes, _count=int(pairs),
     )  # fmt: skip
 
 
@@ -310,14 +309,14 @@ def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int
     place = torch.empty_like(order)
     place[order] = torch.arange(count, device="cpu")
     arcs = torch.stack([place[tail], place[head]])
-    sinks, columns, placed = (int(x.sum()) for x in (groups[0], into, into | out))
-    rowptr, col, *_ = _csr.csr(arcs, placed, False)
+    sinks, columns, nodes = (int(x.sum()) for x in (groups[0], into, into | out))
+    rowptr, col, *_ = _csr.csr(arcs, nodes, False)
     return place[component], (rowptr, col), sinks, columns
 
 
-def _layout(placed: int, sinks: int, columns: int, block: int) -> tuple[Tensor, int]:
+def _layout(nodes: int, sinks: int, columns: int, block: int) -> tuple[Tensor, int]:
     """The offset of (virtual) row 0 of each block of columns, and the number of words."""
     low = torch.arange(0, columns, block, device="cpu")
     first, width = low.clamp(min=sinks), block // 64
-    end = (width * (placed - first)).cumsum(0)
-    return end - width * placed, int(end[-1]) if columns else 0
+    end = (width * (nodes - first)).cumsum(0)
+    return end - width * nodes, int(end[-1]) if columns else 0

@@ -39,7 +39,7 @@ class Table(NamedTuple):
     columns: int
     block: int
     words: Tensor
-    reached: Tensor
+    reach: Tensor
 
     @property
     def quick(self) -> bool:
@@ -56,20 +56,20 @@ class Table(NamedTuple):
         low = first * self.block
         rowptr, col = self.arcs
         if low:
-            kept = col >= low
-            before = torch.cat([rowptr.new_zeros(1), kept.cumsum(0)])
-            rowptr, col = before[rowptr[low:]] - before[rowptr[low]], col[kept] - low
+            inner = col >= low
+            before = torch.cat([rowptr.new_zeros(1), inner.cumsum(0)])
+            rowptr, col = before[rowptr[low:]] - before[rowptr[low]], col[inner] - low
         return Table(
             (rowptr, col), self.size[low:],
             base=self.base[first:end] - begin + self.block // 64 * low,
             sinks=max(self.sinks - low, 0), columns=min(self.columns, end * self.block) - low,
-            block=self.block, words=words, reached=self.reached[low:],
+            block=self.block, words=words, reach=self.reach[low:],
         )  # fmt: skip
 
 
-def _compiled(table: Table, reached: Tensor, control: Tensor) -> None:
+def _compute(table: Table, reach: Tensor, control: Tensor) -> None:
     _ops.ops.closure(
-        *table.arcs, table.size, table.base, table.sinks, table.columns, table.words, reached,
+        *table.arcs, table.size, table.base, table.sinks, table.columns, table.words, reach,
         control, torch.get_num_threads(),
     )  # fmt: skip
 
@@ -79,12 +79,12 @@ def fill(table: Table, progress: bool | None) -> None:
     with table.bar(progress) as bar:
         if not _ops.available:
             _closure.closure(
-                *table.arcs, table.size, table.sinks, table.columns, table.words, table.reached
+                *table.arcs, table.size, table.sinks, table.columns, table.words, table.reach
             )
         elif table.quick:
-            _compiled(table, table.reached, control)
+            _compute(table, table.reach, control)
         else:
-            watched(lambda: _compiled(table, table.reached, control), control, bar)
+            watched(lambda: _compute(table, table.reach, control), control, bar)
         bar.update(table.columns - bar.n)
 
 
@@ -98,16 +98,16 @@ def shared(table: Table, progress: bool | None, scale: Scale) -> None:
     columns = [min(at * table.block, table.columns) for at in first]
 
     def compute(_: Any, unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor) -> int:
-        words, reached = out
+        words, reach = out
         at = bisect.bisect_right(columns, unit.start) - 1
         part = table.from_block(first[at], first[at + 1], begin[first[at]], words)
-        _compiled(part, reached[first[at] * table.block :], control)
+        _compute(part, reach[first[at] * table.block :], control)
         return rung
 
     key = {"search": "transitive_closure", "sources": table.columns, "what": "columns"}
     places = tuple(slice(begin[a], begin[b]) for a, b in pairwise(first))
     search = Search(
-        key, [b - a for a, b in pairwise(columns)], (), (table.words, table.reached),
+        key, [b - a for a, b in pairwise(columns)], (), (table.words, table.reach),
         ("rows", "sum"), compute, exact=True, places=places,
     )  # fmt: skip
     with table.bar(progress) as bar:

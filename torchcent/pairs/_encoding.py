@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -13,7 +13,6 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _encodings as check_encodings
 from torchcent.check._run import DEFAULT, Run, computes
-from torchcent.check._values import flag_or_none
 from torchcent.engines import _room, _tiny
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -152,29 +151,24 @@ def shortest_path_encoding(
         check_encodings.fill(unreachable, "unreachable", kind),
         check_encodings.fill(padding, "padding", kind),
     )
-    searched = _Searched(graph, limit, kind, run.memory, run.progress, "shortest_path_encoding")
+    searches = _Searches(graph, limit, kind, run, "shortest_path_encoding")
     room = check_encodings.path_room(paths, path_length)
     shape = graph.num_graphs, width, width
     cells = math.prod(shape)
-    searched.allow(
-        cells * (kind.itemsize + 8 * (room or 0)),
-        f"[{graph.num_graphs}, max_nodes={width}, {width}]",
-    )
+    what = f"[{graph.num_graphs}, max_nodes={width}, {width}]"
+    searches.allow(cells * (kind.itemsize + 8 * (room or 0)), what)
     distance = torch.empty(shape, dtype=kind, device=graph.device)
-    searched.paths = room != 0
+    searches.paths = room != 0
     none = torch.empty(0, dtype=torch.int64, device=graph.device)
     if not room:
-        longest = searched.matrices(distance, none, *fills)
-        if not graph.is_weighted:
-            check_encodings.fits(longest, kind)
+        longest = searches.matrices(distance, none, *fills)
         if room == 0:
             return ShortestPathEncoding(distance, None)
         room = longest
-        searched.allow(cells * (kind.itemsize + 8 * room), f"paths of up to {room} edges")
+        searches.allow(cells * (kind.itemsize + 8 * room), f"paths of up to {room} edges")
     edges = torch.empty(*shape, room, dtype=torch.int64, device=graph.device)
-    longest = searched.matrices(distance, edges, *fills) if edges.numel() else 0
-    if not graph.is_weighted:
-        check_encodings.fits(longest, kind)
+    if edges.numel():
+        searches.matrices(distance, edges, *fills)
     return ShortestPathEncoding(distance, edges)
 
 
@@ -234,34 +228,29 @@ def shortest_path_pairs(
         largest = int(_batch.counts(graph)[0].max(initial=0))
         kind = check_encodings.narrowest(graph, largest, limit)
     room = check_encodings.path_room(paths, path_length)
-    searched = _Searched(graph, limit, kind, run.memory, run.progress, "shortest_path_pairs")
-    searched.paths = room != 0
-    searched.allow(16 * graph.num_nodes, f"counting the pairs of {graph.num_nodes} vertices")
+    searches = _Searches(graph, limit, kind, run, "shortest_path_pairs")
+    searches.paths = room != 0
+    searches.allow(16 * graph.num_nodes, f"counting the pairs of {graph.num_nodes} vertices")
     count = torch.zeros(graph.num_nodes, dtype=torch.int64, device=graph.device)
-    longest = searched.counts(count)
-    if not graph.is_weighted:
-        check_encodings.fits(longest, kind)
+    longest = searches.counts(count)
     room = longest if room is None else room
     pairs = int(count.sum())
-    searched.allow(pairs * (16 + kind.itemsize + 8 * room) + 16 * graph.num_nodes, f"{pairs} pairs")
+    searches.allow(pairs * (16 + kind.itemsize + 8 * room) + 16 * graph.num_nodes, f"{pairs} pairs")
     index = torch.empty(2, pairs, dtype=torch.int64, device=graph.device)
     distance = torch.empty(pairs, dtype=kind, device=graph.device)
     edges = None
     if check.flag(paths, "paths"):
         edges = torch.empty(pairs, room, dtype=torch.int64, device=graph.device)
-    searched.pairs(count.cumsum(0) - count, index, distance, count[:0] if edges is None else edges)
+    searches.pairs(count.cumsum(0) - count, index, distance, count[:0] if edges is None else edges)
     return ShortestPathPairs(index, distance, edges)
 
 
-class _Searched:
+class _Searches:
     """The searches of one call: compiled, or on tensors."""
 
-    def __init__(
-        self, graph: Graph, limit: float, kind: torch.dtype, memory: int | None,
-        progress: bool | None, title: str,
-    ) -> None:  # fmt: skip
-        self.graph, self.title, self.memory = graph, title, check.byte_budget(memory)
-        self.progress = flag_or_none(progress, "progress")
+    def __init__(self, graph: Graph, limit: float, kind: torch.dtype, run: Run, title: str) -> None:
+        self.graph, self.kind, self.title = graph, kind, title
+        self.memory, self.progress = run.memory, run.progress
         self.limit_of_memory: int | None = None
         size, slots = _batch.counts(graph)
         self.quick = float(size @ slots) < _INLINE_WORK
@@ -278,57 +267,51 @@ class _Searched:
             near = self.limit.round()
             same = (self.limit - near).abs() <= 1e-12 * near.abs()
             self.limit = torch.where((self.unit > 1) & same, near, self.limit)
-        self.compiled = _ops.has_kernel("pair_matrices", graph.device)
+        self.has_kernel = _ops.has_kernel("pair_matrices", graph.device)
         self.paths = False  # whether paths are wanted, now or in another search
         self._edge: Tensor | None = None
 
     def allow(self, result: int, what: str) -> None:
         """Raises MemoryError if a result of so many bytes, and the graph, are too large."""
         largest = int(_batch.counts(self.graph)[0].max(initial=0))
-        needed = self.graph._nbytes + result + 8 * self.graph.num_graphs
-        needed += torch.get_num_threads() * largest * _SEARCH
-        if self.memory is not None or needed >= _memory.SMALL_RUN.get(self.graph.device.type, 0):
+        need = self.graph._nbytes + result + 8 * self.graph.num_graphs
+        need += torch.get_num_threads() * largest * _SEARCH
+        if self.memory is not None or need >= _memory.SMALL_RUN.get(self.graph.device.type, 0):
             limit = _room.limit(self.graph, self.memory)
-            if needed > limit:
-                raise _memory.refuse(f"{self.title} of {what}", needed, limit, self.memory)
-            self.limit_of_memory = limit - needed
+            if need > limit:
+                raise _memory.refuse(f"{self.title} of {what}", need, limit, self.memory)
+            self.limit_of_memory = limit - need
 
     def matrices(self, out: Tensor, paths: Tensor, unreachable: float, padding: float) -> int:
+        """Fills the matrices; returns the most arcs of a path."""
         edge = self._edges()
-        if not self.compiled:
-            return _trees.matrices(self._searches(edge), out, paths, unreachable, padding)
-
-        def work(shared: Tensor, threads: int) -> Tensor:
-            found: Tensor = _ops.ops.pair_matrices(
-                *self._arcs(True), edge, out, paths, unreachable, padding, shared, threads
-            )
-            return found
-
-        return self._watched(work, out.shape[0] * out.shape[1], "vertices")
+        if not self.has_kernel:
+            longest = _trees.matrices(self._searches(edge), out, paths, unreachable, padding)
+        else:
+            arguments = (*self._arcs(True), edge, out, paths, unreachable, padding)
+            total = out.shape[0] * out.shape[1]
+            longest = self._watch(_ops.ops.pair_matrices, arguments, total)
+        return self._check(longest)
 
     def counts(self, count: Tensor) -> int:
-        if not self.compiled:
-            return _trees.counts(self._searches(self._edges()), count)
-
-        def work(shared: Tensor, threads: int) -> Tensor:
-            found: Tensor = _ops.ops.pair_counts(*self._arcs(False), count, shared, threads)
-            return found
-
-        return self._watched(work, count.numel(), "vertices")
+        """Counts the pairs of each vertex; returns the most arcs of a path."""
+        if not self.has_kernel:
+            return self._check(_trees.counts(self._searches(self._edges()), count))
+        arguments = (*self._arcs(False), count)
+        return self._check(self._watch(_ops.ops.pair_counts, arguments, count.numel()))
 
     def pairs(self, begin: Tensor, index: Tensor, out: Tensor, paths: Tensor) -> None:
         edge = self._edges()
-        if not self.compiled:
-            return _trees.pairs(self._searches(edge), index, out, paths)
+        if not self.has_kernel:
+            _trees.pairs(self._searches(edge), index, out, paths)
+        else:
+            arguments = (*self._arcs(True), edge, begin, index, out, paths)
+            self._watch(_ops.ops.pair_list, arguments, begin.numel())
 
-        def work(shared: Tensor, threads: int) -> Tensor:
-            found: Tensor = _ops.ops.pair_list(
-                *self._arcs(True), edge, begin, index, out, paths, shared, threads
-            )
-            return found
-
-        self._watched(work, begin.numel(), "vertices")
-        return None
+    def _check(self, longest: int) -> int:
+        if not self.graph.is_weighted:
+            check_encodings.fits(longest, self.kind)
+        return longest
 
     def _arcs(self, unit: bool) -> tuple[Tensor, ...]:
         graph = self.graph
@@ -354,17 +337,20 @@ class _Searched:
                 self._edge = columns(graph)
         return self._edge
 
-    def _watched(self, work: Callable[[Tensor, int], Tensor], total: int, unit: str) -> int:
-        graph, shared = self.graph, control()
+    def _watch(self, operator: Callable[..., Tensor], arguments: Any, total: int) -> int:
+        graph, record, results = self.graph, control(), list[Tensor]()
         threads = _tiny.threads_for(*_batch.counts(graph), graph.is_weighted)
-        with progress_bar(total, self.title, self.progress, self.quick, unit) as bar:
-            found: list[Tensor] = []
+
+        def work() -> None:
+            results.append(operator(*arguments, record, threads))
+
+        with progress_bar(total, self.title, self.progress, self.quick, "vertices") as bar:
             if self.quick:
-                found.append(work(shared, threads))
+                work()
             else:
-                watched(lambda: found.append(work(shared, threads)), shared, bar)
+                watched(work, record, bar)
             bar.update(total - bar.n)
-        return int(found[0])
+        return int(results[0])
 
 
 def columns(graph: Graph) -> Tensor:
@@ -373,8 +359,8 @@ def columns(graph: Graph) -> Tensor:
     last = slot.numel()
     first = torch.full((graph.num_slots,), last, dtype=torch.int64, device=graph.device)
     column = torch.arange(last, device=graph.device)
-    kept = slot >= 0
-    first.scatter_reduce_(0, slot[kept], column[kept], "amin")
+    is_arc = slot >= 0
+    first.scatter_reduce_(0, slot[is_arc], column[is_arc], "amin")
     if not graph.directed and bool((first == last).any()):
         first = torch.where(first == last, first[graph.reverse_slot], first)
     return first

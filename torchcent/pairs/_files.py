@@ -69,15 +69,15 @@ class Npy:
         path.unlink(missing_ok=True)
 
     @staticmethod
-    def replace(made: Path, target: Path) -> None:
+    def replace(path: Path, target: Path) -> None:
         if target.exists():
-            shutil.copymode(target, made)
-        os.replace(made, target)
+            shutil.copymode(target, path)
+        os.replace(path, target)
 
     @staticmethod
     def open(path: Path) -> np.memmap:
-        found: np.memmap = np.load(path, mmap_mode="r")
-        return found
+        array: np.memmap = np.load(path, mmap_mode="r")
+        return array
 
     def write(self, rows: Rows, block: Tensor) -> None:
         if isinstance(rows, slice):
@@ -91,23 +91,23 @@ class Npy:
         place = self._place(first)
         while data:  # the system may write less
             try:
-                written = os.pwrite(self._file, data, place)
+                count = os.pwrite(self._file, data, place)
             except OSError as error:
                 raise OSError(error.errno, error.strerror, str(self._path)) from None
-            data, place = data[written:], place + written
+            data, place = data[count:], place + count
 
     def read(self, rows: Rows) -> NDArray[Any]:
         if not isinstance(rows, slice):
             return np.concatenate([self.read(slice(row, row + 1)) for row in rows.tolist()])
         size = (rows.stop - rows.start) * self._width
-        found = np.empty(size, self._dtype)
-        data, place = found.data.cast("B"), self._place(rows.start)
+        values = np.empty(size, self._dtype)
+        data, place = values.data.cast("B"), self._place(rows.start)
         while data:
             count = os.preadv(self._file, [data[:_READ]], place)
             if count == 0:
                 raise OSError(f"{self._path} is truncated")
             data, place = data[count:], place + count
-        return found.reshape(-1, self._width)
+        return values.reshape(-1, self._width)
 
     def _place(self, row: int) -> int:
         return self._begin + row * self._width * self._dtype.itemsize
@@ -152,10 +152,10 @@ class Zarr:
         if not path.is_dir():
             return False
         try:
-            found = _zarr().open_array(str(path), mode="r")
+            array = _zarr().open_array(str(path), mode="r")
         except Exception:  # of many kinds: it is no array, or damaged
             return False
-        return bool(found.shape == shape and found.dtype == numpy_dtype(dtype))
+        return bool(array.shape == shape and array.dtype == numpy_dtype(dtype))
 
     @staticmethod
     def remove(path: Path) -> None:
@@ -163,11 +163,11 @@ class Zarr:
             shutil.rmtree(path)
 
     @staticmethod
-    def replace(made: Path, target: Path) -> None:
-        before = made.with_name(f"{made.name}.before")
+    def replace(path: Path, target: Path) -> None:
+        before = path.with_name(f"{path.name}.before")
         if target.exists():  # the system replaces no folder that holds something
             os.rename(target, before)
-        os.rename(made, target)
+        os.rename(path, target)
         Zarr.remove(before)
 
     @staticmethod
@@ -180,8 +180,8 @@ class Zarr:
 
     def read(self, rows: Rows) -> NDArray[Any]:
         assert isinstance(rows, slice)
-        found: NDArray[Any] = np.asarray(self._array[rows])
-        return found
+        values: NDArray[Any] = np.asarray(self._array[rows])
+        return values
 
     def sync(self) -> None:
         """Nothing: damage by a power failure is found by the sums of the ledger."""

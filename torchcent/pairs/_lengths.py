@@ -115,22 +115,22 @@ def shortest_path_lengths(
         McLaughlin and Bader 2015 for all pairs in blocks.
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run)
-    chosen = check_pairs.named_sources(sources, graph)
-    asked: torch.dtype | None
-    known: tuple[torch.dtype, ...]
+    vertices = check_pairs.named_sources(sources, graph)
+    exact_dtype: torch.dtype | None
+    dtypes: tuple[torch.dtype, ...]
     if graph.is_weighted:
-        asked, known = check_weights.distance_dtype(dtype, out, graph), check_weights.DTYPES
+        exact_dtype, dtypes = check_weights.distance_dtype(dtype, out, graph), check_weights.DTYPES
     else:
-        asked, known = check_pairs.distance_dtype(dtype), check.DISTANCE_DTYPES
-    rows = torch.arange(graph.num_nodes, device=graph.device) if chosen is None else chosen
+        exact_dtype, dtypes = check_pairs.distance_dtype(dtype), check.DISTANCE_DTYPES
+    rows = torch.arange(graph.num_nodes, device=graph.device) if vertices is None else vertices
     shape = rows.numel(), graph.num_nodes
-    target = check_pairs.distance_out(out, shape, asked, graph.device, known)
+    target = check_pairs.distance_out(out, shape, exact_dtype, graph.device, dtypes)
     scale = scale_of(graph, run)
     if check.flag(blocks, "blocks"):
-        given = {
+        others = {
             "out": out, "checkpoint": run.checkpoint, "devices": run.devices, "group": run.group,
         }  # fmt: skip
-        for name, value in given.items():
+        for name, value in others.items():
             if value is not None:
                 raise ValueError(f"blocks=True returns an iterator over blocks; leave {name}=None")
     if isinstance(target, Path) and target.suffix == ".zarr":
@@ -139,21 +139,21 @@ def shortest_path_lengths(
     size = check.positive(block_size, "block_size")
     way = check_weights.engine(run.engine.name, graph, check.ROW_ENGINES, check_weights.ROW_ENGINES)
     budget = run.memory
-    request = Request(KERNEL.name, way, sources=chosen, memory=budget, scale=scale)
+    request = Request(KERNEL.name, way, sources=vertices, memory=budget, scale=scale)
     way = _blocks.engine_for(way, graph, rows.numel(), budget)
 
     if isinstance(target, Tensor):
-        asked = target.dtype
-    start = asked or _blocks.narrowest(_blocks.depth_at_least(graph, chosen))
+        exact_dtype = target.dtype
+    start = exact_dtype or _blocks.narrowest(_blocks.depth_at_least(graph, vertices))
     elsewhere = isinstance(target, Path) or (target is not None and target.device != graph.device)
-    kept, copies = target is None and not blocks, 2 if elsewhere or blocks else 0
+    keeps, copies = target is None and not blocks, 2 if elsewhere or blocks else 0
     in_order = blocks or (isinstance(target, Path) and target.suffix == ".zarr")
     aside = 0  # results of units on their way to rank 0
     if scale is not None and not isinstance(target, Path):
         aside = 2 * max(_shared.sizes(way, graph, rows.numel()))
     search = _blocks.Blocks(
-        graph, rows, engine=way, in_order=in_order, dtype=start, fixed=asked is not None,
-        kept=kept, copies=copies, block_size=size, memory=budget, aside=aside,
+        graph, rows, engine=way, in_order=in_order, dtype=start, fixed=exact_dtype is not None,
+        kept=keeps, copies=copies, block_size=size, memory=budget, aside=aside,
     )  # fmt: skip
     if scale is not None:
         request.begin(graph)
@@ -166,8 +166,8 @@ def shortest_path_lengths(
         _npy.check_space(target, shape, start)
         with replacing(target) as file, search.bar(run.progress) as bar:
             _streams.streamed(search, _npy.NpyRows(file, target, shape, start), bar)
-        found: np.memmap = np.load(target, mmap_mode="r")
-        return found
+        array: np.memmap = np.load(target, mmap_mode="r")
+        return array
     with search.bar(run.progress) as bar:
         if target is None:
             return _blocks.in_place(search, search.empty(shape[0], graph.device), bar)

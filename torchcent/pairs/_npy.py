@@ -18,17 +18,17 @@ from torchcent.runtime._memory import readable
 _CHUNK = 2**26  # bytes widened at a time
 
 
-def check_space(path: Path, shape: tuple[int, int], dtype: torch.dtype, held: int = 0) -> None:
+def check_space(path: Path, shape: tuple[int, int], dtype: torch.dtype, on_disk: int = 0) -> None:
     """Raises OSError, stating both amounts, if the disk has no room for the array.
 
-    `held` bytes of the array are already on the disk.
+    `on_disk` bytes of the array are already on the disk.
     """
-    needed = math.prod(shape) * dtype.itemsize - held
+    need = math.prod(shape) * dtype.itemsize - on_disk
     free = shutil.disk_usage(path.resolve().parent).free
-    if needed > free:
+    if need > free:
         raise OSError(
             errno.ENOSPC,
-            f"{list(shape)} entries of {dtype} need {readable(needed)} ({needed} bytes), but the "
+            f"{list(shape)} entries of {dtype} need {readable(need)} ({need} bytes), but the "
             f"disk has {readable(free)} ({free} bytes) left",
             str(path),
         )

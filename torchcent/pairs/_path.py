@@ -106,11 +106,11 @@ def shortest_path(
     climbs = _climbs.made(graph, torch.unique(sources).numel(), _room.limit(graph, run.memory))
     host = graph.to("cpu")
     pairs = torch.stack([sources, targets])
-    found = _searched(host, pairs) if climbs is None else _climbed(host, climbs, pairs)
-    found = [each._replace(path=each.path.to(graph.device)) for each in found]
+    paths = _searched(host, pairs) if climbs is None else _climbed(host, climbs, pairs)
+    paths = [each._replace(path=each.path.to(graph.device)) for each in paths]
     if isinstance(source, Tensor) or isinstance(target, Tensor):
-        return found
-    return found[0]
+        return paths
+    return paths[0]
 
 
 def _ends(value: object, name: str, graph: Graph) -> Tensor:
@@ -140,8 +140,8 @@ def _ends(value: object, name: str, graph: Graph) -> Tensor:
 
 
 def _no_vertex(value: object, name: str, num_nodes: int) -> ValueError:
-    accepted = f"vertices are 0 to {num_nodes - 1}" if num_nodes else "the graph has no vertices"
-    return ValueError(f"{name} has vertex {shortened(value)}, but {accepted}")
+    extent = f"vertices are 0 to {num_nodes - 1}" if num_nodes else "the graph has no vertices"
+    return ValueError(f"{name} has vertex {shortened(value)}, but {extent}")
 
 
 def _climbed(graph: Graph, climbs: Climbs, pairs: Tensor) -> list[ShortestPath]:
@@ -153,11 +153,11 @@ def _climbed(graph: Graph, climbs: Climbs, pairs: Tensor) -> list[ShortestPath]:
         torch.get_num_threads(), ends,
     )  # fmt: skip
     lengths = _lengths(graph, path, size)
-    found = [ShortestPath(pairs[:1, i].clone(), 0.0) for i in range(pairs.shape[1])]
-    paths = path.split(size.tolist())
-    for i, each, length in zip(apart.tolist(), paths, lengths.tolist(), strict=True):
-        found[i] = ShortestPath(each.clone(), length)
-    return found
+    paths = [ShortestPath(pairs[:1, i].clone(), 0.0) for i in range(pairs.shape[1])]
+    parts = path.split(size.tolist())
+    for i, each, length in zip(apart.tolist(), parts, lengths.tolist(), strict=True):
+        paths[i] = ShortestPath(each.clone(), length)
+    return paths
 
 
 def _lengths(graph: Graph, path: Tensor, size: Tensor) -> Tensor:
@@ -176,12 +176,12 @@ def _lengths(graph: Graph, path: Tensor, size: Tensor) -> Tensor:
 
 def _searched(graph: Graph, pairs: Tensor) -> list[ShortestPath]:
     """By a search from each source, and backtracking."""
-    found = [ShortestPath(pairs[:1, i].clone(), 0.0) for i in range(pairs.shape[1])]
+    paths = [ShortestPath(pairs[:1, i].clone(), 0.0) for i in range(pairs.shape[1])]
     for source in torch.unique(pairs[0]).tolist():
         distance = _distances(graph, source)
         for i in torch.nonzero((pairs[0] == source) & (pairs[1] != source)).flatten().tolist():
-            found[i] = _backtracked(graph, distance, source, int(pairs[1, i]))
-    return found
+            paths[i] = _backtracked(graph, distance, source, int(pairs[1, i]))
+    return paths
 
 
 def _distances(graph: Graph, source: int) -> Tensor:
@@ -189,17 +189,17 @@ def _distances(graph: Graph, source: int) -> Tensor:
     if not graph.is_weighted:
         return _hops.hops(graph.rowptr, graph.col, source)
     out = _weighted_rows.empty(graph, 1)
-    compiled = _ops.has_kernel("weighted_distances", graph.device)
+    has_kernel = _ops.has_kernel("weighted_distances", graph.device)
     _weighted_rows.fill(
-        _weighted_rows.arcs(graph), "dijkstra" if compiled else "tensor", torch.tensor([source]),
+        _weighted_rows.arcs(graph), "dijkstra" if has_kernel else "tensor", torch.tensor([source]),
         out, _codes.control(), _codes.Launch(threads=1),
     )  # fmt: skip
     return out[0]
 
 
 def _backtracked(graph: Graph, distance: Tensor, source: int, target: int) -> ShortestPath:
-    reached = float(distance[target])
-    if reached < 0 or math.isinf(reached):
+    total = float(distance[target])
+    if total < 0 or math.isinf(total):
         return ShortestPath(torch.empty(0, dtype=torch.int64), math.inf)
     colptr, row = (part.numpy() for part in graph.transpose)
     weight = None if graph.weight is None else graph.scaled_weights[1]
@@ -211,5 +211,5 @@ def _backtracked(graph: Graph, distance: Tensor, source: int, target: int) -> Sh
         near = to[before]
         tight = (near >= 0) & (near + step == to[v])
         path.append(int(before[np.argmax(tight)]))
-    length = torch.tensor(reached, dtype=torch.float64)
+    length = torch.tensor(total, dtype=torch.float64)
     return ShortestPath(torch.tensor(path[::-1]), float(graph.scale.lengths(length)))

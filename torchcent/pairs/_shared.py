@@ -28,7 +28,7 @@ from torchcent.scale._arguments import Scale
 from torchcent.scale._digest import plain
 from torchcent.scale._group import publish
 from torchcent.scale._run import Setting
-from torchcent.scale._units import Kind, Search, sizes_of_rows
+from torchcent.scale._units import Compute, Kind, Search, sizes_of_rows
 
 _LOST = -1  # instead of the checksum of a row that the dtype does not hold
 _SPAN = 64  # rows compared with their checksums at a time
@@ -38,15 +38,12 @@ def tensor(run: Blocks, out: Tensor | None, scale: Scale, progress: bool | None)
     """The result as a tensor: `out`, or a new one on the device of the graph."""
     while True:
         result = run.empty(run.shape[0], run.graph.device) if out is None else out
-        lost = torch.zeros(run.shape[0], dtype=torch.int8, device=result.device)
-        search = _search(run, (result, lost), "tensor")
+        narrow = torch.zeros(run.shape[0], dtype=torch.int8, device=result.device)
+        search = _search(run, (result, narrow), "tensor", _into_outputs(run))
         first = np.cumsum([0, *search.sizes]).tolist()
         places = tuple(map(run.rows, first[:-1], search.sizes))
-        _searched(
-            search._replace(compute=_into_outputs(run), exact=True, places=places), run, scale,
-            progress,
-        )  # fmt: skip
-        if not bool(lost.any()):
+        _compute(search._replace(exact=True, places=places), run, scale, progress)
+        if not bool(narrow.any()):
             return result
         run.widen()
 
@@ -56,36 +53,31 @@ def sizes(engine: str, graph: Graph, sources: int) -> list[int]:
     return sizes_of_rows(engine, graph.device.type, sources, graph.num_nodes, graph.num_slots)
 
 
-def _search(run: Blocks, totals: tuple[Tensor, ...], where: str) -> Search:
-    """A search for these totals, which lacks how they are computed."""
+def _search(run: Blocks, totals: tuple[Tensor, ...], where: str, compute: Compute) -> Search:
     key = {
         "search": "shortest_path_lengths", "engine": run.engine, "sources": run.shape[0],
         "from": run.sources, "dtype": str(run.dtype), "out": where,
     }  # fmt: skip
     kinds: tuple[Kind, ...] = tuple("rows" for _ in totals)
     parts = sizes(run.engine, run.graph, run.shape[0])
-    return Search(key, parts, (*run.arcs, run.sources), totals, kinds, _not_given)
+    return Search(key, parts, (*run.arcs, run.sources), totals, kinds, compute)
 
 
-def _not_given(*_: Any) -> int:
-    raise AssertionError("how units are computed is not given")
-
-
-def _searched(search: Search, run: Blocks, scale: Scale, progress: bool | None) -> None:
+def _compute(search: Search, run: Blocks, scale: Scale, progress: bool | None) -> None:
     inline = run.quick or run.engine == "tensor"
     with run.bar(progress) as bar:
         _run.run(search, Setting(run.graph.device, run.workspace, bar, inline), scale)
 
 
-def _into_outputs(run: Blocks) -> Any:
+def _into_outputs(run: Blocks) -> Compute:
     def compute(
-        given: Any, unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
+        inputs: Any, unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
     ) -> int:
-        rows, lost = out
+        rows, narrow = out
         for part in _parts(run, unit):
             within = slice(part.start - unit.start, part.stop - unit.start)
-            if not _filled(run, given, part, rows[within], control):
-                lost.fill_(1)
+            if not _filled(run, inputs, part, rows[within], control):
+                narrow.fill_(1)
                 break
             if control[CANCEL]:
                 break
@@ -99,12 +91,12 @@ def _parts(run: Blocks, unit: slice) -> list[slice]:
     return [slice(begin, min(begin + run.block, unit.stop)) for begin in begins]
 
 
-def _filled(run: Blocks, given: Any, part: slice, out: Tensor, control: Tensor) -> bool:
+def _filled(run: Blocks, inputs: Any, part: slice, out: Tensor, control: Tensor) -> bool:
     """Computes the rows of these sources; False if the run needs a wider dtype.
 
     Once it does, nothing more is computed, so that all units end soon.
     """
-    *arcs, sources = given
+    *arcs, sources = inputs
     if not run.lost:
         run.lost = run.fill(tuple(arcs), sources[part], out, control)
         if run.lost:
@@ -122,14 +114,12 @@ def file(run: Blocks, target: Path, scale: Scale, progress: bool | None) -> Any:
     target = target.resolve()
     kind = Zarr if target.suffix == ".zarr" else Npy
     while True:
-        sums = torch.zeros(run.shape[0], dtype=torch.int64, device="cpu")
-        search = _search(run, (sums,), "file")
-        with _File(run, kind, target, scale, search) as out:
-            _searched(search._replace(compute=out.compute, holds=out.holds), run, scale, progress)
-            run.lost = lost = bool((sums == _LOST).any())
-            if not lost:
+        with _File(run, kind, target, scale) as out:
+            _compute(out.search, run, scale, progress)
+            run.lost = narrow = bool((out.sums == _LOST).any())
+            if not narrow:
                 out.finish()
-        if not lost:
+        if not narrow:
             return kind.open(target)
         run.widen()
 
@@ -142,23 +132,24 @@ class _File:
     """
 
     def __init__(
-        self, run: Blocks, kind: type[Npy] | type[Zarr], target: Path, scale: Scale, search: Search
+        self, run: Blocks, kind: type[Npy] | type[Zarr], target: Path, scale: Scale
     ) -> None:
         self._run, self._kind, self._target, self._scale = run, kind, target, scale
         self._store: Store | None = None
         self._opening = threading.Lock()
         self._whole = False  # whether `target` is the result
-        self._sums = search.totals[0]
+        self.sums = torch.zeros(run.shape[0], dtype=torch.int64, device="cpu")
+        self.search = _search(run, (self.sums,), "file", self.compute)._replace(holds=self.holds)
         group, number = scale.group, scale.searches
         path = target
         if scale.leads:
             with publish(group):
-                path = self._begin(search)
-        self._path = path if group is None else Path(group.told(f"path {number}", str(path)))
+                path = self._begin()
+        self._path = path if group is None else Path(group.of_leader(f"path {number}", str(path)))
 
-    def _begin(self, search: Search) -> Path:
+    def _begin(self) -> Path:
         """Makes the file, if it is not there."""
-        ledger, run = self._scale.ledger, self._run
+        ledger, run, search = self._scale.ledger, self._run, self.search
         tag = secrets.token_hex(4)
         if ledger is not None:
             tag = f"{zlib.crc32(f'{ledger.run} {run.dtype}'.encode()):08x}"
@@ -166,17 +157,17 @@ class _File:
         if self._kind.fits(path, run.shape, run.dtype):
             return path
         if ledger is not None and self._kind.fits(self._target, run.shape, run.dtype):
-            known = ledger.restore(self._scale.searches, search._replace(key=plain(search.key)))
-            if known is not None and known.units == known.of:
+            sums = ledger.restore(self._scale.searches, search._replace(key=plain(search.key)))
+            if sums is not None and sums.units == sums.of:
                 every = slice(0, run.shape[0])
-                self._whole = self._differs(every, search.totals[0], self._target) is None
+                self._whole = self._differs(every, self.sums, self._target) is None
         if not self._whole:
             self._kind.make(path, run.shape, run.dtype)
         return path
 
     def holds(self, part: slice, results: tuple[Tensor, ...]) -> bool:
         """Whether the rows of these sources have these checksums; called by rank 0 only."""
-        if bool((self._sums == _LOST).any()):  # a search with a wider dtype follows
+        if bool((self.sums == _LOST).any()):  # a search with a wider dtype follows
             self._run.lost = True
             return True
         wrong = None if self._whole else self._differs(part, results[0], self._path)
@@ -190,16 +181,16 @@ class _File:
 
     def _differs(self, part: slice, sums: Tensor, path: Path) -> int | None:
         """The first source whose row differs from its checksum."""
-        expected = sums.tolist()
-        if _LOST in expected:
+        checksums = sums.tolist()
+        if _LOST in checksums:
             return None
         store = self._kind(path, self._run.shape, self._run.dtype)
         try:
             for first in range(part.start, part.stop, _SPAN):
                 count = min(_SPAN, part.stop - first)
-                found = store.read(self._run.rows(first, count))
-                for at, row in enumerate(found, first):
-                    if zlib.crc32(row.tobytes()) != expected[at - part.start]:
+                rows = store.read(self._run.rows(first, count))
+                for at, row in enumerate(rows, first):
+                    if zlib.crc32(row.tobytes()) != checksums[at - part.start]:
                         return int(self._run.sources[at])
             return None
         finally:
@@ -224,23 +215,24 @@ class _File:
                 self._opened().sync()
                 self._kind.replace(self._path, self._target)
         if group is not None:
-            group.told(f"finished {self._scale.searches}")
+            group.of_leader(f"finished {self._scale.searches}")
             group.all_gather(None)  # rank 0 may hold the store that the others read
 
     def compute(
-        self, given: Any, unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
+        self, inputs: Any, unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
     ) -> int:
         """Computes and writes the rows of a unit; a block is written while the next is computed."""
         run, store = self._run, self._opened()
         sums = torch.zeros(unit.stop - unit.start, dtype=torch.int64, device="cpu")
-        device = given[-1].device
+        device = inputs[-1].device
         with ThreadPoolExecutor(1) as writer:
-            stages = [_streams.Stage(run, self._target_of(store, sums, unit), device) for _ in "ab"]
+            target = _Rows(run, store, sums if self._scale.keeps else None, unit.start)
+            stages = [_streams.Stage(run, target, device) for _ in "ab"]
             for part in _parts(run, unit):
                 stage = stages[0]
                 stage.wait()
                 count = part.stop - part.start
-                if not _filled(run, given, part, stage.computed[:count], control):
+                if not _filled(run, inputs, part, stage.computed[:count], control):
                     sums.fill_(_LOST)
                     break
                 if control[CANCEL]:
@@ -255,9 +247,6 @@ class _File:
             store.sync()
         out[0].copy_(sums)
         return rung
-
-    def _target_of(self, store: Store, sums: Tensor, unit: slice) -> _Rows:
-        return _Rows(self._run, store, sums if self._scale.keeps else None, unit.start)
 
     def _opened(self) -> Store:
         with self._opening:

@@ -128,8 +128,8 @@ class Searches:
 
     def tails(self, slot: Tensor, first: Tensor) -> Tensor:
         """The tail of each slot of a block, in numbers of its graph; 0 for -1."""
-        found = torch.searchsorted(self.graph.rowptr, slot.clamp(min=0), right=True) - 1
-        return torch.where(slot >= 0, found - first[:, None], 0)
+        tail = torch.searchsorted(self.graph.rowptr, slot.clamp(min=0), right=True) - 1
+        return torch.where(slot >= 0, tail - first[:, None], 0)
 
     def paths(self, block: Block, room: int) -> Tensor:
         """int64 [k, width, room]: the edges of the paths."""
@@ -137,15 +137,15 @@ class Searches:
         k, width = block.depth.shape
         sources = torch.arange(block.first, block.first + k, device=block.depth.device)
         parent = self.tails(block.slot, self.ptr[self.of_vertex[sources]])
-        found = torch.full((k, width, room), -1, dtype=torch.int64, device=sources.device)
+        edges = torch.full((k, width, room), -1, dtype=torch.int64, device=sources.device)
         at = torch.arange(width, device=sources.device).expand(k, width)
         place = block.depth - 1
         while bool((place >= 0).any()):
             i, j = torch.nonzero((place >= 0) & (place < room), as_tuple=True)
-            found[i, j, place[i, j]] = self.edge[block.slot[i, at[i, j]]]
+            edges[i, j, place[i, j]] = self.edge[block.slot[i, at[i, j]]]
             at = torch.where(place >= 0, parent.gather(1, at), at)
             place = place - 1
-        return found
+        return edges
 
     def values(self, block: Block) -> Tensor:
         """Distances in the units of the weights."""

@@ -17,7 +17,7 @@ from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.runtime._codes import Visitor
-from torchcent.scale._arguments import scale_of, shown
+from torchcent.scale._arguments import pivots_of, scale_of, shown
 
 Lengths = float | Sequence[float] | Tensor | None
 
@@ -105,15 +105,7 @@ def betweenness(
         and Zhao 2017.
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=True)
-    request = request_of(
-        graph,
-        "betweenness",
-        normalized,
-        endpoints,
-        sources,
-        targets,
-        run,
-    )
+    request = request_of(graph, "betweenness", run, normalized, sources, targets, endpoints)
     return _scores(graph, request, cutoff)
 
 
@@ -158,9 +150,7 @@ def stress(
         Shimbel 1953; Brandes 2008, section 3.7.
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=True)
-    request = request_of(
-        graph, "stress", normalized, False, sources, targets, run,
-    )  # fmt: skip
+    request = request_of(graph, "stress", run, normalized, sources, targets)
     return _scores(graph, request, cutoff)
 
 
@@ -208,15 +198,7 @@ def edge_betweenness(
         Girvan and Newman 2002; Brandes 2008, algorithm 7.
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=True)
-    request = request_of(
-        graph,
-        "edge_betweenness",
-        normalized,
-        False,
-        sources,
-        targets,
-        run,
-    )
+    request = request_of(graph, "edge_betweenness", run, normalized, sources, targets)
     of_slot = _scores(graph, request, cutoff)
     slot = graph.slot
     if of_slot.shape[0] == 0:
@@ -230,25 +212,22 @@ def edge_betweenness(
 def _scores(graph: Graph, request: Request, cutoff: Lengths) -> Tensor:
     """The scores within each cutoff, in the dtype of the request."""
     limits = check_cutoff.cutoffs(cutoff, request.engine)
-    if limits is None:
-        return _path_sums.scores(graph, request).to(request.dtype)
-    request = request._replace(cutoffs=limits.lengths)
-    return limits.of(_path_sums.scores(graph, request)).to(request.dtype)
+    if limits is not None:
+        request = request._replace(cutoffs=limits.lengths)
+    scores = _path_sums.scores(graph, request)
+    return (scores if limits is None else limits.of(scores)).to(request.dtype)
 
 
 def request_of(
-    graph: Graph, measure: str, normalized: bool, endpoints: bool, sources: int | Tensor | None,
-    targets: Tensor | None, run: Run,
+    graph: Graph, measure: str, run: Run, normalized: bool = True,
+    sources: int | Tensor | None = None, targets: Tensor | None = None, endpoints: bool = False,
 ) -> Request:  # fmt: skip
     """The validated arguments."""
     check.flag(normalized, "normalized")
     check.flag(endpoints, "endpoints")
     engine, strategy = engine_and_strategy(graph, run.engine)
     scale = scale_of(graph, run)
-    chance = None
-    if scale is not None and isinstance(sources, int):
-        chance = scale.chance_of_pivots()
-    pivots = check.sources(sources, graph, chance, weighted=True)
+    pivots = pivots_of(sources, graph, scale, weighted=True)
     ends = None if targets is None else check.vertices_or_weights(targets, "targets", graph)
     return Request(
         measure, engine, strategy=strategy, sources=pivots, targets=ends, endpoints=endpoints,

@@ -28,15 +28,15 @@ def scores(graph: Graph, request: Request) -> Tensor:
     targets, by_targets = _scaled(request.targets)
     request = request._replace(sources=sources, targets=targets)
     request.begin(graph)
-    found = sums(graph, request)
+    total = sums(graph, request)
     if not KERNELS[request.measure].weighted_by and by_sources + by_targets:
-        found = torch.ldexp(found, found.new_tensor(by_sources + by_targets))
+        total = torch.ldexp(total, total.new_tensor(by_sources + by_targets))
     per_slot = KERNELS[request.measure].per_slot
     if per_slot and not graph.directed:
-        found = found + found.index_select(0, graph.reverse_slot)
+        total = total + total.index_select(0, graph.reverse_slot)
     if request.cutoffs is None:
-        return of_request(found, graph, request)
-    return torch.stack([of_request(each, graph, request) for each in found.unbind(1)], 1)
+        return of_request(total, graph, request)
+    return torch.stack([of_request(each, graph, request) for each in total.unbind(1)], 1)
 
 
 def _scaled(ends: Tensor | None) -> tuple[Tensor | None, int]:
@@ -58,37 +58,34 @@ def sums(graph: Graph, request: Request) -> Tensor:
     whole, graph = graph, _pieces.put_together(graph, request)
     if graph is not whole:
         large = list(range(graph.num_graphs))
-    measure = KERNELS[request.measure]
+    measure, overflows = KERNELS[request.measure], list[int]()
     edges = measure.per_slot
-    size = graph.num_slots if edges else graph.num_nodes
-    lost: list[int] = []
     if small.size:
         tiny = _tiny.run(
             graph, small, [measure.tiny], measure.name, sources=request.sources,
-            targets=request.targets, endpoints=request.endpoints,
-            memory=request.memory, progress=request.progress,
-            scale=request.scale,
+            targets=request.targets, endpoints=request.endpoints, memory=request.memory,
+            progress=request.progress, scale=request.scale,
         )  # fmt: skip
-        found, lost = getattr(tiny, measure.tiny), tiny.overflowed
+        total: Tensor = getattr(tiny, measure.tiny)
+        overflows = tiny.overflowed
     else:
+        size = graph.num_slots if edges else graph.num_nodes
         columns = () if request.cutoffs is None else (len(request.cutoffs),)
-        found = torch.zeros((size, *columns), dtype=torch.float64, device=graph.device)
-    starts = _batch.chosen(graph, request.sources)
-    ends = _batch.chosen(graph, request.targets)
-    for number in large + lost:
+        total = torch.zeros((size, *columns), dtype=torch.float64, device=graph.device)
+    starts, ends = (_batch.chosen(graph, x) for x in (request.sources, request.targets))
+    for number in large + overflows:
         own = request._replace(sources=starts(number), targets=ends(number))
-        if number in lost:  # continue on the ladder
+        if number in overflows:  # continue on the ladder
             own = own._replace(engine="dijkstra" if graph.is_weighted else "queue")
         if _none(own.sources) or _none(own.targets):
             continue  # no paths count in this graph
         vertices, slots = _batch.run(graph, number)
-        found[slots if edges else vertices] = _of_one(_batch.part(graph, number), own)
-    result: Tensor = found
-    return result
+        total[slots if edges else vertices] = _of_one(_batch.part(graph, number), own)
+    return total
 
 
 def _none(ends: Tensor | None) -> bool:
-    """Returns whether there are no vertices at which counted paths begin, or end."""
+    """Whether there are no vertices at which counted paths begin, or end."""
     if ends is None:
         return False
     return not bool(ends.any()) if ends.is_floating_point() else ends.numel() == 0
@@ -96,11 +93,11 @@ def _none(ends: Tensor | None) -> bool:
 
 def _of_one(graph: Graph, request: Request) -> Tensor:
     blocks = _blocks.chosen(graph, request)
-    reduced = None if blocks is None else blocks.reduce(graph, request)
-    if blocks is not None and reduced is not None:
-        left, known = reduced
-        found = sums(blocks.searched(request.engine), left)
-        return blocks.add(known, found, KERNELS[request.measure].per_slot)
+    parts = None if blocks is None else blocks.reduce(graph, request)
+    if blocks is not None and parts is not None:
+        left, rest = parts
+        scores = sums(blocks.searched(request.engine), left)
+        return blocks.add(rest, scores, KERNELS[request.measure].per_slot)
     split = _pieces.of(graph, request, request.num_sources)
     if split is not None:
         return _of_pieces(graph, split, request)
@@ -118,16 +115,16 @@ def _searched(graph: Graph, request: Request) -> Tensor:
         graph, core, request.measure, request.sources, request.targets, request.endpoints,
         request.cutoffs,
     )  # fmt: skip
-    found = _driver.run(problem, plan, request.progress, request.scale)
+    scores = _driver.run(problem, plan, request.progress, request.scale)
     # Engines have distances in units of their own.
-    return found * graph.scale.per_one if request.measure == "distance" else found
+    return scores * graph.scale.per_one if request.measure == "distance" else scores
 
 
 def _of_pieces(graph: Graph, split: Pieces, request: Request) -> Tensor:
     """The sums of a graph whose components are the graphs of a batch."""
-    found = sums(split.graph, _pieces.of_batch(graph, split, request))
+    scores = sums(split.graph, _pieces.of_batch(graph, split, request))
     if not KERNELS[request.measure].per_slot:
-        return found.index_select(0, split.rank)
+        return scores.index_select(0, split.rank)
     if split.slot is None:
-        return found
-    return torch.empty_like(found).index_copy_(0, split.slot, found)
+        return scores
+    return torch.empty_like(scores).index_copy_(0, split.slot, scores)

@@ -68,7 +68,6 @@ def percolation(
         theoretic impact of nodes during percolation in networks".
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=True)
-    request = request_of(
-        graph, "percolation", True, False, None, None, run,
-    )._replace(sources=check.per_vertex(states, "states", graph))  # fmt: skip
+    request = request_of(graph, "percolation", run)
+    request = request._replace(sources=check.per_vertex(states, "states", graph))
     return _path_sums.scores(graph, request).to(request.dtype)

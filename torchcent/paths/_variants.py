@@ -16,8 +16,6 @@ from torchcent.runtime._codes import Visitor
 VARIANTS = ("distance", "linear", "proximal_source", "proximal_target")
 #: engines by hops and by weights
 _ENGINES = ("auto", "lanes", "queue", "tensor"), ("auto", "dijkstra", "tensor")
-
-
 _KERNELS = {
     name: Kernel(
         "paths", Visitor[name.upper()], by_depth=True, tiny="", normalized=True, public=False
@@ -89,13 +87,11 @@ def betweenness_variant(
             "betweenness_variant scales by lengths of shortest paths; the tie_tolerance of the "
             "graph must be 0"
         )
-    request = request_of(
-        graph, variant, normalized, False, sources, targets, run,
-    )  # fmt: skip
-    known = _ENGINES[graph.is_weighted]
-    if run.engine.name not in known:
+    request = request_of(graph, variant, run, normalized, sources, targets)
+    engines = _ENGINES[graph.is_weighted]
+    if run.engine.name not in engines:
         raise ValueError(
             f"engine={run.engine.name!r} does not compute variant={variant!r} of this graph; use "
-            f"one of {', '.join(known)}"
+            f"one of {', '.join(engines)}"
         )
     return _path_sums.scores(graph, request).to(request.dtype)

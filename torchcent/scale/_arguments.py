@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
 
+from torchcent.check import _common as check
 from torchcent.check import _devices as check_devices
 from torchcent.check._run import Run
 from torchcent.scale import _digest
-from torchcent.scale._group import Group, agree_on, group_of, publish
+from torchcent.scale._group import Group, check_same, group_of, publish
 from torchcent.scale._ledger import Ledger
 
 if TYPE_CHECKING:
@@ -68,7 +70,8 @@ class Scale:
         if self.group is not None:
             self.group.begin()
             with publish(self.group):
-                agree_on(self.group, "run", self.key)
+                leading = self.group.of_leader("run", self.key)
+                check_same(self.group, leading, self.key, "run is ")
         if self.checkpoint is not None and self.leads:
             with publish(self.group):
                 self.ledger = Ledger(self.checkpoint, self.key)
@@ -76,7 +79,7 @@ class Scale:
     def decided(self, name: str, value: Any) -> Any:
         """A value that chance or the clock decides: that of the first run, on all ranks."""
         if self.ledger is not None:
-            value = self.ledger.decided(name, value)
+            value = self.ledger.decision(name, value)
         return value if self.group is None else self.group.broadcast_object(value)
 
     def chance(self, generator: torch.Generator | None) -> torch.Generator:
@@ -94,32 +97,38 @@ class Scale:
             )
         return self._chance_of_all()
 
-    def chance_of_pivots(self) -> torch.Generator:
-        """That of sources which are drawn.
-
-        Raises:
-            ValueError: a run that continues would draw others.
-        """
-        if self.checkpoint is not None:
-            raise ValueError(
-                "checkpoint needs sources that are known, so that a run that continues has the "
-                "same; pass some that were drawn once, such as sources="
-                "torch.randperm(num_nodes, generator=torch.Generator().manual_seed(1))[:k]"
-            )
-        return self._chance_of_all()
-
     def _chance_of_all(self) -> torch.Generator:
         seed = self.decided("seed", int(torch.randint(2**62, (1,))))
         return torch.Generator().manual_seed(seed)
 
 
+def pivots_of(
+    sources: object, graph: Graph, scale: Scale | None, weighted: bool = False
+) -> Tensor | None:
+    """None for all vertices, or pivots (`check.sources`); all ranks have the same.
+
+    Raises:
+        ValueError: a run that continues would draw others.
+    """
+    chance = None
+    if scale is not None and isinstance(sources, int):
+        if scale.checkpoint is not None:
+            raise ValueError(
+                "checkpoint needs sources that are known, so that a run that continues has the "
+                "same; pass some that were drawn once, such as sources="
+                "torch.randperm(num_nodes, generator=torch.Generator().manual_seed(1))[:k]"
+            )
+        chance = scale._chance_of_all()
+    return check.sources(sources, graph, chance, weighted)
+
+
 def scale_of(graph: Graph, run: Run) -> Scale | None:
     """That of a call with this Run; None if it is that of one device without a ledger."""
-    chosen = () if run.devices is None else check_devices.devices(run.devices, graph.device)
+    devices = () if run.devices is None else check_devices.devices(run.devices, graph.device)
     ranks = group_of(run.group)
-    if run.checkpoint is None and ranks is None and len(chosen) < 2:
+    if run.checkpoint is None and ranks is None and len(devices) < 2:
         return None
-    return Scale(run.checkpoint, chosen, ranks)
+    return Scale(run.checkpoint, devices, ranks)
 
 
 def shown(scale: Scale | None, progress: bool | None) -> bool | None:

@@ -56,8 +56,8 @@ def of_machine(device: torch.device) -> dict[str, object]:
 def plain(key: Key) -> dict[str, object]:
     """The key as it is read from a file: of tensors, digests."""
     text = json.dumps(key, default=lambda tensor: of_tensors(tensor))
-    found: dict[str, object] = json.loads(text)
-    return found
+    entries: dict[str, object] = json.loads(text)
+    return entries
 
 
 def difference(there: Key, here: Key) -> str:

@@ -10,7 +10,7 @@ import pickle
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -22,6 +22,7 @@ from torchcent.check._values import shortened
 from torchcent.scale._digest import difference
 
 _LOOK_SECONDS = 0.1  # between two looks for errors of other ranks
+POLL_SECONDS = 0.001  # between two looks for an entry
 _groups: weakref.WeakKeyDictionary[dist.ProcessGroup, Group] = weakref.WeakKeyDictionary()
 
 
@@ -55,8 +56,8 @@ def group_of(group: object) -> Group | None:
         )
     if group not in _groups:
         _groups[group] = Group(group)
-    found = _groups[group]
-    return found if found.size > 1 else None
+    ranks = _groups[group]
+    return ranks if ranks.size > 1 else None
 
 
 def launched() -> bool:
@@ -101,7 +102,7 @@ class Group:
 
         self._store = distributed_c10d._get_default_store()
         self._calls = itertools.count()
-        self._call, self._looked = "", 0.0
+        self._call, self._look = "", 0.0
         self._host: dist.ProcessGroup | None = None
         if "cpu:gloo" not in dist.get_backend_config(pg):
             # If ranks are in different numbers of groups, local synchronisation never ends.
@@ -112,9 +113,9 @@ class Group:
 
     @property
     def pg(self) -> dist.ProcessGroup:
-        found = self._pg()
-        assert found is not None
-        return found
+        pg = self._pg()
+        assert pg is not None
+        return pg
 
     @property
     def host(self) -> dist.ProcessGroup:
@@ -125,8 +126,8 @@ class Group:
         """Begins the next call of this group, on all ranks."""
         self._call = f"torchcent/{self.pg.group_name}/{next(self._calls)}"
 
-    def told(self, name: str, value: Any = None) -> Any:
-        """The value that rank 0 gives, on all ranks; ends, too, when a rank has reported an error.
+    def of_leader(self, name: str, value: Any = None) -> Any:
+        """The value of rank 0, on all ranks; ends, too, when a rank has reported an error.
 
         Unlike a collective, it lets rank 0 go on at once.
         """
@@ -134,11 +135,7 @@ class Group:
         if self.rank == 0:
             channel.set("value", value)
             return value
-        while not channel.has("value"):
-            if (error := self.failure()) is not None:
-                raise error
-            time.sleep(_LOOK_SECONDS / 100)
-        return channel.get("value")
+        return channel.wait("value")
 
     def report(self, error: BaseException) -> None:
         """Tells the other ranks that this one has failed."""
@@ -148,9 +145,9 @@ class Group:
 
     def failure(self, now: bool = False) -> Stopped | None:
         """The error that a rank has reported, looked for now, or not too often."""
-        if not now and time.monotonic() < self._looked + _LOOK_SECONDS:
+        if not now and time.monotonic() < self._look + _LOOK_SECONDS:
             return None
-        self._looked = time.monotonic()
+        self._look = time.monotonic()
         if not self._store.check([f"{self._call}/failed"]):
             return None
         return Stopped(self._store.get(f"{self._call}/failed").decode())
@@ -167,21 +164,21 @@ class Group:
 
     def broadcast_object(self, value: Any) -> Any:
         """The object of rank 0, on all ranks."""
-        found = [value]
-        dist.broadcast_object_list(found, group=self.host, group_src=0)
-        return found[0]
+        values = [value]
+        dist.broadcast_object_list(values, group=self.host, group_src=0)
+        return values[0]
 
     def all_gather(self, value: Any) -> list[Any]:
         """The objects of all ranks, small ones."""
-        found: list[Any] = [None] * self.size
-        dist.all_gather_object(found, value, group=self.host)
-        return found
+        values: list[Any] = [None] * self.size
+        dist.all_gather_object(values, value, group=self.host)
+        return values
 
     def rows(self, own: Tensor) -> Tensor:
         """[size, ...]: the tensors of all ranks, of one shape and on the host."""
-        found = own.new_empty(self.size, *own.shape)
-        dist.all_gather(list(found), own, group=self.host)
-        return found
+        rows = own.new_empty(self.size, *own.shape)
+        dist.all_gather(list(rows), own, group=self.host)
+        return rows
 
     def sum(self, tensor: Tensor) -> Tensor:
         """Overwrites a tensor with the sum of those of all ranks, and returns it."""
@@ -203,9 +200,7 @@ class Group:
         # Not all_gather: gloo wants equal lengths, and padding would be a copy of everything. As
         # bytes, because no backend takes every dtype.
         moves = [
-            dist.broadcast(
-                part.view(-1).view(torch.uint8), group=self.pg, group_src=rank, async_op=True
-            )
+            dist.broadcast(_as_bytes(part), group=self.pg, group_src=rank, async_op=True)
             for rank, part in enumerate(parts)
             if part.numel()
         ]
@@ -218,9 +213,9 @@ class Group:
 
         Collectives wait for all ranks: a rank that may have failed before one calls this.
         """
-        failed = torch.tensor([error is not None], dtype=torch.int32, device="cpu")
-        dist.all_reduce(failed, dist.ReduceOp.MAX, group=self.host)
-        if not int(failed):
+        failure = torch.tensor([error is not None], dtype=torch.int32, device="cpu")
+        dist.all_reduce(failure, dist.ReduceOp.MAX, group=self.host)
+        if not int(failure):
             return
         errors: list[BaseException | None] = self.all_gather(_portable(error))
         rank, first = next((r, e) for r, e in enumerate(errors) if e is not None)
@@ -233,12 +228,12 @@ class Group:
     @contextmanager
     def agreed(self) -> Iterator[None]:
         """A block without collectives: an error in it is raised on all ranks."""
-        failed: BaseException | None = None
+        failure: BaseException | None = None
         try:
             yield
         except BaseException as error:  # raised again by `agree`
-            failed = error
-        self.agree(failed)
+            failure = error
+        self.agree(failure)
 
 
 def _as_bytes(tensor: Tensor) -> Tensor:
@@ -260,12 +255,14 @@ def _portable(error: BaseException | None) -> BaseException | None:
     return error
 
 
-def agree_on(group: Group, name: str, key: dict[str, object]) -> None:
+def check_same(
+    group: Group, leading: dict[str, object], key: dict[str, object], name: str = ""
+) -> None:
     """Raises ValueError, with what differs, where this rank has another key than rank 0."""
-    differs = difference(group.told(name, key), key)
+    differs = difference(leading, key)
     if differs:
         raise ValueError(
-            f"rank {group.rank} would run another search than rank 0: {name} is {differs}; all "
+            f"rank {group.rank} would run another search than rank 0: {name}{differs}; all "
             "ranks must call with the same graph and arguments"
         )
 
@@ -278,11 +275,11 @@ class Channel:
     """Entries of the store and tensors that the ranks exchange in a part of a call.
 
     Attributes:
-        ordered: held while a numbered entry is written.
+        lock: of the thread that writes a numbered entry.
     """
 
     def __init__(self, group: Group, prefix: str, store: Any) -> None:
-        self.group, self.ordered = group, threading.Lock()
+        self.group, self.lock = group, threading.Lock()
         self._prefix, self._store = prefix, store
 
     def has(self, name: str) -> bool:
@@ -293,6 +290,16 @@ class Channel:
 
     def get(self, name: str) -> Any:
         return json.loads(self._store.get(self._key(name)))
+
+    def wait(self, name: str, cancel: Callable[[], bool] = lambda: False) -> Any:
+        """The value of an entry, once there is one; None after `cancel`."""
+        while not self.has(name):
+            if (error := self.group.failure()) is not None:
+                raise error
+            if cancel():
+                return None
+            time.sleep(POLL_SECONDS)
+        return self.get(name)
 
     def take(self, name: str) -> Any:
         """Reads an entry that nobody else reads, and removes it."""
@@ -314,10 +321,10 @@ class Channel:
 
     def receive(self, like: Tensor, rank: int) -> Tensor:
         """A tensor of this shape and dtype from another rank, on the host."""
-        found = torch.empty_like(like, device="cpu", memory_format=torch.contiguous_format)
-        if found.numel():
-            dist.recv(_as_bytes(found), group=self.group.host, group_src=rank)
-        return found
+        part = torch.empty_like(like, device="cpu", memory_format=torch.contiguous_format)
+        if part.numel():
+            dist.recv(_as_bytes(part), group=self.group.host, group_src=rank)
+        return part
 
 
 @contextmanager

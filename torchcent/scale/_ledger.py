@@ -29,7 +29,7 @@ from torchcent.runtime._replacing import replacing
 from torchcent.scale import _records
 from torchcent.scale._digest import Key, difference, plain
 from torchcent.scale._records import COMMAND, HEADER, About, Damage
-from torchcent.scale._units import Search
+from torchcent.scale._units import Result, Search
 
 _FORMAT = 1
 _PATIENCE = 0.5  # seconds within which another process may only have been looking
@@ -61,7 +61,7 @@ def parts(folder: str | None, names: Sequence[str], leads: bool) -> Iterator[dic
         yield dict.fromkeys(names)
         return
     if leads:
-        path = _made(folder)
+        path = _folder(folder)
         others = {each.name for each in path.iterdir()} - {COMMAND, *names}
         others -= {each.name for each in _records.temporaries(path)}
         if others:
@@ -76,8 +76,8 @@ def parts(folder: str | None, names: Sequence[str], leads: bool) -> Iterator[dic
         yield {name: os.path.join(folder, name) for name in names}
 
 
-def _made(folder: str) -> Path:
-    """The folder, which is made if there is none."""
+def _folder(folder: str) -> Path:
+    """Makes the folder if there is none."""
     try:
         path = Path(os.path.realpath(folder))
         if path.exists() and not path.is_dir():
@@ -105,10 +105,10 @@ class Ledger:
     """
 
     def __init__(self, folder: str, key: Key) -> None:
-        self.folder = _made(folder)
-        own, found = plain({"format": _FORMAT, **key}), None
+        self.folder = _folder(folder)
+        own, header = plain({"format": _FORMAT, **key}), None
         try:
-            found = _records.header(self.folder)
+            header = _records.header(self.folder)
         except Damage as damage:
             _warn(self.folder / HEADER, damage)
         except ValueError as error:
@@ -116,7 +116,7 @@ class Ledger:
                 f"checkpoint={str(folder)!r} is no ledger: {error}; accepted: a new or empty "
                 "folder, or the ledger of the same run"
             ) from None
-        if found is not None and (differs := difference(found, own)):
+        if header is not None and (differs := difference(header, own)):
             raise ValueError(
                 f"checkpoint={str(folder)!r} holds another run: {differs}; pass another folder, or "
                 "delete this one"
@@ -125,46 +125,45 @@ class Ledger:
         self.run = f"{zlib.crc32(json.dumps(own, sort_keys=True).encode()):08x}"
         if (command := _command.get()) is not None:
             self._write(COMMAND, lambda file: _records.write_record(file, command))
-        if found is None:
+        if header is None:
             self._write(HEADER, lambda file: _records.write_record(file, own))
 
     def restore(self, number: int, search: Search) -> About | None:
         """Reads the sums of the first units of a search into its totals; None if there are none."""
-        found = self._read(_records.results_name(number), search)
-        if found is None:
+        contents = self._read(_records.results_name(number), search)
+        if contents is None:
             return None
-        about, arrays = found
-        for total, kind, array in zip(search.totals, search.kinds, arrays, strict=True):
-            place = total[: about.done] if kind == "rows" else total
-            place.copy_(array)
+        about, arrays = contents
+        for part, array in zip(_first(search, about.done), arrays, strict=True):
+            part.copy_(array)
         return about
 
     def keep(self, number: int, search: Search, about: About) -> None:
         """Writes the sums of the first units of a search."""
-        arrays = [
-            total[: about.done] if kind == "rows" else total
-            for total, kind in zip(search.totals, search.kinds, strict=True)
-        ]
-        self._save(_records.results_name(number), about, arrays)
+        self._save(_records.results_name(number), about, _first(search, about.done))
 
-    def keep_unit(self, number: int, about: About, results: tuple[Tensor, ...]) -> None:
+    def keep_unit(self, number: int, about: About, parts: tuple[Tensor, ...]) -> None:
         """Writes the results of a unit that is finished before its turn."""
-        self._save(_records.results_name(number, about.units), about, list(results))
+        self._save(_records.results_name(number, about.units), about, parts)
 
-    def unit(self, number: int, unit: int, search: Search) -> tuple[About, list[Tensor]] | None:
+    def unit(self, number: int, unit: int, search: Search) -> Result | None:
         """Reads what :meth:`keep_unit` wrote; None if it did not."""
-        return self._read(_records.results_name(number, unit), search)
+        contents = self._read(_records.results_name(number, unit), search)
+        if contents is None:
+            return None
+        about, arrays = contents
+        return Result(unit, tuple(arrays), about.rung, about.seconds)
 
     def drop_unit(self, number: int, unit: int) -> None:
         (self.folder / _records.results_name(number, unit)).unlink(missing_ok=True)
 
     def units(self, number: int) -> list[int]:
         """The units that :meth:`keep_unit` wrote."""
-        found = _records.results(self.folder)
-        return [unit for of, unit, _ in found if of == number and unit is not None]
+        files = _records.results(self.folder)
+        return [unit for of, unit, _ in files if of == number and unit is not None]
 
-    def decided(self, name: str, value: Any) -> Any:
-        """The value that an earlier run recorded under this name, or the given one."""
+    def decision(self, name: str, value: Any) -> Any:
+        """The value that an earlier run recorded under this name, or this one."""
         path = self.folder / f"decision-{name}.json"
         try:
             return _records.read_record(path)
@@ -175,7 +174,7 @@ class Ledger:
         self._write(path.name, lambda file: _records.write_record(file, value))
         return value
 
-    def _save(self, name: str, about: About, tensors: list[Tensor]) -> None:
+    def _save(self, name: str, about: About, tensors: tuple[Tensor, ...]) -> None:
         arrays = [tensor.cpu().numpy() for tensor in tensors]
         self._write(name, lambda file: _records.write_results(file, about, arrays))
 
@@ -217,6 +216,14 @@ class Ledger:
         return about, [torch.from_numpy(array) for array in arrays]
 
 
+def _first(search: Search, done: int) -> tuple[Tensor, ...]:
+    """The totals, of rows those of the first sources."""
+    return tuple(
+        total[:done] if kind == "rows" else total
+        for total, kind in zip(search.totals, search.kinds, strict=True)
+    )
+
+
 @contextmanager
 def locked(ledger: Ledger | None) -> Iterator[None]:
     """Keeps other processes from writing to the ledger, and removes what killed ones left.
@@ -247,11 +254,11 @@ def locked(ledger: Ledger | None) -> Iterator[None]:
 
 def in_use(folder: Path) -> bool:
     """Whether a process is at work on a ledger."""
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        return not _lock(opened, fcntl.LOCK_SH)
+        return not _lock(file, fcntl.LOCK_SH)
     finally:
-        os.close(opened)
+        os.close(file)
 
 
 def _lock(folder: int, kind: int) -> bool:

@@ -70,7 +70,7 @@ def look(folder: Path) -> Look:
         pass
     except Damage as damage:
         damaged.append(f"{COMMAND}: {damage}")
-    found: dict[int, dict[int | None, About]] = {}
+    files: dict[int, dict[int | None, About]] = {}
     for number, unit, path in _records.results(folder):
         try:
             about, _ = _records.read_results(path, arrays=False)
@@ -79,9 +79,9 @@ def look(folder: Path) -> Look:
         except FileNotFoundError:  # a run has just finished with it
             pass
         else:
-            found.setdefault(number, {})[unit] = about
+            files.setdefault(number, {})[unit] = about
     sizes = [path.stat().st_size for path in folder.iterdir() if path.is_file()]
-    searches = [_progress(found[number]) for number in sorted(found)]
+    searches = [_progress(files[number]) for number in sorted(files)]
     return Look(
         key, command, searches, damaged, len(sizes), sum(sizes), _ledger.in_use(folder)
     )  # fmt: skip
@@ -92,12 +92,12 @@ def _progress(files: dict[int | None, About]) -> Progress:
     sums = files.get(None)
     first = 0 if sums is None else sums.units
     later = [about for unit, about in files.items() if unit is not None and unit >= first]
-    counted = later if sums is None else [sums, *later]
-    any_of = counted[0]
+    parts = later if sums is None else [sums, *later]
+    any_of = parts[0]
     return Progress(
         str(any_of.search.get("search")) + _engine(any_of.search),
-        first + len(later), any_of.of, sum(about.done for about in counted), any_of.total,
-        sum(about.seconds for about in counted), str(any_of.search.get("what", "sources")),
+        first + len(later), any_of.of, sum(about.done for about in parts), any_of.total,
+        sum(about.seconds for about in parts), str(any_of.search.get("what", "sources")),
     )  # fmt: skip
 
 

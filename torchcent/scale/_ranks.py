@@ -11,19 +11,17 @@ import itertools
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from torchcent.runtime._codes import CANCEL, DONE
-from torchcent.scale import _digest
-from torchcent.scale._group import Channel, Stopped
-from torchcent.scale._hand import Shared
-from torchcent.scale._units import Search
+from torchcent.scale._group import POLL_SECONDS as _POLL_SECONDS
+from torchcent.scale._group import Channel, Stopped, check_same
+from torchcent.scale._queue import LocalQueue
+from torchcent.scale._units import Result, Search
 
-_POLL_SECONDS = 0.001
 _SENDING = 2  # results of a rank on their way; each holds its outputs
 
 
@@ -32,91 +30,86 @@ class Service(threading.Thread):
 
     Args:
         channel: that of this search.
-        hand: what is handed out.
+        queue: that of rank 0.
         key: which search it is.
         others: the control record that counts the sources of the others.
     """
 
-    def __init__(self, channel: Channel, hand: Shared, key: dict[str, object], others: Tensor):
+    def __init__(self, channel: Channel, queue: LocalQueue, key: dict[str, object], others: Tensor):
         super().__init__(daemon=True, name="torchcent units of other ranks")
-        self._channel, self._hand, self._others = channel, hand, others
+        self._channel, self._queue, self._others = channel, queue, others
         self._waiting: list[dict[str, Any]] = []
         self._missing = set(range(1, channel.group.size))  # ranks that have sent nothing yet
         self._members: set[int] = set()  # those that have, and have not left
-        self._rung_known = False
+        self._rung_sent = False
         channel.set("key", key)
 
     def __enter__(self) -> Service:
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         """Waits until all others have left, and tells them that none has failed."""
+        group = self._channel.group
         if error is not None:
-            self._channel.group.report(error)
+            group.report(error)
         self.join()
-        found = self._channel.group.failure(now=True)
-        if found is None:
+        failure = group.failure(now=True)
+        if failure is None:
             self._channel.set("end", None)
         elif error is None:
-            raise found
+            raise failure
 
     def run(self) -> None:
-        number = 0
+        number, group, failure = 0, self._channel.group, None
         try:
-            failed = False
             # After a failure, those that have sent nothing have nothing on its way: they may have
             # failed before this search, and others leave it as soon as they come.
-            while self._members or (self._missing and not failed):
+            while self._members or (self._missing and failure is None):
                 self._answer()
-                error = self._channel.group.failure()
-                if error is not None:
-                    failed = True
-                    self._hand.fail(error)
+                failure = failure or group.failure()
+                if failure is not None:
+                    self._queue.fail(failure)
                 if self._channel.has(f"mail-{number}"):
                     self._read(self._channel.take(f"mail-{number}"))
                     number += 1
                 else:
                     time.sleep(_POLL_SECONDS)
-            if not self._hand.finished:  # they have left before the end
-                self._hand.fail(self._channel.group.failure(now=True) or Stopped("ranks have left"))
-        except BaseException as error:  # raised in the thread that waits for the hand
-            self._hand.fail(error)
+            if not self._queue.at_end:  # they have left before the end
+                self._queue.fail(group.failure(now=True) or Stopped("ranks have left"))
+        except BaseException as error:  # raised in the thread that waits for the queue
+            self._queue.fail(error)
 
     def _read(self, message: dict[str, Any]) -> None:
-        rank = message["rank"]
+        rank, kind = message["rank"], message["kind"]
         self._missing.discard(rank)
         self._members.add(rank)
-        if message["kind"] == "take":
+        if kind == "take":
             self._waiting.append(message)
-            return
-        if message["kind"] == "bye":
+        elif kind == "bye":
             self._members.discard(rank)
-            return
-        unit, search = message["unit"], self._hand.tally.search
-        results = tuple(self._channel.receive(part, rank) for part in search.outputs(unit))
-        if not self._hand.finished:
-            self._others[DONE] += search.sizes[unit]
-            self._hand.give(unit, results, message["rung"], message["seconds"])
+        else:
+            unit, search = message["unit"], self._queue.totals.search
+            parts = tuple(self._channel.receive(part, rank) for part in search.outputs(unit))
+            if not self._queue.at_end:
+                self._others[DONE] += search.sizes[unit]
+                self._queue.give(Result(unit, parts, message["rung"], message["seconds"]))
 
     def _answer(self) -> None:
-        hand = self._hand
-        if not self._rung_known and hand.tally.rung is not None:
-            self._rung_known = True
-            self._channel.set("rung", hand.tally.rung)
+        queue = self._queue
+        if not self._rung_sent and queue.totals.rung is not None:
+            self._rung_sent = True
+            self._channel.set("rung", queue.totals.rung)
         while self._waiting:
-            unit = None if hand.finished else hand.take_now()
-            if unit is None and not hand.finished:
+            unit = None if queue.at_end else queue.take_now()
+            if unit is None and not queue.at_end:
                 return
             message = self._waiting.pop(0)
             self._channel.set(f"reply-{message['rank']}-{message['ticket']}", unit)
 
 
-class Member:
-    """The hand of another rank.
+class RemoteQueue:
+    """The queue as another rank has it.
 
     Raises:
         ValueError: it would run another search than rank 0; the message names what differs.
@@ -129,24 +122,17 @@ class Member:
         self._sender = ThreadPoolExecutor(1)
         self._lock = threading.Lock()
         self._rung: int | None = None
-        self._left = False
+        self._is_member = True
 
-    def __enter__(self) -> Member:
-        leading = self._wait("key", None)
-        differs = _digest.difference(leading, self._key)
-        if differs:
-            error = ValueError(
-                f"rank {self._channel.group.rank} would run another search than rank 0: {differs}; "
-                "all ranks must call with the same graph and arguments"
-            )
-            self.__exit__(ValueError, error, None)
-            raise error
+    def __enter__(self) -> RemoteQueue:
+        try:
+            check_same(self._channel.group, self._wait("key", None), self._key)
+        except ValueError as error:
+            self.__exit__(None, error, None)
+            raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         """Reports an error; in any case, rank 0 takes what is on its way."""
         if error is not None:
             self._channel.group.report(error)
@@ -154,9 +140,9 @@ class Member:
 
     def _leave(self) -> None:
         self._sender.shutdown()
-        if not self._left:
+        if self._is_member:
             self._post({"kind": "bye"})
-        self._left = True
+        self._is_member = False
 
     def take(self, control: Tensor) -> int | None:
         ticket = next(self._tickets)
@@ -172,9 +158,12 @@ class Member:
     def outputs(self, unit: int, device: torch.device) -> tuple[Tensor, ...]:
         return tuple(torch.zeros_like(part, device=device) for part in self._search.outputs(unit))
 
-    def give(self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float) -> None:
-        on_host = [part.cpu().contiguous() for part in results]
-        message = {"kind": "give", "unit": unit, "rung": int(rung), "seconds": seconds}
+    def give(self, result: Result) -> None:
+        on_host = [part.cpu().contiguous() for part in result.parts]
+        message = {
+            "kind": "give", "unit": result.unit, "rung": int(result.rung),
+            "seconds": result.seconds,
+        }  # fmt: skip
 
         def send() -> None:
             self._post(message)
@@ -194,17 +183,10 @@ class Member:
         self._wait("end", controls[0])
 
     def _post(self, message: dict[str, Any]) -> None:
-        with self._channel.ordered:
+        with self._channel.lock:
             number = self._channel.next()
             self._channel.set(f"mail-{number}", {**message, "rank": self._channel.group.rank})
 
     def _wait(self, name: str, control: Tensor | None) -> Any:
         """The value of an entry; None after CANCEL."""
-        while not self._channel.has(name):
-            error = self._channel.group.failure()
-            if error is not None:
-                raise error
-            if control is not None and control[CANCEL]:
-                return None
-            time.sleep(_POLL_SECONDS)
-        return self._channel.get(name)
+        return self._channel.wait(name, lambda: control is not None and bool(control[CANCEL]))

@@ -63,12 +63,12 @@ def results_name(number: int, unit: int | None = None) -> str:
 
 def results(folder: Path) -> list[tuple[int, int | None, Path]]:
     """The files of results: number of the search, unit or None for the sums, path."""
-    found = []
+    files = []
     for path in sorted(folder.iterdir()):
         name = _OWN.fullmatch(path.name)
         if name is not None and name[1] is not None:
-            found.append((int(name[1]), None if name[2] is None else int(name[2]), path))
-    return found
+            files.append((int(name[1]), None if name[2] is None else int(name[2]), path))
+    return files
 
 
 def temporaries(folder: Path) -> list[Path]:
@@ -83,8 +83,10 @@ def header(folder: Path) -> dict[str, object] | None:
         ValueError: the folder holds something else.
         Damage: it is a ledger, but `run.json` is damaged.
     """
-    known = _OWN, _TEMPORARY
-    others = [x.name for x in folder.iterdir() if not any(each.fullmatch(x.name) for each in known)]
+    patterns = _OWN, _TEMPORARY
+    others = [
+        x.name for x in folder.iterdir() if not any(each.fullmatch(x.name) for each in patterns)
+    ]
     try:
         key: dict[str, object] = read_record(folder / HEADER)
         return key
@@ -114,9 +116,9 @@ def read_record(path: Path) -> Any:
         FileNotFoundError, Damage: there is none, or it is truncated or changed.
     """
     try:
-        found = json.loads(path.read_bytes())
-        if zlib.crc32(json.dumps(found["value"], indent=1).encode()) == found["checksum"]:
-            return found["value"]
+        content = json.loads(path.read_bytes())
+        if zlib.crc32(json.dumps(content["value"], indent=1).encode()) == content["checksum"]:
+            return content["value"]
     except _DAMAGE:
         pass
     raise Damage("truncated or changed")

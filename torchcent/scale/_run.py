@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -14,13 +15,13 @@ from tqdm import tqdm
 from torchcent.runtime import _codes
 from torchcent.runtime._codes import CANCEL, DONE
 from torchcent.runtime._watch import on_device, show_done, start_at, watched
-from torchcent.scale import _digest, _hand
+from torchcent.scale import _digest
 from torchcent.scale._arguments import Scale
-from torchcent.scale._group import Group, publish
-from torchcent.scale._hand import Hand, Shared
+from torchcent.scale._group import publish
 from torchcent.scale._ledger import locked
-from torchcent.scale._ranks import Member, Service
-from torchcent.scale._tally import Tally
+from torchcent.scale._queue import LocalQueue, WorkQueue, work
+from torchcent.scale._ranks import RemoteQueue, Service
+from torchcent.scale._totals import Totals
 from torchcent.scale._units import Search
 
 
@@ -67,66 +68,64 @@ def run(search: Search, setting: Setting, scale: Scale | None) -> None:
     scale.searches += 1
     devices = scale.devices or (setting.device,)
     controls = torch.stack([_codes.control(setting.workspace) for _ in (*devices, "others")])
-    if scale.group is None:
+    group = scale.group
+    if group is None:
         with locked(scale.ledger):
-            hand = Shared(Tally(search, scale.ledger, scale.searches - 1), len(devices))
-            _led(hand, devices, controls, setting, alone=len(devices) == 1)
-    else:
-        _by_group(search, setting, scale, scale.group, devices, controls)
-
-
-def _by_group(
-    search: Search, setting: Setting, scale: Scale, group: Group,
-    devices: tuple[torch.device, ...], controls: Tensor,
-) -> None:  # fmt: skip
-    """The part of this rank."""
+            queue = LocalQueue(Totals(search, scale.ledger, scale.searches - 1), len(devices))
+            return _lead(queue, devices, controls, setting, alone=len(devices) == 1)
     channel = group.channel(scale.searches)
     key = _digest.plain({"run": scale.key, "units": search.sizes, **search.key})
     if scale.leads:
         with publish(group), locked(scale.ledger):
-            tally = Tally(search, scale.ledger, scale.searches - 1)
-            hand = Shared(tally, len(devices) * group.size)
-            with Service(channel, hand, key, controls[-1]):
-                _led(hand, devices, controls, setting, alone=False)
+            totals = Totals(search, scale.ledger, scale.searches - 1)
+            queue = LocalQueue(totals, len(devices) * group.size)
+            with Service(channel, queue, key, controls[-1]):
+                _lead(queue, devices, controls, setting, alone=False)
     else:
-        with Member(channel, search, key) as member:
+        with RemoteQueue(channel, search, key) as remote:
 
             def units() -> None:
-                _crew(member, search, devices, controls)
-                member.end(controls)
+                _work(remote, search, devices, controls)
+                remote.end(controls)
 
             _watched(units, controls, setting, False)
     for total in search.totals:
         group.broadcast(total)
+    return None
 
 
-def _led(
-    hand: Shared, devices: tuple[torch.device, ...], controls: Tensor, setting: Setting,
+def _lead(
+    queue: LocalQueue, devices: tuple[torch.device, ...], controls: Tensor, setting: Setting,
     alone: bool,
 ) -> None:  # fmt: skip
     """Runs the workers of the process that has the sums."""
-    tally = hand.tally
-    controls[-1, DONE] = setting.before + tally.done + tally.ahead
+    totals = queue.totals
+    controls[-1, DONE] = setting.before + totals.done + totals.ahead
     start_at(setting.bar, int(controls[-1, DONE]))
 
     def all_workers() -> None:
         try:
-            _crew(hand, tally.search, devices, controls)
+            _work(queue, totals.search, devices, controls)
         except BaseException as error:
-            hand.fail(error)
+            queue.fail(error)
             controls[:, CANCEL] = 1
             raise
 
-    if not tally.finished:
+    if not totals.complete:
         _watched(all_workers, controls, setting, setting.inline and alone)
-    hand.check()
+    queue.check()
 
 
-def _crew(hand: Hand, search: Search, devices: tuple[torch.device, ...], controls: Tensor) -> None:
+def _work(
+    queue: WorkQueue, search: Search, devices: tuple[torch.device, ...], controls: Tensor
+) -> None:
     """One worker per device."""
     if len(devices) == 1:
-        return _hand.work(hand, search, search.inputs, devices[0], controls[0])
-    aside = _stream_aside(devices[0])
+        return work(queue, search, search.inputs, devices[0], controls[0])
+    aside = None  # a stream for copies, which do not wait for what is computed from now on
+    if devices[0].type == "cuda":
+        aside = torch.cuda.Stream(devices[0])
+        aside.wait_stream(torch.cuda.current_stream(devices[0]))
 
     def worker(at: int) -> None:
         device, inputs = devices[at], search.inputs
@@ -134,38 +133,26 @@ def _crew(hand: Hand, search: Search, devices: tuple[torch.device, ...], control
             if at:
                 with torch.cuda.stream(aside):
                     inputs = _copied(inputs, device, {})
-            _hand.work(hand, search, inputs, device, controls[at])
+            work(queue, search, inputs, device, controls[at])
         except BaseException:
             controls[:, CANCEL] = 1
             raise
 
-    works: list[Callable[[], None]] = [
-        on_device(lambda at=at: worker(at), device)  # type: ignore[misc]
-        for at, device in enumerate(devices)
-    ]
+    works = [on_device(partial(worker, at), device) for at, device in enumerate(devices)]
     with ThreadPoolExecutor(len(devices)) as pool:
-        for done in [pool.submit(each) for each in works]:
-            done.result()
+        for future in [pool.submit(each) for each in works]:
+            future.result()
     return None
 
 
-def _stream_aside(device: torch.device) -> torch.cuda.Stream | None:
-    """A stream for copies to other devices, which do not wait for what is computed from now on."""
-    if device.type != "cuda":
-        return None
-    aside = torch.cuda.Stream(device)
-    aside.wait_stream(torch.cuda.current_stream(device))
-    return aside
-
-
-def _copied(tree: Any, device: torch.device, known: dict[int, Tensor]) -> Any:
+def _copied(tree: Any, device: torch.device, copies: dict[int, Tensor]) -> Any:
     """The tensors of nested tuples on another device; equal objects remain equal."""
     if isinstance(tree, Tensor):
-        if id(tree) not in known:
-            known[id(tree)] = tree.to(device, copy=True)
-        return known[id(tree)]
+        if id(tree) not in copies:
+            copies[id(tree)] = tree.to(device, copy=True)
+        return copies[id(tree)]
     if isinstance(tree, tuple):
-        parts = [_copied(part, device, known) for part in tree]
+        parts = [_copied(part, device, copies) for part in tree]
         return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
     return tree
 

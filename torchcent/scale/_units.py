@@ -74,7 +74,7 @@ def sizes(engine: str, device: str, sources: int, slots: int) -> list[int]:
     # Equal parts, each of whole batches.
     batches = -(-(sources - first) // batch)
     ends = [*(first + batches * part // count * batch for part in range(count)), sources]
-    return [end - begin for begin, end in pairwise([0, *ends]) if end > begin]
+    return _lengths([0, *ends])
 
 
 # All-pairs distances: the sources of a unit are whole chunks of a Zarr array, and an entry of the
@@ -93,7 +93,7 @@ def sizes_of_rows(engine: str, device: str, sources: int, nodes: int, slots: int
     blocks = -(-sources // align)
     count = min(count, blocks)
     ends = [*(blocks * part // count * align for part in range(count)), sources]
-    return [end - begin for begin, end in pairwise(ends) if end > begin]
+    return _lengths(ends)
 
 
 def sizes_of_columns(arcs: int, blocks: int, block: int) -> list[int]:
@@ -102,8 +102,7 @@ def sizes_of_columns(arcs: int, blocks: int, block: int) -> list[int]:
     if unit is None:
         return [blocks]
     count = min(blocks, max(1, round(float(arcs) * blocks * block / unit)))
-    ends = [blocks * part // count for part in range(count + 1)]
-    return [end - begin for begin, end in pairwise(ends)]
+    return _lengths([blocks * part // count for part in range(count + 1)])
 
 
 def sizes_of_graphs(device: str, nodes: NDArray[np.int64], slots: NDArray[np.int64]) -> list[int]:
@@ -113,8 +112,7 @@ def sizes_of_graphs(device: str, nodes: NDArray[np.int64], slots: NDArray[np.int
         return [int(nodes.sum())]
     work = np.cumsum(nodes.astype(np.float64) * slots)
     first = np.flatnonzero(np.diff(work // unit, prepend=-1))
-    found: list[int] = np.add.reduceat(nodes, first).tolist()
-    return found
+    return [int(size) for size in np.add.reduceat(nodes, first)]
 
 
 # Least samples of a unit: a thousandth of a second to minutes, by the graph.
@@ -126,8 +124,12 @@ def sizes_of_samples(device: str, first: int, count: int) -> list[int]:
     kind = "cuda" if device == "cuda" else "cpu"
     least = _SAMPLES[kind]
     size = least * max(1, count // (least * UNITS[kind]))
-    ends = [*range(first - first % size + size, first + count, size), first + count]
-    return [end - begin for begin, end in pairwise([first, *ends])]
+    end = first + count
+    return _lengths([first, *range(first - first % size + size, end, size), end])
+
+
+def _lengths(bounds: list[int]) -> list[int]:
+    return [end - begin for begin, end in pairwise(bounds) if end > begin]
 
 
 def _work(engine: str, device: str, work: float) -> float | None:
@@ -137,6 +139,15 @@ def _work(engine: str, device: str, work: float) -> float | None:
     if work < 1.5 * least:
         return None
     return min(max(work / UNITS[kind], least), _LARGER[kind] * least)
+
+
+class Result(NamedTuple):
+    """What a worker has computed: outputs, the highest rung that was needed, seconds."""
+
+    unit: int
+    parts: tuple[Tensor, ...]
+    rung: int
+    seconds: float
 
 
 class Search(NamedTuple):
