@@ -82,8 +82,8 @@ class Bounds:
             out = out[self.vertex]
             back = out if symmetric else back[self.vertex]
         eccentricity = out.max().item()
-        self.longest = max(self.longest, eccentricity if symmetric else back.max().item())
-        self.longest = max(self.longest, eccentricity)
+        farthest = eccentricity if symmetric else back.max().item()
+        self.longest = max(self.longest, eccentricity, farthest)
         np.maximum(self.lower, back, out=self.lower)
         # The absolute error of a difference is that of its operands, however small the difference
         # is.
@@ -107,9 +107,8 @@ class Bounds:
         """The largest distance from each of the vertices, or to it, by a search from each."""
         graph, request = self.graph, self.request
         vertices = torch.from_numpy(self.vertex[places]).to(graph.device)
-        one_by_one = request.engine == "auto" and _ops.available and graph.device.type == "cpu"
-        one_by_one = one_by_one and not graph.is_weighted
-        if one_by_one and vertices.numel() <= MOST_SINGLE:
+        by_hops = request.engine == "auto" and _ops.available and not graph.is_weighted
+        if by_hops and graph.device.type == "cpu" and vertices.numel() <= MOST_SINGLE:
             return farthest(graph, request, vertices, backward).numpy()
         return source_sums(graph, request, vertices, not backward).eccentricity.cpu().numpy()
 

@@ -204,10 +204,10 @@ def _pairs(
 def _quantile(pairs: Tensor, share: float) -> Tensor:
     """The distance within which this share of pairs lies, for each row of pairs by distance."""
     within = torch.cat([torch.zeros_like(pairs[:, :1]), pairs[:, 1:].cumsum(1)], dim=1).double()
-    goal = share * within[:, -1:]
-    last = torch.searchsorted(within, goal).clamp(min=1, max=max(within.shape[1] - 1, 1))
     if within.shape[1] == 1:
         return within[:, 0]  # no two vertices are connected
+    goal = share * within[:, -1:]
+    last = torch.searchsorted(within, goal).clamp(min=1, max=within.shape[1] - 1)
     before, after = within.gather(1, last - 1), within.gather(1, last)
     value = last - 1 + (goal - before) / (after - before)
     return torch.where(goal == 0, 0, value)[:, 0]
@@ -240,6 +240,7 @@ def _small_pairs(
 
 
 def _pairs_of_one(graph: Graph, request: Request, pivots: Tensor | None) -> Tensor:
+    """The pairs by distance of a graph, up to its largest distance."""
     if pivots is not None and pivots.numel() == 0:
         return torch.zeros(1, dtype=torch.float64, device=graph.device)
     if graph.is_weighted:

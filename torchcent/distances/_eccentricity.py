@@ -50,16 +50,12 @@ def of_small(graph: Graph, request: Request, small: _tiny.Numbers, disconnected:
 def _of_sums(sums: Sums, graph: Graph, disconnected: str, vertices: Tensor | None = None) -> Tensor:
     value = sums.eccentricity.double()
     if disconnected == "inf":
-        value.masked_fill_(sums.reach < _others(graph, vertices), math.inf)
+        others: Tensor | int = graph.num_nodes - 1
+        if graph.ptr is not None:
+            others = _batch.per_vertex(graph, _batch.sizes(graph) - 1)
+            others = others if vertices is None else others[vertices]
+        value.masked_fill_(sums.reach < others, math.inf)
     return value
-
-
-def _others(graph: Graph, vertices: Tensor | None) -> Tensor | int:
-    """The number of vertices besides each one."""
-    if graph.ptr is None:
-        return graph.num_nodes - 1
-    others = _batch.per_vertex(graph, _batch.sizes(graph) - 1)
-    return others if vertices is None else others[vertices]
 
 
 def _by_bounds(graph: Graph, request: Request) -> Tensor | None:

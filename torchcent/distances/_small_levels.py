@@ -33,8 +33,7 @@ def levels(graph: Graph, small: _tiny.Numbers, pivots: Tensor | None) -> tuple[T
     if pivots is not None:
         starts = torch.zeros(graph.num_nodes, dtype=torch.bool).index_fill_(0, pivots, True)
     parts = [_count(graph, run, mask, starts) for run in _runs(graph)]
-    number, distance, pairs = (torch.cat(each) for each in zip(*parts, strict=True))
-    return number, distance, pairs
+    return tuple(torch.cat(each) for each in zip(*parts, strict=True))
 
 
 def _runs(graph: Graph) -> Iterator[slice]:
@@ -52,15 +51,12 @@ def _count(graph: Graph, run: slice, mask: np.ndarray, starts: Tensor | None) ->
     *arcs, unit, ptr = arrays
     limit = torch.full((ptr.numel() - 1,), torch.inf, dtype=torch.float64)
     count = torch.zeros(int(ptr[-1]), dtype=torch.int64)
-    threads = torch.get_num_threads()
-    _ops.ops.pair_counts(*arcs, ptr, limit, count, control(), threads)
-    total = int(count.sum())
+    record = control(), torch.get_num_threads()
+    _ops.ops.pair_counts(*arcs, ptr, limit, count, *record)
+    total, none = int(count.sum()), count[:0]
     ends, length = torch.empty(2, total, dtype=torch.int64), torch.empty(total).double()
-    none = count[:0]
-    _ops.ops.pair_list(
-        *arcs, unit, ptr, limit, none, count.cumsum(0) - count, ends, length, none, control(),
-        threads,
-    )  # fmt: skip
+    out = none, count.cumsum(0) - count, ends, length, none
+    _ops.ops.pair_list(*arcs, unit, ptr, limit, *out, control(), record[1])
     owner = torch.searchsorted(ptr, ends[0], right=True) - 1
     counts = torch.from_numpy(mask[run])[owner]
     if starts is not None:

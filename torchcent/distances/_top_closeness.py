@@ -35,14 +35,12 @@ def top_closeness(
     graph: Graph, request: Request, k: int, wf_improved: bool
 ) -> tuple[Tensor, Tensor]:
     """(scores float64 [k], vertices int64 [k]), descending, ties by ascending vertex."""
-    search = None
-    if request.engine == "auto" and graph.is_symmetric and max(k, FEWEST) <= graph.num_nodes // 4:
-        plan, _ = _plan.plan(graph, request)
-        if plan.engine == "bits":
-            search = _Search(graph, request, k, wf_improved)
-    if search is not None and search.run():
-        score = search.exact
-    else:
+    score = None
+    few = request.engine == "auto" and max(k, FEWEST) <= graph.num_nodes // 4
+    if few and graph.is_symmetric and _plan.plan(graph, request)[0].engine == "bits":
+        search = _Search(graph, request, k, wf_improved)
+        score = search.exact if search.run() else None
+    if score is None:
         sums = vertex_sums(graph, request)
         score = _scale.closeness(sums.farness, sums.reach, _scale.others(graph), wf_improved)
     best = torch.argsort(score, descending=True, stable=True)[:k]

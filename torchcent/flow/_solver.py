@@ -150,11 +150,6 @@ class Potentials:
     decomposition by SciPy on the host, and columns are solved for in blocks. On the CPU vertices of
     low degree are eliminated before a dense inversion (csrc/flow/cpu/elimination.cpp); of few
     columns only those are solved for (_Factor).
-
-    Attributes:
-        inverse: float64 [k, k], or None.
-        number: int64 [k], the row and column of each vertex.
-        free: bytes that may still be used.
     """
 
     def __init__(self, part: Component, memory: int | None, columns: int | None = None) -> None:
@@ -163,10 +158,10 @@ class Potentials:
         self.device = part.vertices.device
         limit = _memory.budget(memory, self.device)
         degree, self.ground = part.grounded()
-        self.number = torch.arange(k, device=self.device)
+        self.number = torch.arange(k, device=self.device)  # the row and column of each vertex
         self.inverse: Tensor | None = None
         self._factor: Any = None
-        self.free = limit
+        self.free = limit  # bytes that may still be used
         if columns is not None and _FEW * max(columns, part.left) <= k:
             pass  # The factor of a graph that is nearly a tree is sparse, and the inverse is dense.
         elif part.is_sparse and _ops.has_kernel("eliminated", self.device):

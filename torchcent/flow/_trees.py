@@ -18,10 +18,7 @@ from torchcent.runtime import _ops
 def currents(graph: Graph, ends: tuple[Tensor, Tensor] | None) -> Tensor | None:
     """float64 [slots]: half of the sum over ordered pairs, -1 where an edge belongs to no tree.
 
-    None if there are no trees.
-
-    Args:
-        ends: the sources and the targets, int64; None takes all vertices.
+    None if there are no trees. `ends` are the sources and the targets; None takes all vertices.
     """
     if not _ops.has_kernel("fold", graph.device):
         return None

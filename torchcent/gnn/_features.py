@@ -29,19 +29,12 @@ _OF_PROFILE = ("closeness", "harmonic", "reach", "farness")
 
 
 class _Columns(NamedTuple):
-    """The columns by how they are computed; those of one kind share their searches.
+    """The columns by how they are computed; those of one kind share their searches."""
 
-    Attributes:
-        measures: the measure that has each.
-        weighted: paths by weights of their sources, which are an argument.
-        paths: numbers of paths, or shares of them.
-        of_arcs: no search; by their functions, with default arguments.
-    """
-
-    measures: Mapping[str, Measure]
-    weighted: tuple[str, ...]
-    paths: tuple[str, ...]
-    of_arcs: tuple[str, ...]
+    measures: Mapping[str, Measure]  # that have each
+    weighted: tuple[str, ...]  # paths by weights of their sources, which are an argument
+    paths: tuple[str, ...]  # numbers of paths, or shares of them
+    of_arcs: tuple[str, ...]  # no search; by their functions, with default arguments
 
 
 @cache
@@ -205,7 +198,8 @@ def _of_small(
         sums = column[_tiny.FARNESS], column[_tiny.HARMONIC], column[_tiny.REACH]
         columns |= _of_sums(graph, *sums, request)
         columns["eccentricity"] = column[_tiny.FARTHEST_OUT]
-    columns["degree"] = _degree(graph, request)
+    if "degree" in names:
+        columns["degree"] = _degree(graph, request)
     return columns, tiny.overflowed
 
 

@@ -24,12 +24,8 @@ class Graph(NamedTuple):
 
     def arguments(self) -> dict[str, Any]:
         """Keyword arguments for the functions that compute on the graph."""
-        return {
-            "edge_index": self.edge_index,
-            "edge_weight": self.weight,
-            "num_nodes": self.num_nodes,
-            "batch": self.batch,
-        }
+        names = ("edge_index", "edge_weight", "num_nodes", "batch")
+        return dict(zip(names, self[:4], strict=True))
 
 
 def graph_of(
@@ -58,12 +54,10 @@ def graph_of(
     batch, place = None, None
     if all("batch" in store for store, _ in nodes):
         # A Batch keeps it on the CPU if the vertices have no features.
-        batch = torch.cat(
-            [
-                check_data.store_batch(store, size, _name(kind)).to(edge_index.device)
-                for (kind, size), (store, _) in zip(sizes.items(), nodes, strict=True)
-            ]
-        )
+        batch = torch.cat([
+            check_data.store_batch(store, size, _name(kind)).to(edge_index.device)
+            for (kind, size), (store, _) in zip(sizes.items(), nodes, strict=True)
+        ])  # fmt: skip
         if (batch[1:] < batch[:-1]).any():  # several node types, or sampled vertices
             edge_index = edge_index.clone()
             check_data.ids_within(edge_index, (total, total), "data")
@@ -136,15 +130,13 @@ def give_graphs(data: Any, values: Tensor, name: str) -> None:
 def give_pairs(data: Any, graph: Graph, index: Tensor, values: Tensor, name: str) -> None:
     """Writes pairs of vertices as `name`_index, and their values as `name`."""
     store, batch = data.node_stores[0], graph.batch
-    cuts = None
-    ptr = store.get("ptr")
+    ptr, ends = store.get("ptr"), index
+    if graph.place is not None:
+        ends = torch.argsort(graph.place)[index]
+    store[f"{name}_index"], store[name] = ends, values
     if batch is not None and ptr is not None:
         count = torch.bincount(batch[index[0]], minlength=ptr.numel() - 1)
         cuts = torch.nn.functional.pad(count.cumsum(0), (1, 0))
-    if graph.place is not None:
-        index = torch.argsort(graph.place)[index]
-    store[f"{name}_index"], store[name] = index, values
-    if cuts is not None:
         _enter(data, store, name, cuts, None)
         _enter(data, store, f"{name}_index", cuts, ptr[:-1].cpu())
 

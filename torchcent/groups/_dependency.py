@@ -29,16 +29,11 @@ _FACTORS = 2**22  # numbers of a batch of matrices of pair dependencies
 
 
 class Sources(NamedTuple):
-    """A batch of sources s and the members y of groups.
+    """A batch of sources s and the members y of groups."""
 
-    Attributes:
-        source: int64 [b].
-        delta: float64 [b, members], the sum over all t of sigma(s, t | y) / sigma(s, t), t not y.
-        between: of places of members, int64 [k]: float64 [b, k, k], sigma(s, y | x) / sigma(s, y).
-    """
-
-    source: Tensor
-    delta: Tensor
+    source: Tensor  # int64 [b]
+    delta: Tensor  # float64 [b, members]: the sum over all t but y of sigma(s, t | y) / sigma(s, t)
+    # Of places of members, int64 [k]: float64 [b, k, k], sigma(s, y | x) / sigma(s, y).
     between: Callable[[Tensor], Tensor]
 
 

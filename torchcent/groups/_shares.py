@@ -78,11 +78,7 @@ def batches(graph: Graph, sources: Tensor, memory: int | None) -> Iterator[Share
 
 
 def lanes_that_fit(graph: Graph, memory: int | None, reserve: int = 0) -> int:
-    """The number of sources of a batch, besides what is kept.
-
-    Raises:
-        MemoryError: not even one fits.
-    """
+    """The number of sources of a batch, besides a reserve; MemoryError if not even one fits."""
     n, m = graph.num_nodes, graph.num_slots
     own = _OWN[0] * n + _OWN[1] * m
     own += _tensor.weighted_extra(n, m) if graph.is_weighted else 0

@@ -23,23 +23,16 @@ _INLINE_WORK = 2e8  # arcs x columns below which a thread and a bar do not pay o
 
 
 class Table(NamedTuple):
-    """What the columns are computed from, and where to.
+    """What the columns are computed from, and where to; for most fields see Closure."""
 
-    Attributes:
-        arcs: rowptr and col of the arcs between components.
-        size: vertices of each component.
-        base, sinks, columns, block, words: see Closure.
-        reached: [placed], the number of vertices that each component reaches.
-    """
-
-    arcs: tuple[Tensor, Tensor]
-    size: Tensor
+    arcs: tuple[Tensor, Tensor]  # rowptr and col, between components
+    size: Tensor  # vertices of each component
     base: Tensor
     sinks: int
     columns: int
     block: int
     words: Tensor
-    reach: Tensor
+    reach: Tensor  # the number of vertices that each component reaches
 
     @property
     def quick(self) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent.check._values import shortened
-from torchcent.pairs._npy import check_space, numpy_dtype
+from torchcent.pairs._npy import check_space, npy_header, numpy_dtype
 from torchcent.runtime._optional import need
 from torchcent.scale._units import ROWS
 
@@ -42,14 +42,14 @@ class Npy:
 
     def __init__(self, path: Path, shape: tuple[int, int], dtype: torch.dtype) -> None:
         self._path, self._width, self._dtype = path, shape[1], numpy_dtype(dtype)
-        self._begin = len(_header(shape, self._dtype))
+        self._begin = len(npy_header(shape, self._dtype))
         self._file = os.open(path, os.O_RDWR)
 
     @staticmethod
     def make(path: Path, shape: tuple[int, int], dtype: torch.dtype) -> None:
         """Makes a file of zeros, which takes its room on the disk as it is written."""
         check_space(path, shape, dtype)
-        header = _header(shape, numpy_dtype(dtype))
+        header = npy_header(shape, numpy_dtype(dtype))
         with open(path, "wb") as file:
             file.write(header)
             file.truncate(len(header) + math.prod(shape) * dtype.itemsize)
@@ -57,7 +57,7 @@ class Npy:
     @staticmethod
     def fits(path: Path, shape: tuple[int, int], dtype: torch.dtype) -> bool:
         """Whether there is a file of this shape and dtype."""
-        header = _header(shape, numpy_dtype(dtype))
+        header = npy_header(shape, numpy_dtype(dtype))
         if not path.is_file():
             return False
         with open(path, "rb") as file:
@@ -119,16 +119,6 @@ class Npy:
         os.close(self._file)
 
 
-def _header(shape: tuple[int, int], dtype: np.dtype) -> bytes:
-    from io import BytesIO
-
-    file = BytesIO()
-    descr = np.lib.format.dtype_to_descr(dtype)
-    header = {"descr": descr, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, header)
-    return file.getvalue()
-
-
 class Zarr:
     """A Zarr array (format 3, in a folder), by the zarr package.
 
@@ -180,8 +170,7 @@ class Zarr:
 
     def read(self, rows: Rows) -> NDArray[Any]:
         assert isinstance(rows, slice)
-        values: NDArray[Any] = np.asarray(self._array[rows])
-        return values
+        return np.asarray(self._array[rows])
 
     def sync(self) -> None:
         """Nothing: damage by a power failure is found by the sums of the ledger."""
@@ -194,13 +183,7 @@ def _zarr() -> Any:
 
 
 def check_zarr(path: Path) -> None:
-    """Raises an error before any work if this folder cannot be written.
-
-    Raises:
-        ImportError: there is no zarr package.
-        ValueError: the folder holds something else than an array.
-        FileNotFoundError: its parent does not exist.
-    """
+    """Raises an error before any work if this folder cannot be written."""
     _zarr()
     folder = path.resolve().parent
     if not folder.is_dir():

@@ -6,6 +6,7 @@ import errno
 import math
 import os
 import shutil
+from io import BytesIO
 from pathlib import Path
 from typing import IO
 
@@ -76,11 +77,16 @@ class NpyRows:
         self._dtype = dtype
         self._file.seek(0)
         # The header has the same size for all dtypes.
-        descr = np.lib.format.dtype_to_descr(numpy_dtype(dtype))
-        header = {"descr": descr, "fortran_order": False, "shape": self._shape}
-        np.lib.format.write_array_header_1_0(self._file, header)
+        self._file.write(npy_header(self._shape, numpy_dtype(dtype)))
         self._header = self._file.tell()
         self._file.truncate(self._header + math.prod(self._shape) * dtype.itemsize)
+
+
+def npy_header(shape: tuple[int, int], dtype: np.dtype) -> bytes:
+    file, descr = BytesIO(), np.lib.format.dtype_to_descr(dtype)
+    header = {"descr": descr, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.getvalue()
 
 
 def numpy_dtype(dtype: torch.dtype) -> np.dtype:

@@ -21,19 +21,12 @@ _PER_ENTRY, _PER_ARC = 64, 48  # bytes per entry, and per source and slot of its
 
 
 class Block(NamedTuple):
-    """Shortest paths from the sources first, first + 1, ...
-
-    Attributes:
-        first: the first source.
-        distance: float64 [k, width], in units; inf where there is no path.
-        depth: int64 [k, width], arcs of the path; -1 where there is none.
-        edges: the slot of the last arc, int64 [k, width], -1 for none; None unless asked for.
-    """
+    """Shortest paths from the sources first, first + 1, ..."""
 
     first: int
-    distance: Tensor
-    depth: Tensor
-    slot: Tensor | None
+    distance: Tensor  # float64 [k, width], in units; inf where there is no path
+    depth: Tensor  # int64 [k, width], arcs of the path; -1 where there is none
+    slot: Tensor | None  # int64 [k, width], of the last arc, -1 for none; None without paths
 
 
 @dataclass

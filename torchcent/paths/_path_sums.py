@@ -28,11 +28,10 @@ def scores(graph: Graph, request: Request) -> Tensor:
     targets, by_targets = _scaled(request.targets)
     request = request._replace(sources=sources, targets=targets)
     request.begin(graph)
-    total = sums(graph, request)
-    if not KERNELS[request.measure].weighted_by and by_sources + by_targets:
+    total, kernel = sums(graph, request), KERNELS[request.measure]
+    if not kernel.weighted_by and by_sources + by_targets:
         total = torch.ldexp(total, total.new_tensor(by_sources + by_targets))
-    per_slot = KERNELS[request.measure].per_slot
-    if per_slot and not graph.directed:
+    if kernel.per_slot and not graph.directed:
         total = total + total.index_select(0, graph.reverse_slot)
     if request.cutoffs is None:
         return of_request(total, graph, request)
@@ -102,9 +101,7 @@ def _of_one(graph: Graph, request: Request) -> Tensor:
     if split is not None:
         return _of_pieces(graph, split, request)
     elsewhere = _on_host.chosen(graph, request)
-    if elsewhere is not None:
-        return _searched(*elsewhere).to(graph.device)
-    return _searched(graph, request)
+    return _searched(*(elsewhere or (graph, request))).to(graph.device)
 
 
 def _searched(graph: Graph, request: Request) -> Tensor:

@@ -21,23 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Scale:
-    """Who computes the units of a call, and where they are kept; one for each call.
+    """Who computes the units of a call, and where they are kept; one for each call."""
 
-    Attributes:
-        checkpoint: the folder of the ledger; None for no ledger.
-        devices: those of this process, that of the graph first; empty for that of the graph.
-        group: of ranks; None for this process alone.
-        key: what the run depends on, once it has begun.
-        ledger: of that run; only rank 0 has one.
-        searches: the number of searches that have begun.
-    """
-
-    checkpoint: str | None = None
-    devices: tuple[torch.device, ...] = ()
-    group: Group | None = None
-    key: dict[str, object] | None = None
-    ledger: Ledger | None = None
-    searches: int = 0
+    checkpoint: str | None = None  # the folder of the ledger
+    devices: tuple[torch.device, ...] = ()  # that of the graph first; empty for that alone
+    group: Group | None = None  # of ranks; None for this process alone
+    key: dict[str, object] | None = None  # what the run depends on, once it has begun
+    ledger: Ledger | None = None  # only rank 0 has one
+    searches: int = 0  # that have begun
 
     @property
     def keeps(self) -> bool:
@@ -55,11 +46,7 @@ class Scale:
         return self.group is None or self.group.rank == 0
 
     def begin(self, graph: Graph, request: _digest.Key) -> None:
-        """Opens the ledger for a graph and a request.
-
-        Raises:
-            ValueError: it is that of another run; the message names what differs.
-        """
+        """Opens the ledger for a graph and a request; ValueError if it is that of another run."""
         if self.key is not None or (self.checkpoint is None and self.group is None):
             return
         ties: dict[str, object] = {"tie_tolerance": graph.tie_tolerance}
@@ -83,11 +70,7 @@ class Scale:
         return value if self.group is None else self.group.broadcast_object(value)
 
     def chance(self, generator: torch.Generator | None) -> torch.Generator:
-        """The generator of random choices, which are those of all ranks and of all runs.
-
-        Raises:
-            ValueError: there is none, and a run that continues would draw others.
-        """
+        """The generator of random choices, which are those of all ranks and of all runs."""
         if generator is not None:
             return generator
         if self.checkpoint is not None:
@@ -105,11 +88,7 @@ class Scale:
 def pivots_of(
     sources: object, graph: Graph, scale: Scale | None, weighted: bool = False
 ) -> Tensor | None:
-    """None for all vertices, or pivots (`check.sources`); all ranks have the same.
-
-    Raises:
-        ValueError: a run that continues would draw others.
-    """
+    """None for all vertices, or pivots (`check.sources`), the same on all ranks and in all runs."""
     chance = None
     if scale is not None and isinstance(sources, int):
         if scale.checkpoint is not None:

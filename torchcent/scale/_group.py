@@ -30,9 +30,6 @@ def group_of(group: object) -> Group | None:
     """The group of an argument; None for this process alone.
 
     "world" initialises the default group with the variables that torchrun sets, if nobody has.
-
-    Raises:
-        TypeError, ValueError: it is no group, there is none, or this process is not in it.
     """
     if group is None:
         return None
@@ -88,12 +85,7 @@ def _finalise() -> None:
 
 
 class Group:
-    """The ranks of a process group.
-
-    Attributes:
-        rank, size: this rank, and the number of ranks.
-        pg: the process group.
-    """
+    """The ranks of a process group."""
 
     def __init__(self, pg: dist.ProcessGroup) -> None:
         self.rank, self.size = dist.get_rank(pg), dist.get_world_size(pg)
@@ -272,14 +264,10 @@ class Stopped(RuntimeError):
 
 
 class Channel:
-    """Entries of the store and tensors that the ranks exchange in a part of a call.
-
-    Attributes:
-        lock: of the thread that writes a numbered entry.
-    """
+    """Entries of the store and tensors that the ranks exchange in a part of a call."""
 
     def __init__(self, group: Group, prefix: str, store: Any) -> None:
-        self.group, self.lock = group, threading.Lock()
+        self.group, self.lock = group, threading.Lock()  # for entries with numbers
         self._prefix, self._store = prefix, store
 
     def has(self, name: str) -> bool:

@@ -52,10 +52,6 @@ def parts(folder: str | None, names: Sequence[str], leads: bool) -> Iterator[dic
 
     The folder holds the command; the ledgers within it record none. Only the process that leads
     writes.
-
-    Raises:
-        ValueError: the folder holds something else.
-        OSError: it cannot be written to.
     """
     if folder is None:
         yield dict.fromkeys(names)
@@ -97,12 +93,7 @@ def _folder(folder: str) -> Path:
 
 
 class Ledger:
-    """The folder of a run; a new one is made.
-
-    Raises:
-        ValueError: the folder holds the ledger of another run, or other files.
-        OSError: the folder cannot be written to.
-    """
+    """The folder of a run; ValueError if it holds the ledger of another run, or other files."""
 
     def __init__(self, folder: str, key: Key) -> None:
         self.folder = _folder(folder)
@@ -226,11 +217,7 @@ def _first(search: Search, done: int) -> tuple[Tensor, ...]:
 
 @contextmanager
 def locked(ledger: Ledger | None) -> Iterator[None]:
-    """Keeps other processes from writing to the ledger, and removes what killed ones left.
-
-    Raises:
-        BlockingIOError: another process is at work on it.
-    """
+    """Keeps other processes from writing to the ledger, and removes what killed ones left."""
     if ledger is None:
         yield
         return

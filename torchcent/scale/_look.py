@@ -28,24 +28,15 @@ class Progress(NamedTuple):
 
 
 class Look(NamedTuple):
-    """A ledger.
+    """A ledger."""
 
-    Attributes:
-        key: which run it is; None if that is not known.
-        command: its arguments and folder, if it was made by a command.
-        searches: those that have begun, in their order.
-        damaged: the files that a run would not use, and why.
-        files, nbytes: of the folder.
-        in_use: whether a process is at work on it.
-    """
-
-    key: dict[str, Any] | None
-    command: dict[str, Any] | None
-    searches: list[Progress]
-    damaged: list[str]
+    key: dict[str, Any] | None  # which run it is, if that is known
+    command: dict[str, Any] | None  # its arguments and folder, if it was made by a command
+    searches: list[Progress]  # those that have begun, in their order
+    damaged: list[str]  # the files that a run would not use, and why
     files: int
     nbytes: int
-    in_use: bool
+    in_use: bool  # whether a process is at work on it
 
 
 def is_ledger(folder: Path) -> bool:
@@ -53,11 +44,7 @@ def is_ledger(folder: Path) -> bool:
 
 
 def look(folder: Path) -> Look:
-    """Reads all files of a ledger, and changes nothing.
-
-    Raises:
-        ValueError: the folder holds something else.
-    """
+    """Reads all files of a ledger, and changes nothing; ValueError if it holds something else."""
     damaged: list[str] = []
     key = command = None
     try:
@@ -82,9 +69,8 @@ def look(folder: Path) -> Look:
             files.setdefault(number, {})[unit] = about
     sizes = [path.stat().st_size for path in folder.iterdir() if path.is_file()]
     searches = [_progress(files[number]) for number in sorted(files)]
-    return Look(
-        key, command, searches, damaged, len(sizes), sum(sizes), _ledger.in_use(folder)
-    )  # fmt: skip
+    in_use = _ledger.in_use(folder)
+    return Look(key, command, searches, damaged, len(sizes), sum(sizes), in_use)
 
 
 def _progress(files: dict[int | None, About]) -> Progress:
@@ -93,13 +79,9 @@ def _progress(files: dict[int | None, About]) -> Progress:
     first = 0 if sums is None else sums.units
     later = [about for unit, about in files.items() if unit is not None and unit >= first]
     parts = later if sums is None else [sums, *later]
-    any_of = parts[0]
+    key, of, total = parts[0].search, parts[0].of, parts[0].total
+    name = f"{key.get('search')}" + (f" ({key['engine']})" if "engine" in key else "")
     return Progress(
-        str(any_of.search.get("search")) + _engine(any_of.search),
-        first + len(later), any_of.of, sum(about.done for about in parts), any_of.total,
-        sum(about.seconds for about in parts), str(any_of.search.get("what", "sources")),
+        name, units=first + len(later), of=of, done=sum(about.done for about in parts), total=total,
+        seconds=sum(about.seconds for about in parts), what=str(key.get("what", "sources")),
     )  # fmt: skip
-
-
-def _engine(key: dict[str, object]) -> str:
-    return f" ({key['engine']})" if "engine" in key else ""

@@ -26,14 +26,7 @@ _SENDING = 2  # results of a rank on their way; each holds its outputs
 
 
 class Service(threading.Thread):
-    """The thread of rank 0 that answers the others.
-
-    Args:
-        channel: that of this search.
-        queue: that of rank 0.
-        key: which search it is.
-        others: the control record that counts the sources of the others.
-    """
+    """The thread of rank 0 that answers the others; `others` counts the sources of these."""
 
     def __init__(self, channel: Channel, queue: LocalQueue, key: dict[str, object], others: Tensor):
         super().__init__(daemon=True, name="torchcent units of other ranks")
@@ -109,11 +102,7 @@ class Service(threading.Thread):
 
 
 class RemoteQueue:
-    """The queue as another rank has it.
-
-    Raises:
-        ValueError: it would run another search than rank 0; the message names what differs.
-    """
+    """The queue as another rank has it; ValueError if that would run another search."""
 
     def __init__(self, channel: Channel, search: Search, key: dict[str, object]) -> None:
         self._channel, self._search, self._key = channel, search, key

@@ -33,27 +33,16 @@ class Damage(Exception):
 
 
 class About(NamedTuple):
-    """What a file of results says about itself.
+    """What a file of results says about itself."""
 
-    Attributes:
-        run: see :attr:`Ledger.run`.
-        search: the key of the search.
-        units: finished units, or the number of the only one.
-        of: units of the search.
-        done: sources of the finished units.
-        total: sources of the search.
-        rung: that of all units but the first.
-        seconds: that the finished units took, one after the other.
-    """
-
-    run: str
-    search: dict[str, object]
-    units: int
-    of: int
-    done: int
-    total: int
-    rung: int
-    seconds: float
+    run: str  # see Ledger.run
+    search: dict[str, object]  # its key
+    units: int  # finished ones, or the number of the only one
+    of: int  # units of the search
+    done: int  # sources of the finished units
+    total: int  # sources of the search
+    rung: int  # that of all units but the first
+    seconds: float  # that the finished units took, one after the other
 
 
 def results_name(number: int, unit: int | None = None) -> str:
@@ -63,12 +52,12 @@ def results_name(number: int, unit: int | None = None) -> str:
 
 def results(folder: Path) -> list[tuple[int, int | None, Path]]:
     """The files of results: number of the search, unit or None for the sums, path."""
-    files = []
-    for path in sorted(folder.iterdir()):
-        name = _OWN.fullmatch(path.name)
-        if name is not None and name[1] is not None:
-            files.append((int(name[1]), None if name[2] is None else int(name[2]), path))
-    return files
+    names = ((_OWN.fullmatch(path.name), path) for path in sorted(folder.iterdir()))
+    return [
+        (int(name[1]), None if name[2] is None else int(name[2]), path)
+        for name, path in names
+        if name is not None and name[1] is not None
+    ]
 
 
 def temporaries(folder: Path) -> list[Path]:
@@ -110,11 +99,7 @@ def write_record(file: IO[bytes], value: object) -> None:
 
 
 def read_record(path: Path) -> Any:
-    """The value that :func:`write_record` wrote.
-
-    Raises:
-        FileNotFoundError, Damage: there is none, or it is truncated or changed.
-    """
+    """The value that :func:`write_record` wrote; Damage if it is truncated or changed."""
     try:
         content = json.loads(path.read_bytes())
         if zlib.crc32(json.dumps(content["value"], indent=1).encode()) == content["checksum"]:
@@ -131,11 +116,7 @@ def write_results(file: IO[bytes], about: About, arrays: list[np.ndarray]) -> No
 
 
 def read_results(path: Path, *, arrays: bool = True) -> tuple[About, list[Any]]:
-    """What :func:`write_results` wrote; without `arrays` these are checked only.
-
-    Raises:
-        FileNotFoundError, Damage: there is none, or it is truncated or changed.
-    """
+    """What :func:`write_results` wrote; without `arrays` these are checked only."""
     try:
         # NumPy would leave a file of its own open if it is no .npz.
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:

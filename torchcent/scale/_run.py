@@ -27,25 +27,16 @@ from torchcent.scale._units import Search
 
 @dataclass(frozen=True)
 class Setting:
-    """How a search is run on this device.
-
-    Attributes:
-        device: of the search.
-        workspace: bytes that kernels may use.
-        bar: the progress bar.
-        inline: whether this thread runs it, because it is short, or stops at any line.
-        control: the record to use, if there is only one unit and no scale.
-        before: sources that the bar has counted before the search.
-        alone: whether the device of the search computes it, also where there are others: a search
-            that is timed. Every rank computes it, and no ledger keeps it.
-    """
+    """How a search is run on this device."""
 
     device: torch.device
-    workspace: int
+    workspace: int  # bytes that kernels may use
     bar: tqdm
-    inline: bool
-    control: Tensor | None = None
-    before: int = 0
+    inline: bool  # whether this thread runs it, because it is short, or stops at any line
+    control: Tensor | None = None  # the record to use, if there is only one unit and no scale
+    before: int = 0  # sources that the bar has counted before the search
+    # Whether the device of the search computes it, also where there are others: a search that is
+    # timed. Every rank computes it, and no ledger keeps it.
     alone: bool = False
 
 

@@ -15,19 +15,13 @@ from torchcent.scale._units import Result, Search
 
 
 class Totals:
-    """Adds the results of the units of a search to its totals.
-
-    Attributes:
-        next: the first unit that is not in the totals.
-        done: sources of the units in the totals.
-        rung: that of all units but the first; None until the first is done.
-    """
+    """Adds the results of the units of a search to its totals."""
 
     def __init__(self, search: Search, ledger: Ledger | None, number: int) -> None:
         self.search = search if ledger is None else search._replace(key=plain(search.key))
         self._ledger, self._number = ledger, number
-        self.next = self.done = 0
-        self.rung: int | None = None
+        self.next = self.done = 0  # the first unit that is not in the totals; sources that are
+        self.rung: int | None = None  # that of all units but the first; None until that is done
         self._seconds = 0.0
         self._waiting: dict[int, Result] = {}  # without parts: in the ledger, or in the totals
         if ledger is None:

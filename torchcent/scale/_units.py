@@ -151,32 +151,22 @@ class Result(NamedTuple):
 
 
 class Search(NamedTuple):
-    """A search that is cut into units.
+    """A search that is cut into units."""
 
-    Attributes:
-        key: what its bits depend on besides graph and request, by name.
-        sizes: the number of sources of each unit.
-        inputs: what `compute` reads: tuples of tensors, on the device of the totals.
-        totals: the results, zero-filled at first.
-        kinds: how the results of units are added to each of them.
-        compute: see :data:`Compute`. The rung is that on which path counts begin, and the highest
-            that was needed; other searches ignore it.
-        rung: that of the first unit. All others begin on the one that the first unit returned.
-        exact: whether the results are rows and sums of integers, which may be added in any order.
-            They are so large that a ledger keeps those of each unit in a file of their own.
-        places: the rows of each unit, if they are not those of its sources.
-        holds: whether what a unit has written elsewhere is still there, by its sources and results.
-    """
-
-    key: dict[str, object]
-    sizes: list[int]
-    inputs: Any
-    totals: tuple[Tensor, ...]
-    kinds: tuple[Kind, ...]
+    key: dict[str, object]  # what its bits depend on besides graph and request, by name
+    sizes: list[int]  # the number of sources of each unit
+    inputs: Any  # what `compute` reads: tuples of tensors, on the device of the totals
+    totals: tuple[Tensor, ...]  # the results, zero-filled at first
+    kinds: tuple[Kind, ...]  # how the results of units are added to each of them
+    # The rung is that on which path counts begin, and the highest that was needed; other searches
+    # ignore it. All units but the first begin on the one that the first returned.
     compute: Compute
     rung: int = 0
+    # Whether the results are rows and sums of integers, which may be added in any order. They are
+    # so large that a ledger keeps those of each unit in a file of their own.
     exact: bool = False
-    places: tuple[slice | Tensor, ...] | None = None
+    places: tuple[slice | Tensor, ...] | None = None  # rows of units, if not those of the sources
+    # Whether what a unit has written elsewhere is still there, by its sources and results.
     holds: Callable[[slice, tuple[Tensor, ...]], bool] | None = None
 
     def part(self, unit: int) -> slice:
