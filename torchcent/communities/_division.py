@@ -179,7 +179,7 @@ def communities_by_betweenness(
     inner = Run(memory=run.memory, progress=False, dtype=torch.float64)
     scores = partial(_exact, run=inner)
     if method == "samples":
-        scores = partial(_sampled, epsilon=epsilon, delta=delta, generator=generator, run=inner)
+        scores = partial(_sample, epsilon=epsilon, delta=delta, generator=generator, run=inner)
     total, title = division.left.numel(), "communities_by_betweenness"
     with progress_bar(total, title, run.progress, quick=False, unit="edges") as bar:
         while division.left.numel() and (goal is None or division.count < goal) and turn != rounds:
@@ -195,7 +195,7 @@ def _exact(graph: Graph, run: Run) -> Tensor:
         return edge_betweenness(graph, normalized=False, run=run)
 
 
-def _sampled(
+def _sample(
     graph: Graph, epsilon: float, delta: float, generator: torch.Generator | None, run: Run
 ) -> Tensor:
     estimate = edge_betweenness_approx(
@@ -241,16 +241,16 @@ class _Division:
         self._order: list[Tensor] = []
         self._splits: list[tuple[int, int]] = []
         self._levels: list[tuple[int, float, int]] = []
-        self._stale, self._part = self.left, self._graph_of(self.left)[0]
+        self._stale, self._part = self.left, self._graph_of(self.left)
         self._note()
 
-    def _graph_of(self, edges: Tensor, vertices: Tensor | None = None) -> tuple[Graph, Tensor]:
-        """The graph of these edges and the vertices that it has, ascending."""
+    def _graph_of(self, edges: Tensor, vertices: Tensor | None = None) -> Graph:
+        """The graph of these edges and vertices; None for those at the edges."""
         ends = self._ends[:, edges]
         vertices = torch.unique(ends) if vertices is None else vertices
         weight = None if self._weight is None else self._weight[edges]
         arcs = torch.searchsorted(vertices, ends)
-        return Graph.from_edge_index(arcs, vertices.numel(), False, weight), vertices
+        return Graph.from_edge_index(arcs, vertices.numel(), False, weight)
 
     def update(self, scores: Callable[[Graph], Tensor]) -> None:
         """Computes the scores, one per column, of the graph that has lost edges."""
@@ -272,7 +272,7 @@ class _Division:
         stale[self._label[self._ends[0, edges]]] = True
         vertices = torch.nonzero(stale[self._label]).flatten()
         self._stale = self.left[stale[self._label[self._ends[0, self.left]]]]
-        self._part, _ = self._graph_of(self._stale, vertices)
+        self._part = self._graph_of(self._stale, vertices)
         self._split(vertices, self._part.components, int(stale.sum()))
 
     def _split(self, vertices: Tensor, part: Tensor, before: int) -> None:

@@ -139,7 +139,7 @@ def as_tensor(values: Vector | Indices, graph: Graph) -> Tensor:
     return torch.from_numpy(values).to(graph.device)
 
 
-def room_for(graph: Graph, request: Request) -> None:
+def check_memory(graph: Graph, request: Request) -> None:
     """Raises MemoryError if memory does not suffice for single searches and one batch.
 
     This includes the bounds, the rows of the roots, and temporary vectors.

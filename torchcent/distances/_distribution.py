@@ -230,7 +230,7 @@ def _small_pairs(
         distance = place if graph.ptr is None else place - graph.ptr[number]
         pairs = levels[place]
     longest = int(distance.max()) if distance.numel() else 0
-    _room_for_levels(graph, request, longest, graph.num_graphs)
+    _check_memory(graph, request, longest, graph.num_graphs)
     table = pairs.new_zeros(graph.num_graphs, longest + 1)
     table[number, distance] = pairs
     if pivots is None:
@@ -264,12 +264,12 @@ def _weighted_levels(graph: Graph, request: Request, pivots: Tensor | None) -> T
         # Units need tables of one length: the distances are computed twice.
         farthest = source_sums(graph, request, sources, outgoing=True).eccentricity
         longest = int(farthest.max())
-        _room_for_levels(graph, request, longest)
+        _check_memory(graph, request, longest)
         return distance_counts(graph, request, sources, longest)
     levels = torch.zeros(1, dtype=torch.int64, device=graph.device)
     for rows in distance_rows(graph, request, sources):
         lengths = rows[torch.isfinite(rows)].long()
-        _room_for_levels(graph, request, int(lengths.max()) if lengths.numel() else 0)
+        _check_memory(graph, request, int(lengths.max()) if lengths.numel() else 0)
         count = torch.bincount(lengths, minlength=levels.numel())
         count[: levels.numel()] += levels
         levels = count
@@ -285,7 +285,7 @@ def _levels_of_pieces(split: Pieces, request: Request, pivots: Tensor | None) ->
     if small.size:
         _, distance, pairs = _small_levels.levels(graph, small, sources)
         longest = int(distance.max()) if distance.numel() else 0
-        _room_for_levels(graph, request, longest)
+        _check_memory(graph, request, longest)
         parts.append(pairs.new_zeros(longest + 1).index_add_(0, distance, pairs))
     for number in large:
         starts = own(number)
@@ -298,7 +298,7 @@ def _levels_of_pieces(split: Pieces, request: Request, pivots: Tensor | None) ->
     return levels
 
 
-def _room_for_levels(graph: Graph, request: Request, longest: int, graphs: int = 1) -> None:
+def _check_memory(graph: Graph, request: Request, longest: int, graphs: int = 1) -> None:
     need = graph._nbytes + 24 * graphs * (longest + 1)
     if request.memory is None and need < _memory.SMALL_RUN.get(graph.device.type, 0):
         return

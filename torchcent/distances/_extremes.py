@@ -11,7 +11,7 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, SEARCHES, Run
-from torchcent.distances._bounds import Bounds, as_tensor, room_for
+from torchcent.distances._bounds import Bounds, as_tensor, check_memory
 from torchcent.distances._distance_sums import request_for, source_sums
 from torchcent.distances._eccentricity import eccentricities, of_small
 from torchcent.distances._longest import LongestDistance
@@ -216,7 +216,7 @@ def _per_graph(graph: Graph, request: Request, disconnected: str, find: _Find) -
         value = torch.zeros(graph.num_graphs, dtype=torch.float64, device=graph.device)
     for number in large:
         one = _batch.part(graph, number)
-        room_for(one, request)
+        check_memory(one, request)
         value[number] = find(one, request, disconnected)[0]
     value = value.to(request.dtype)
     return value[0] if graph.ptr is None else value
@@ -231,7 +231,7 @@ def _extreme_vertices(graph: Graph, request: Request, disconnected: str, find: _
         extreme = lengths == _batch.per_vertex(graph, _outermost(graph, request, lengths))
     for number in large:
         one = _batch.part(graph, number)
-        room_for(one, request)
+        check_memory(one, request)
         value, bounds = find(one, request, disconnected)
         own = _with_eccentricity(one, request, value, bounds, disconnected)
         extreme[_batch.run(graph, number)[0]] = False

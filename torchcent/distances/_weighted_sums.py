@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent.distances import _by_hierarchy
-from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, is_quick, run
+from torchcent.distances._run import FAR, HARMONIC, REACH, Part, Sums, in_order, is_quick, run
 from torchcent.engines import _plan
 from torchcent.engines import _weighted_rows as _rows
 from torchcent.engines._hierarchy import ROWS
@@ -20,6 +20,8 @@ from torchcent.graph import Graph, _segments
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import CANCEL
 from torchcent.runtime._watch import on_device, progress_bar, watched
+from torchcent.scale._digest import Key
+from torchcent.scale._units import Kind
 
 # Rows of weighted distances: in the format of the engine, as float64, and temporaries.
 _BYTES_PER_DISTANCE, _LARGEST_BLOCK = 32, 2**30
@@ -53,11 +55,8 @@ def vertex_sums(graph: Graph, request: Request, sources: Tensor | None, outgoing
                     own[:, REACH] += counts
                 torch.maximum(farthest, near, out=farthest)  # within the last, the largest
 
-    key, outputs = {"from": sources, "outgoing": outgoing}, (total.total, total.eccentricity)
-    run(
-        rows.plan, request, key=key, total=sources.numel(), inputs=rows.inputs, outputs=outputs,
-        kinds=("sum", "max"), compiled=add, tensor=add,
-    )  # fmt: skip
+    key = {"from": sources, "outgoing": outgoing}
+    rows.run(request, key, (total.total, total.eccentricity), ("sum", "max"), add)
     return total
 
 
@@ -112,11 +111,8 @@ def _cut_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: 
                 own[:, HARMONIC] = _row_sums(near.reciprocal_().masked_fill_(~counts, 0))
             done = part.stop
 
-    key, outputs = {"of": sources, "outgoing": outgoing}, (total.total, total.eccentricity)
-    run(
-        rows.plan, request, key=key, total=sources.numel(), inputs=rows.inputs, outputs=outputs,
-        kinds=("rows", "rows"), compiled=fill, tensor=fill,
-    )  # fmt: skip
+    key = {"of": sources, "outgoing": outgoing}
+    rows.run(request, key, (total.total, total.eccentricity), ("rows", "rows"), fill)
     return total
 
 
@@ -151,8 +147,17 @@ class _Rows:
         size = plan.lanes if plan.engine == "tensor" else max(plan.threads, 1) * ROWS[plan.engine]
         if plan.device.type == "cuda" and plan.engine != "tensor":
             size = max(plan.flight * plan.lanes, _ROWS_ON_CUDA)
-        room = min(plan.memory_limit - plan.memory, _LARGEST_BLOCK)
-        self.size = max(min(size, room // (_BYTES_PER_DISTANCE * max(graph.num_nodes, 1))), 1)
+        free = min(plan.memory_limit - plan.memory, _LARGEST_BLOCK)
+        self.size = max(min(size, free // (_BYTES_PER_DISTANCE * max(graph.num_nodes, 1))), 1)
+
+    def run(
+        self, request: Request, key: Key, outputs: tuple[Tensor, ...], kinds: tuple[Kind, ...],
+        compute: Part,
+    ) -> None:  # fmt: skip
+        run(
+            self.plan, request, key=key, total=self.inputs[1].numel(), inputs=self.inputs,
+            outputs=outputs, kinds=kinds, compiled=compute, tensor=compute,
+        )  # fmt: skip
 
     def blocks(self, inputs: Any, part: slice, control: Tensor) -> Iterator[Tensor]:
         """float64 blocks [b, n] of the rows of these sources, inf for no path."""
@@ -175,10 +180,7 @@ def distance_counts(graph: Graph, request: Request, sources: Tensor, longest: in
             lengths = block[torch.isfinite(block)].long()
             out[0].add_(torch.bincount(lengths, minlength=longest + 1))
 
-    run(
-        rows.plan, request, key={"levels of": sources}, total=sources.numel(), inputs=rows.inputs,
-        outputs=(total,), kinds=("sum",), compiled=count, tensor=count,
-    )  # fmt: skip
+    rows.run(request, {"levels of": sources}, (total,), ("sum",), count)
     return total
 
 

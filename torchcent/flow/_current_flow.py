@@ -144,28 +144,21 @@ def _currents(graph: Graph, memory: int | None, ends: Ends) -> Iterator[tuple[Co
 
     With ends it is half of the sum over ordered pairs, and components without pairs are left out.
     """
-    through_trees = _trees.currents(graph, ends)
-    for part, current in _solved_currents(graph, memory, ends):
+    through_trees, label = _trees.currents(graph, ends), graph.components
+    of_label = None if ends is None else [_by_label(x, label) for x in ends]
+    for part in components(graph):
+        if of_label is None:
+            current = throughput(part, memory)
+        else:
+            s, t = (x[int(label[part.vertices[0]])] for x in of_label)
+            if not (s.numel() and t.numel()):
+                continue
+            s, t = (torch.searchsorted(part.vertices, x) for x in (s, t))
+            current = throughput_between(part, s, t, memory) / 2
         if through_trees is not None:
             of_trees = through_trees[part.slots]
             current = torch.where(of_trees >= 0, of_trees, current)
         yield part, current
-
-
-def _solved_currents(
-    graph: Graph, memory: int | None, ends: Ends
-) -> Iterator[tuple[Component, Tensor]]:
-    if ends is None:
-        for part in components(graph):
-            yield part, throughput(part, memory)
-        return
-    label = graph.components
-    sources, targets = (_by_label(x, label) for x in ends)
-    for part in components(graph):
-        own = int(label[part.vertices[0]])
-        if sources[own].numel() and targets[own].numel():
-            s, t = (torch.searchsorted(part.vertices, x[own]) for x in (sources, targets))
-            yield part, throughput_between(part, s, t, memory) / 2
 
 
 def _by_label(vertices: Tensor, label: Tensor) -> list[Tensor]:

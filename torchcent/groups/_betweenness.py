@@ -20,7 +20,7 @@ from torchcent.graph._pieces import around
 from torchcent.groups import _dependency, _shares
 from torchcent.runtime._watch import progress_bar
 
-_ROOM = 2**24  # numbers that are kept for runs with weights
+_MOST_NUMBERS = 2**24  # numbers that are kept for runs with weights
 
 
 @measure("groups", "dtype", searches=True)
@@ -148,8 +148,8 @@ def _by_weights(
     each member takes away the rest, from the sources for which there is any.
     """
     n = graph.num_nodes
-    room = n * sum(at.numel() for at in places)
-    if room > _ROOM:
+    numbers = n * sum(at.numel() for at in places)
+    if numbers > _MOST_NUMBERS:
         return None
     rest, before = [], []
     for at in places:

@@ -207,7 +207,10 @@ def transitive_closure(
     rowptr, col = acyclic
     nodes = rowptr.numel() - 1
     block = BLOCK if _ops.available else max(1, -(-columns // 64)) * 64
-    base, num_words = _layout(nodes, sinks, columns, block)
+    # The offset of (virtual) row 0 of each block of columns, and the number of words.
+    first, width = torch.arange(0, columns, block, device="cpu").clamp(min=sinks), block // 64
+    end = (width * (nodes - first)).cumsum(0)
+    base, num_words = end - width * nodes, int(end[-1]) if columns else 0
     need = graph._nbytes + 8 * num_words + _PER_NODE * graph.num_nodes
     need += _PER_SLOT * graph.num_slots
     for where in {graph.device, component.device}:
@@ -312,11 +315,3 @@ def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int
     sinks, columns, nodes = (int(x.sum()) for x in (groups[0], into, into | out))
     rowptr, col, *_ = _csr.csr(arcs, nodes, False)
     return place[component], (rowptr, col), sinks, columns
-
-
-def _layout(nodes: int, sinks: int, columns: int, block: int) -> tuple[Tensor, int]:
-    """The offset of (virtual) row 0 of each block of columns, and the number of words."""
-    low = torch.arange(0, columns, block, device="cpu")
-    first, width = low.clamp(min=sinks), block // 64
-    end = (width * (nodes - first)).cumsum(0)
-    return end - width * nodes, int(end[-1]) if columns else 0

@@ -85,7 +85,7 @@ def shared(table: Table, progress: bool | None, scale: Scale) -> None:
     """The same in units, each of some blocks of columns."""
     blocks = sizes_of_columns(table.arcs[1].numel(), table.base.numel(), table.block)
     first = np.cumsum([0, *blocks]).tolist()
-    # The words of a block begin where its row `first` does (_layout).
+    # The words of a block begin where its row `first` does (transitive_closure).
     low = torch.arange(0, table.columns, table.block, device="cpu").clamp(min=table.sinks)
     begin = (table.base + table.block // 64 * low).tolist() + [table.words.numel()]
     columns = [min(at * table.block, table.columns) for at in first]

@@ -152,21 +152,21 @@ def shortest_path_encoding(
         check_encodings.fill(padding, "padding", kind),
     )
     searches = _Searches(graph, limit, kind, run, "shortest_path_encoding")
-    room = check_encodings.path_room(paths, path_length)
+    num_edges = check_encodings.path_room(paths, path_length)
     shape = graph.num_graphs, width, width
     cells = math.prod(shape)
     what = f"[{graph.num_graphs}, max_nodes={width}, {width}]"
-    searches.allow(cells * (kind.itemsize + 8 * (room or 0)), what)
+    searches.allow(cells * (kind.itemsize + 8 * (num_edges or 0)), what)
     distance = torch.empty(shape, dtype=kind, device=graph.device)
-    searches.paths = room != 0
+    searches.paths = num_edges != 0
     none = torch.empty(0, dtype=torch.int64, device=graph.device)
-    if not room:
+    if not num_edges:
         longest = searches.matrices(distance, none, *fills)
-        if room == 0:
+        if num_edges == 0:
             return ShortestPathEncoding(distance, None)
-        room = longest
-        searches.allow(cells * (kind.itemsize + 8 * room), f"paths of up to {room} edges")
-    edges = torch.empty(*shape, room, dtype=torch.int64, device=graph.device)
+        num_edges = longest
+        searches.allow(cells * (kind.itemsize + 8 * num_edges), f"paths of up to {num_edges} edges")
+    edges = torch.empty(*shape, num_edges, dtype=torch.int64, device=graph.device)
     if edges.numel():
         searches.matrices(distance, edges, *fills)
     return ShortestPathEncoding(distance, edges)
@@ -227,20 +227,22 @@ def shortest_path_pairs(
     if kind is None:
         largest = int(_batch.counts(graph)[0].max(initial=0))
         kind = check_encodings.narrowest(graph, largest, limit)
-    room = check_encodings.path_room(paths, path_length)
+    num_edges = check_encodings.path_room(paths, path_length)
     searches = _Searches(graph, limit, kind, run, "shortest_path_pairs")
-    searches.paths = room != 0
+    searches.paths = num_edges != 0
     searches.allow(16 * graph.num_nodes, f"counting the pairs of {graph.num_nodes} vertices")
     count = torch.zeros(graph.num_nodes, dtype=torch.int64, device=graph.device)
     longest = searches.counts(count)
-    room = longest if room is None else room
+    num_edges = longest if num_edges is None else num_edges
     pairs = int(count.sum())
-    searches.allow(pairs * (16 + kind.itemsize + 8 * room) + 16 * graph.num_nodes, f"{pairs} pairs")
+    searches.allow(
+        pairs * (16 + kind.itemsize + 8 * num_edges) + 16 * graph.num_nodes, f"{pairs} pairs"
+    )
     index = torch.empty(2, pairs, dtype=torch.int64, device=graph.device)
     distance = torch.empty(pairs, dtype=kind, device=graph.device)
     edges = None
     if check.flag(paths, "paths"):
-        edges = torch.empty(pairs, room, dtype=torch.int64, device=graph.device)
+        edges = torch.empty(pairs, num_edges, dtype=torch.int64, device=graph.device)
     searches.pairs(count.cumsum(0) - count, index, distance, count[:0] if edges is None else edges)
     return ShortestPathPairs(index, distance, edges)
 

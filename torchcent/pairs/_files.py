@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent.check._values import shortened
-from torchcent.pairs._npy import check_space, npy_header, numpy_dtype
+from torchcent.pairs._npy import RowWriter, check_space, npy_header, numpy_dtype
 from torchcent.runtime._optional import need
 from torchcent.scale._units import ROWS
 
@@ -37,7 +37,7 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
-class Npy:
+class Npy(RowWriter):
     """A .npy file. It is written, not mapped: a full disk raises an error instead of SIGBUS."""
 
     def __init__(self, path: Path, shape: tuple[int, int], dtype: torch.dtype) -> None:
@@ -78,13 +78,6 @@ class Npy:
     def open(path: Path) -> np.memmap:
         array: np.memmap = np.load(path, mmap_mode="r")
         return array
-
-    def write(self, rows: Rows, block: Tensor) -> None:
-        if isinstance(rows, slice):
-            self._write(rows.start, block)
-            return
-        for row, values in zip(rows.tolist(), block, strict=True):
-            self._write(row, values)
 
     def _write(self, first: int, rows: Tensor) -> None:
         data = rows.contiguous().view(-1).numpy().data.cast("B")

@@ -35,7 +35,21 @@ def check_space(path: Path, shape: tuple[int, int], dtype: torch.dtype, on_disk:
         )
 
 
-class NpyRows:
+class RowWriter:
+    """Writes contiguous rows (a slice) at once, or scattered rows one by one."""
+
+    def write(self, rows: slice | Tensor, block: Tensor) -> None:
+        if isinstance(rows, slice):
+            self._write(rows.start, block)
+            return
+        for row, values in zip(rows.tolist(), block, strict=True):
+            self._write(row, values)
+
+    def _write(self, first: int, rows: Tensor) -> None:
+        raise NotImplementedError
+
+
+class NpyRows(RowWriter):
     """The rows of an array [k, n] in a file that is open for writing.
 
     Rows are written, not mapped: a full disk raises an error instead of killing the process, and
@@ -47,14 +61,6 @@ class NpyRows:
     def __init__(self, file: IO[bytes], path: Path, shape: tuple[int, int], dtype: torch.dtype):
         self._file, self._path, self._shape = file, path, shape
         self._begin(dtype)
-
-    def write(self, rows: slice | Tensor, block: Tensor) -> None:
-        """Writes contiguous rows (a slice) at once, or scattered rows one by one."""
-        if isinstance(rows, slice):
-            self._write(rows.start, block)
-            return
-        for row, values in zip(rows.tolist(), block, strict=True):
-            self._write(row, values)
 
     def widen(self, dtype: torch.dtype, done: int) -> None:
         """Converts the first `done` rows to a wider dtype, which all later rows have, too."""

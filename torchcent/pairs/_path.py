@@ -106,7 +106,7 @@ def shortest_path(
     climbs = _climbs.made(graph, torch.unique(sources).numel(), _room.limit(graph, run.memory))
     host = graph.to("cpu")
     pairs = torch.stack([sources, targets])
-    paths = _searched(host, pairs) if climbs is None else _climbed(host, climbs, pairs)
+    paths = _by_search(host, pairs) if climbs is None else _by_climbs(host, climbs, pairs)
     paths = [each._replace(path=each.path.to(graph.device)) for each in paths]
     if isinstance(source, Tensor) or isinstance(target, Tensor):
         return paths
@@ -144,7 +144,7 @@ def _no_vertex(value: object, name: str, num_nodes: int) -> ValueError:
     return ValueError(f"{name} has vertex {shortened(value)}, but {extent}")
 
 
-def _climbed(graph: Graph, climbs: Climbs, pairs: Tensor) -> list[ShortestPath]:
+def _by_climbs(graph: Graph, climbs: Climbs, pairs: Tensor) -> list[ShortestPath]:
     """By climbs in a hierarchy."""
     apart = torch.nonzero(pairs[0] != pairs[1]).flatten()
     ends, size = pairs[:, apart].contiguous(), torch.zeros(apart.numel(), dtype=torch.int64)
@@ -174,13 +174,13 @@ def _lengths(graph: Graph, path: Tensor, size: Tensor) -> Tensor:
     return graph.scale.lengths(total).masked_fill_(size == 0, torch.inf)
 
 
-def _searched(graph: Graph, pairs: Tensor) -> list[ShortestPath]:
+def _by_search(graph: Graph, pairs: Tensor) -> list[ShortestPath]:
     """By a search from each source, and backtracking."""
     paths = [ShortestPath(pairs[:1, i].clone(), 0.0) for i in range(pairs.shape[1])]
     for source in torch.unique(pairs[0]).tolist():
         distance = _distances(graph, source)
         for i in torch.nonzero((pairs[0] == source) & (pairs[1] != source)).flatten().tolist():
-            paths[i] = _backtracked(graph, distance, source, int(pairs[1, i]))
+            paths[i] = _backtrack(graph, distance, source, int(pairs[1, i]))
     return paths
 
 
@@ -197,7 +197,7 @@ def _distances(graph: Graph, source: int) -> Tensor:
     return out[0]
 
 
-def _backtracked(graph: Graph, distance: Tensor, source: int, target: int) -> ShortestPath:
+def _backtrack(graph: Graph, distance: Tensor, source: int, target: int) -> ShortestPath:
     total = float(distance[target])
     if total < 0 or math.isinf(total):
         return ShortestPath(torch.empty(0, dtype=torch.int64), math.inf)

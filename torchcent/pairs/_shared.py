@@ -76,7 +76,7 @@ def _into_outputs(run: Blocks) -> Compute:
         rows, narrow = out
         for part in _parts(run, unit):
             within = slice(part.start - unit.start, part.stop - unit.start)
-            if not _filled(run, inputs, part, rows[within], control):
+            if not _fill(run, inputs, part, rows[within], control):
                 narrow.fill_(1)
                 break
             if control[CANCEL]:
@@ -91,7 +91,7 @@ def _parts(run: Blocks, unit: slice) -> list[slice]:
     return [slice(begin, min(begin + run.block, unit.stop)) for begin in begins]
 
 
-def _filled(run: Blocks, inputs: Any, part: slice, out: Tensor, control: Tensor) -> bool:
+def _fill(run: Blocks, inputs: Any, part: slice, out: Tensor, control: Tensor) -> bool:
     """Computes the rows of these sources; False if the run needs a wider dtype.
 
     Once it does, nothing more is computed, so that all units end soon.
@@ -212,7 +212,7 @@ class _File:
         group = self._scale.group
         if self._scale.leads and not self._whole:
             with publish(group):
-                self._opened().sync()
+                self._open().sync()
                 self._kind.replace(self._path, self._target)
         if group is not None:
             group.of_leader(f"finished {self._scale.searches}")
@@ -222,7 +222,7 @@ class _File:
         self, inputs: Any, unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
     ) -> int:
         """Computes and writes the rows of a unit; a block is written while the next is computed."""
-        run, store = self._run, self._opened()
+        run, store = self._run, self._open()
         sums = torch.zeros(unit.stop - unit.start, dtype=torch.int64, device="cpu")
         device = inputs[-1].device
         with ThreadPoolExecutor(1) as writer:
@@ -232,7 +232,7 @@ class _File:
                 stage = stages[0]
                 stage.wait()
                 count = part.stop - part.start
-                if not _filled(run, inputs, part, stage.computed[:count], control):
+                if not _fill(run, inputs, part, stage.computed[:count], control):
                     sums.fill_(_LOST)
                     break
                 if control[CANCEL]:
@@ -248,7 +248,7 @@ class _File:
         out[0].copy_(sums)
         return rung
 
-    def _opened(self) -> Store:
+    def _open(self) -> Store:
         with self._opening:
             if self._store is None:
                 try:

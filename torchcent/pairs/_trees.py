@@ -52,8 +52,8 @@ class Searches:
         size, slots = _batch.counts(graph)
         width, arcs = int(size.max(initial=0)), int(slots.max(initial=0))
         each = width * _PER_ENTRY + arcs * _PER_ARC
-        room = _BYTES if self.memory is None else min(_BYTES, self.memory)
-        step = max(1, room // max(each, 1))
+        free = _BYTES if self.memory is None else min(_BYTES, self.memory)
+        step = max(1, free // max(each, 1))
         of_graph = self.of_vertex
         for begin in range(0, graph.num_nodes, step):
             sources = torch.arange(begin, min(begin + step, graph.num_nodes), device=graph.device)
@@ -124,17 +124,17 @@ class Searches:
         tail = torch.searchsorted(self.graph.rowptr, slot.clamp(min=0), right=True) - 1
         return torch.where(slot >= 0, tail - first[:, None], 0)
 
-    def paths(self, block: Block, room: int) -> Tensor:
-        """int64 [k, width, room]: the edges of the paths."""
+    def paths(self, block: Block, length: int) -> Tensor:
+        """int64 [k, width, length]: the edges of the paths."""
         assert block.slot is not None
         k, width = block.depth.shape
         sources = torch.arange(block.first, block.first + k, device=block.depth.device)
         parent = self.tails(block.slot, self.ptr[self.of_vertex[sources]])
-        edges = torch.full((k, width, room), -1, dtype=torch.int64, device=sources.device)
+        edges = torch.full((k, width, length), -1, dtype=torch.int64, device=sources.device)
         at = torch.arange(width, device=sources.device).expand(k, width)
         place = block.depth - 1
         while bool((place >= 0).any()):
-            i, j = torch.nonzero((place >= 0) & (place < room), as_tuple=True)
+            i, j = torch.nonzero((place >= 0) & (place < length), as_tuple=True)
             edges[i, j, place[i, j]] = self.edge[block.slot[i, at[i, j]]]
             at = torch.where(place >= 0, parent.gather(1, at), at)
             place = place - 1

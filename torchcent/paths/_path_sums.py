@@ -24,8 +24,8 @@ from torchcent.graph._pieces import Pieces
 
 def scores(graph: Graph, request: Request) -> Tensor:
     """The normalised scores per vertex or slot, in float64; with cutoffs a column for each."""
-    sources, by_sources = _scaled(request.sources)
-    targets, by_targets = _scaled(request.targets)
+    sources, by_sources = _normalize(request.sources)
+    targets, by_targets = _normalize(request.targets)
     request = request._replace(sources=sources, targets=targets)
     request.begin(graph)
     total, kernel = sums(graph, request), KERNELS[request.measure]
@@ -38,7 +38,7 @@ def scores(graph: Graph, request: Request) -> Tensor:
     return torch.stack([of_request(each, graph, request) for each in total.unbind(1)], 1)
 
 
-def _scaled(ends: Tensor | None) -> tuple[Tensor | None, int]:
+def _normalize(ends: Tensor | None) -> tuple[Tensor | None, int]:
     """Weights whose largest is in [0.5, 1), and the power of two by which they were divided, so
     that this is exact. Engines whose path counts are float32 also hold weights in float32.
     Percolation depends on the ratios of states only. Vertices stay as they are.
@@ -101,10 +101,10 @@ def _of_one(graph: Graph, request: Request) -> Tensor:
     if split is not None:
         return _of_pieces(graph, split, request)
     elsewhere = _on_host.chosen(graph, request)
-    return _searched(*(elsewhere or (graph, request))).to(graph.device)
+    return _search(*(elsewhere or (graph, request))).to(graph.device)
 
 
-def _searched(graph: Graph, request: Request) -> Tensor:
+def _search(graph: Graph, request: Request) -> Tensor:
     plan, core = _plan.plan(graph, request)
     if graph.is_weighted:
         _resolution.check(graph)
