@@ -11,7 +11,7 @@ from torchcent.engines import _hierarchy_costs as _costs
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._reduce import Core
 from torchcent.runtime import _ops
-from torchcent.runtime._codes import ENGINE, Rung, Visitor, control
+from torchcent.runtime._codes import ENGINE, Launch, Rung, Visitor, control
 
 
 def seconds_of_searches(core: Core, sources: int, engine: str) -> float:
@@ -87,12 +87,12 @@ def most_paths_of_pairs(core: Core) -> float:
     """
     hops = core.rim[1].cpu()
     ends = torch.stack([(hops == 0).int().argmax(), hops.argmax()])
-    arcs = (each.cpu() for each in (core.rowptr, core.col, core.colptr, core.row))
+    arcs = [each.cpu() for each in (core.rowptr, core.col, core.colptr, core.row)]
     of_sources = torch.tensor([[1.0, 1.0], [0.0, 0.0]], dtype=torch.float64)
     of_targets = torch.zeros(3, core.num_nodes, dtype=torch.float64)
     of_targets[0] = 1
     _ops.ops.path_dependency(
-        *arcs, ends, *of_sources, *of_targets, control(), Visitor.STRESS, ENGINE["queue"],
-        Rung.FLOAT64, 1,
+        arcs, ends, *of_sources, *of_targets, control(), Visitor.STRESS, ENGINE["queue"],
+        Rung.FLOAT64, Launch(1),
     )  # fmt: skip
     return float(of_targets[2].max().log2())
