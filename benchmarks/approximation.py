@@ -111,8 +111,8 @@ def rk_samples(edges: Edges, epsilon: float, delta: float) -> int:
     import torch
 
     import torchcent
+    from torchcent.approx._approximation import vertex_diameter
     from torchcent.approx._bounds import vc_samples
-    from torchcent.approx._diameter import vertex_diameter
 
     graph = torchcent.Graph.from_edge_index(torch.from_numpy(edges[0]), edges[1], directed=False)
     return vc_samples(epsilon, delta, vertex_diameter(graph))

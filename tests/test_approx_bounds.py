@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 import torchcent
 from torchcent import generate
 from torchcent.approx import _bounds, _cost
-from torchcent.approx._checks import Checks, Choice
-from torchcent.approx._diameter import vertex_diameter
+from torchcent.approx._approximation import vertex_diameter
 from torchcent.approx._estimate import certain_ranks
-from torchcent.approx._progressive import Outlook
+from torchcent.approx._progressive import Checks, Choice, Outlook
 
 
 def at_least(count: int, samples: int, chance: Fraction) -> Fraction:

@@ -576,8 +576,8 @@ def test_pivots_of_a_run_that_ends_early(monkeypatch):
 
 @pytest.mark.parametrize("count", [1, 64, 65, 1000, 10**6])
 def test_blocks_of_pivots(count):
-    assert list(_pivots.blocks(count, limited=False)) == [count]
-    ends = list(_pivots.blocks(count, limited=True))
+    assert list(_pivots.blocks(count, early=False)) == [count]
+    ends = list(_pivots.blocks(count, early=True))
     steps = [end - begin for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
     assert ends[-1] == count and all(step % _pivots.BATCH == 0 for step in steps[:-1])
     assert all(

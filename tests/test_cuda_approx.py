@@ -94,8 +94,8 @@ def test_weighted_samples_do_not_depend_on_how_many_are_drawn_at_a_time():
     length = 1 + torch.arange(edges.shape[1]) % 3
     graph = Graph.from_edge_index(edges, directed=False, edge_weight=length).to("cuda")
     many, one = Sampler(graph, None), Sampler(graph, None)
-    one.seed, one._room = many.seed, 1
-    assert many._room > 100
+    one.seed, one._searches = many.seed, 1
+    assert many._searches > 100
     assert many.draw(2000).tolist() == one.draw(2000).tolist()
 
 

@@ -60,7 +60,7 @@ def test_the_error_is_at_most_epsilon(shape):
 
 def test_pairs_are_uniform_and_of_two_vertices():
     graph = torchcent.Graph.from_edge_index(edge_index(path(4)), directed=False)
-    pairs = _current_flow._drawn(graph, 12_000, torch.Generator().manual_seed(5))
+    pairs = _current_flow._random_pairs(graph, 12_000, torch.Generator().manual_seed(5))
     counts = torch.zeros(4, 4, dtype=torch.int64)
     counts.index_put_(tuple(pairs.cpu()), torch.ones(12_000, dtype=torch.int64), accumulate=True)
     assert counts.diagonal().eq(0).all()

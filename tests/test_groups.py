@@ -426,8 +426,8 @@ def test_drawn_paths(weights, compiled):
     length = lengths(arcs, WEIGHTS[weights], True)
     generators = [torch.Generator().manual_seed(1) for _ in "ab"]
     drawing, counting = (Sampler(graph, generator) for generator in generators)
-    drawing._compiled &= compiled
-    counting._compiled &= compiled
+    drawing._has_operators &= compiled
+    counting._has_operators &= compiled
     vertex, size = drawing.paths(300, progress_bar(300, "", False, True))
     counts = counting.draw(300)
     lengths_of = torchcent.shortest_path_lengths(graph).double().tolist()

@@ -15,7 +15,7 @@ from surface import call
 from torch import Tensor
 
 import torchcent
-from torchcent.approx._diameter import vertex_diameter
+from torchcent.approx._approximation import vertex_diameter
 from torchcent.distances import _bounds, _distance_sums, _extremes, _weighted_sums
 from torchcent.engines import _driver, _hops, _pieces, _tiny, _weighted_rows
 from torchcent.flow import _solver

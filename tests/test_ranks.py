@@ -225,7 +225,7 @@ def test_devices_do_not_choose_the_method(three_devices, monkeypatch):
 
     def draw(sampler, count, bar=None, alone=False):
         spread = sampler._scale is not None and sampler._scale.is_spread and not alone
-        now[0] += 10 if spread else 1e-3 * count + 0.5 * (sampler.drawn == 0)
+        now[0] += 10 if spread else 1e-3 * count + 0.5 * (sampler.samples == 0)
         return real(sampler, count, bar, alone)
 
     monkeypatch.setattr(Sampler, "draw", draw)

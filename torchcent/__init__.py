@@ -12,9 +12,8 @@ gc.disable()
 try:
     from torchcent import generate
     from torchcent.approx._adaptive import betweenness_adaptive
-    from torchcent.approx._approximation import betweenness_approx
+    from torchcent.approx._approximation import betweenness_approx, edge_betweenness_approx
     from torchcent.approx._current_flow import current_flow_betweenness_approx
-    from torchcent.approx._edges import edge_betweenness_approx
     from torchcent.approx._result import AdaptiveBetweenness, Approximation, Top
     from torchcent.check._run import Engine, Run
     from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance

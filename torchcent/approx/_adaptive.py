@@ -9,15 +9,9 @@ from torch import Tensor
 
 from torchcent.approx import _pivots
 from torchcent.approx._result import AdaptiveBetweenness, outward
-from torchcent.check import (
-    _approx as check_approx,
-)
-from torchcent.check import (
-    _batch as check_batch,
-)
-from torchcent.check import (
-    _common as check,
-)
+from torchcent.check import _approx as check_approx
+from torchcent.check import _batch as check_batch
+from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.scale._arguments import scale_of, shown
@@ -80,41 +74,38 @@ def betweenness_adaptive(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run, paths=True)
     check_batch.one_graph(graph, "betweenness_adaptive", check_approx.OF_BATCHES)
-    wanted = check.vertices(vertices, "vertices", graph)
+    ids = check.vertices(vertices, "vertices", graph)
     c = check_approx.at_least(c, "c", 2)
     epsilon = check_approx.share(epsilon, "epsilon", 0.5)
     most = check.positive(max_samples, "max_samples")
-    result = run.dtype
     chance = check.random_generator(generator)
-    budget = run.memory
     scale = scale_of(graph, run)
     progress = shown(scale, run.progress)
     if scale is not None:
         chance = scale.chance(chance)
         scale.begin(graph, {
-            "measure": "betweenness_adaptive", "vertices": wanted, "c": c, "max_samples": most,
+            "measure": "betweenness_adaptive", "vertices": ids, "c": c, "max_samples": most,
         })  # fmt: skip
     n = graph.num_nodes
     count = min(n, most if most is not None else max(_pivots.BATCH, n // 20))
     order = _pivots.Order(graph, "uniform", count, chance).between(0, count)
     total = torch.zeros(n, dtype=torch.float64, device=graph.device)
-    sums = total.new_zeros(wanted.numel())
-    samples = torch.zeros_like(wanted)
-    stopped = torch.zeros_like(wanted, dtype=torch.bool)
-    done = 0
-    while done < count and not bool(stopped.all()):
-        end = min(count, done + max(_pivots.BATCH, done // 4))
-        total += _pivots.dependency_sums(graph, order[done:end], budget, progress, scale=scale)
-        done = end
-        sums = torch.where(stopped, sums, total[wanted])
-        samples[~stopped] = done
-        stopped |= sums > c * n
+    sums = total.new_zeros(ids.numel())
+    samples, enough = torch.zeros_like(ids), torch.zeros_like(ids, dtype=torch.bool)
+    begin = 0
+    while begin < count and not bool(enough.all()):
+        end = min(count, begin + max(_pivots.BATCH, begin // 4))
+        total += _pivots.dependency_sums(graph, order[begin:end], run.memory, progress, scale=scale)
+        begin = end
+        sums = torch.where(enough, sums, total[ids])
+        samples[~enough] = end
+        enough |= sums > c * n
     # The dependency of a source on itself does not count.
-    own = (order[None, :] == wanted[:, None]) & (
-        torch.arange(count, device=graph.device) < samples[:, None]
+    numbers = torch.arange(count, device=graph.device)
+    itself = (order[None, :] == ids[:, None]) & (numbers < samples[:, None])
+    scores = sums / ((samples - itself.sum(1)).clamp(min=1) * max(n - 2, 1))
+    lower = torch.where(enough, scores * epsilon, math.nan)
+    upper = torch.where(enough, (scores / epsilon).clamp(max=1), math.nan)
+    return AdaptiveBetweenness(
+        ids, scores.to(run.dtype), samples, enough, *outward(lower, upper, run.dtype)
     )
-    scores = sums / ((samples - own.sum(1)).clamp(min=1) * max(n - 2, 1))
-    lower = torch.where(stopped, scores * epsilon, math.nan)
-    upper = torch.where(stopped, (scores / epsilon).clamp(max=1), math.nan)
-    ends = outward(lower, upper, result)
-    return AdaptiveBetweenness(wanted, scores.to(result), samples, stopped, *ends)

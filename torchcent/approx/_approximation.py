@@ -1,4 +1,4 @@
-"""betweenness_approx: the scores of all vertices to within epsilon."""
+"""betweenness_approx, edge_betweenness_approx: the scores of all to within epsilon."""
 
 from __future__ import annotations
 
@@ -8,29 +8,24 @@ import time
 import torch
 
 from torchcent.approx import _by_pivots, _cost, _pivots
-from torchcent.approx._diameter import vertex_diameter
-from torchcent.approx._edge_numbers import EdgeNumbers, of_columns
+from torchcent.approx._edge_numbers import of_columns
 from torchcent.approx._estimate import Estimate
 from torchcent.approx._progressive import Outlook, Sampling
-from torchcent.approx._result import Approximation, outward
+from torchcent.approx._result import Approximation, exact, outward
 from torchcent.approx._sampler import Sampler
-from torchcent.check import (
-    _approx as check_approx,
-)
-from torchcent.check import (
-    _batch as check_batch,
-)
-from torchcent.check import (
-    _common as check,
-)
+from torchcent.check import _approx as check_approx
+from torchcent.check import _batch as check_batch
+from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run
+from torchcent.engines import _hops, _weighted_rows
 from torchcent.engines._measures import measure
 from torchcent.engines._request import Request
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.graph._pieces import component_sizes, pieces
 from torchcent.paths import _path_sums
 from torchcent.runtime._watch import progress_bar
-from torchcent.scale._arguments import Scale, scale_of, shown
+from torchcent.scale._arguments import scale_of, shown
 
 # Samples until the widest interval is within epsilon, times epsilon squared: few, so that what
 # depends on them is repaid.
@@ -134,39 +129,112 @@ def betweenness_approx(
     begin = time.perf_counter()
     graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run, paths=True)
     check_batch.one_graph(graph, "betweenness_approx", check_approx.OF_BATCHES)
-    return approximated(
+    return _approximated(
         graph, "betweenness", epsilon=epsilon, delta=delta, method=method, top=top,
         max_samples=max_samples, time_limit=time_limit, pivots=pivots, generator=generator,
         run=run, begin=begin,
     )  # fmt: skip
 
 
-def approximated(
-    graph: Graph, measure: str, epsilon: float, delta: float, method: str, top: int | None,
-    max_samples: int | None, time_limit: float | None, pivots: str,
-    generator: torch.Generator | None,
-    run: Run, begin: float,
+@measure(
+    "edges", "checkpoint", "devices", "group", "dtype", searches=True, share=True,
+    choices={"method": check_approx.METHODS, "pivots": _pivots.CHOICES},
+    without={"functional": "its result is an Approximation: scores with intervals"},
+)  # fmt: skip
+def edge_betweenness_approx(
+    edge_index: GraphLike,
+    epsilon: float = 0.01,
+    delta: float = 0.1,
+    *,
+    method: str = "auto",
+    max_samples: int | None = None,
+    time_limit: float | None = None,
+    pivots: str = "uniform",
+    edge_weight: WeightLike = None,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    generator: torch.Generator | None = None,
+    run: Run = DEFAULT,
+) -> Approximation:
+    r"""Approximates the betweenness of every edge to within epsilon, with probability 1 - delta.
+
+    .. math:: P\Big(\max_e \Big| \tilde b(e) - \frac{C_B(e)}{n (n - 1)} \Big| \le
+        \varepsilon\Big) \ge 1 - \delta
+
+    The guarantee holds for the scores of ``edge_betweenness(graph)``, for all edges simultaneously.
+    b(e) is the fraction of random shortest paths between random pairs of vertices that use e.
+
+    Args:
+        epsilon: maximum absolute error, in [1e-9, 1); scores lie in [0, 1].
+        method: "auto", "kadabra", "rk", "pivots" or "exact", as for :func:`betweenness_approx`.
+            The number of paths of "rk" is given by the number of edges of the longest path. The
+            number of edges takes the place of that of vertices in the bounds of the others.
+        pivots: how pivots are chosen: "uniform", "degree", "max_min".
+        run: how it is computed, see :class:`Run`.
+
+    All other arguments are those of :func:`betweenness_approx`, which alone has `top` and linear
+    pivots. On CUDA, "kadabra" and "rk" draw their paths on the host.
+
+    Returns:
+        :class:`Approximation`: scores and intervals [E], one per column of edge_index (per input
+        column of a Graph), as :func:`edge_betweenness` returns them. Both columns of an undirected
+        edge have its score, self-loops have 0. ``top`` and ``plot`` are for vertices.
+
+    Raises:
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
+
+    Drawing a path takes as long as for vertices. Memory: in addition 40 bytes per arc, and 4 MiB
+    for paths.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.edge_betweenness_approx(path, directed=False).scores
+        tensor([0.5000, 0.6667, 0.5000])
+
+    Source:
+        Riondato and Kornaropoulos 2016; Borassi and Natale 2016; Brandes and Pich 2007.
+        docs/approximation.md has the proofs.
+    """
+    begin = time.perf_counter()
+    graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run, paths=True)
+    check_batch.one_graph(
+        graph, "edge_betweenness_approx", "edge_betweenness has exact scores of each"
+    )
+    return _approximated(
+        graph, "edge_betweenness", epsilon=epsilon, delta=delta, method=method,
+        max_samples=max_samples, time_limit=time_limit, pivots=pivots, generator=generator,
+        run=run, begin=begin,
+    )  # fmt: skip
+
+
+def _approximated(
+    graph: Graph, measure: str, *, epsilon: float, delta: float, method: str, pivots: str,
+    max_samples: int | None, time_limit: float | None, generator: torch.Generator | None,
+    run: Run, begin: float, top: int | None = None,
 ) -> Approximation:  # fmt: skip
     """The scores of all vertices or, of "edge_betweenness", of all edges, per input column."""
     edges = measure == "edge_betweenness"
-    epsilon = check_approx.epsilon(epsilon)
-    delta = check_approx.share(delta, "delta")
+    epsilon, delta = check_approx.epsilon(epsilon), check_approx.share(delta, "delta")
     check.choice(method, "method", check_approx.METHODS)
-    known = _pivots.CHOICES if edges else (*_pivots.CHOICES, *_pivots.LINEAR)
-    check.choice(pivots, "pivots", known)
+    check.choice(
+        pivots, "pivots", _pivots.CHOICES if edges else (*_pivots.CHOICES, *_pivots.LINEAR)
+    )
     check_approx.options(method, top, pivots, graph)
     if top is not None:
         check.top(top, graph)
     most = check.positive(max_samples, "max_samples")
     limit = check_approx.seconds(time_limit)
-    result = run.dtype
     chance = check.random_generator(generator)
-    budget = run.memory
-    deadline = None if limit is None else begin + limit
+    deadline = math.inf if limit is None else begin + limit
     for name in ("checkpoint", "devices", "group"):
         check.at_most_one(time_limit=limit, **{name: getattr(run, name)})
     scale = scale_of(graph, run)
-    progress = shown(scale, run.progress)
+    request = Request(
+        measure, normalized=True, memory=run.memory, progress=shown(scale, run.progress),
+        dtype=run.dtype, scale=scale,
+    )  # fmt: skip
     if scale is not None:
         chance = scale.chance(chance)
         scale.begin(graph, {
@@ -174,83 +242,78 @@ def approximated(
             "top": top, "max_samples": most, "pivots": pivots,
         })  # fmt: skip
 
-    why = "asked for"
-    auto = method == "auto"
+    why, auto = "asked for", method == "auto"
     if graph.num_nodes < 3 or (edges and graph.num_slots == 0):
-        method, why, auto = "exact", "no vertex is between two others", False
-        if edges:
-            why = "there are few vertices, or no edges"
+        method, auto = "exact", False
+        why = "there are few vertices, or no edges" if edges else "no vertex is between two others"
     elif auto:
-        exact_cost = _at_once(graph, budget, measure, limit or math.inf)
+        exact_cost = _at_once(graph, request, limit or math.inf)
         if scale is not None:  # it depends on the clock, threads and memory
             exact_cost = float(scale.decided("exact_cost", repr(exact_cost)))
         method = "exact" if exact_cost <= min(_cost.EXACT_SECONDS, limit or math.inf) else "kadabra"
         why = f"exact scores would take {_in_seconds(exact_cost)}"
 
-    def rival(outlook: Outlook) -> str:
-        nonlocal why
-        found, cost = "", None
-        left = math.inf if deadline is None else deadline - time.perf_counter()
-        if auto and _cost.is_worth_timing(graph, outlook, left):
-            cost = _cost.measured(graph, budget, measure)
-            left = math.inf if deadline is None else deadline - time.perf_counter()
-            uniform = top is None and most is None
-            of = sampler.size if sampler is not None and edges else 0
-            found = _cost.cheaper(
-                outlook, cost, num_nodes=graph.num_nodes, epsilon=epsilon, delta=delta, left=left,
-                with_pivots=uniform, edges=of,
-            )  # fmt: skip
-        if auto and scale is not None:
-            found = str(scale.decided("instead", found))
-        if cost is not None:
-            why = f"exact scores would take {_in_seconds(cost.exact)}"
-        return found
-
-    sampler: Sampler | None = None
+    reason = ""  # why pivots replace samples
     if method in ("kadabra", "rk"):
-        left = math.inf if deadline is None else deadline - time.perf_counter()
-        expected = min(_LIKELY_SAMPLES / epsilon**2, most or math.inf)
         sampler = Sampler(
-            graph, chance, memory=budget, scale=scale, edges=edges, expected=expected,
-            seconds=left, progress=progress,
+            graph, chance, memory=run.memory, scale=scale, edges=edges,
+            expected=min(_LIKELY_SAMPLES / epsilon**2, most or math.inf),
+            seconds=deadline - time.perf_counter(), progress=request.progress,
         )  # fmt: skip
-        share = (graph.num_nodes - 2) / graph.num_nodes  # of pairs that do not end in v
-        if edges:
-            share = 1.0
-        with progress_bar(0, measure, progress, quick=False, unit="paths") as bar:
-            sampling = Sampling(sampler, delta, most, deadline, bar)
+
+        def rival(outlook: Outlook) -> str:
+            nonlocal why
+            choice, cost = "", None
+            if auto and _cost.is_worth_timing(graph, outlook, deadline - time.perf_counter()):
+                cost = _cost.measured(graph, run.memory, measure)
+                choice = _cost.cheaper(
+                    outlook, cost, graph.num_nodes, epsilon, delta,
+                    deadline - time.perf_counter(), with_pivots=top is None and most is None,
+                    edges=sampler.size if edges else 0,
+                )  # fmt: skip
+            if auto and scale is not None:
+                choice = str(scale.decided("instead", choice))
+            if cost is not None:
+                why = f"exact scores would take {_in_seconds(cost.exact)}"
+            return choice
+
+        # The share of pairs that do not end in a vertex.
+        share = 1.0 if edges else (graph.num_nodes - 2) / graph.num_nodes
+        with progress_bar(0, measure, request.progress, quick=False, unit="paths") as bar:
+            sampling = Sampling(sampler, epsilon * share, delta, top, most, deadline, bar)
             if method == "rk":
-                diameter = vertex_diameter(graph) + edges  # inner vertices, or edges, and 2
-                why = f"paths have at most {diameter - edges:,} vertices"
-                found = sampling.within_time(lambda: sampling.fixed(epsilon * share, diameter))
+                diameter = vertex_diameter(graph)
+                why = f"paths have at most {diameter:,} vertices"
+                # Inner vertices, or edges, and 2.
+                estimate = sampling.within_time(lambda: sampling.fixed(diameter + edges))
             else:
-                found = sampling.within_time(
-                    lambda: sampling.progressive(epsilon * share, top, rival)
-                )
+                estimate = sampling.within_time(lambda: sampling.progressive(rival))
         if not sampling.instead:
-            return _approximation(
-                graph, found, method=method, delta=delta, why=why, factor=1 / share, dtype=result,
-                limit=limit, sampler=sampler,
+            return _of_samples(
+                sampler, estimate, request, method=method, delta=delta, factor=1 / share,
+                why=why, limit=limit,
             )  # fmt: skip
         method = sampling.instead
-        why += f", {sampling.expected_samples:,} paths more"
+        reason = why = f"{why}, {sampling.expected_samples:,} paths more"
     if method == "pivots":
         return _by_pivots.approximation(
-            graph, epsilon, delta=delta, most=most, deadline=deadline, pivots=pivots,
-            generator=chance, dtype=result, memory=budget, progress=progress, scale=scale,
-            reason=why if sampler else "", edges=EdgeNumbers(graph) if edges else None,
+            graph, request, epsilon=epsilon, delta=delta, most=most, deadline=deadline,
+            pivots=pivots, generator=chance, reason=reason,
         )  # fmt: skip
-    return _exact(graph, measure, why, result, budget, progress, scale)
+    scores = _path_sums.scores(graph, request)
+    if edges:
+        scores = of_columns(graph, scores)
+    return exact(graph, scores.to(run.dtype), why, edges)
 
 
-def _at_once(graph: Graph, memory: int | None, measure: str, limit: float) -> float:
+def _at_once(graph: Graph, request: Request, limit: float) -> float:
     """Seconds of exact scores, by a few searches where the prediction is close to the limit."""
     cost = _cost.unprepared_seconds(graph)
     if cost > limit:
         return cost
-    cost = _cost.exact_seconds(graph, memory, measure)
+    cost = _cost.exact_seconds(graph, request.memory, request.measure)
     if _cost.TRUSTED * _cost.EXACT_SECONDS < cost <= min(_cost.EXACT_SECONDS, limit):
-        return _cost.measured(graph, memory, measure).exact
+        return _cost.measured(graph, request.memory, request.measure).exact
     return cost
 
 
@@ -258,57 +321,65 @@ def _in_seconds(cost: float) -> str:
     return f"about {cost:.2g} s" if cost < math.inf else "a minute or more"
 
 
-def _exact(
-    graph: Graph, measure: str, why: str, dtype: torch.dtype,
-    memory: int | None, progress: bool | None, scale: Scale | None,
-) -> Approximation:  # fmt: skip
-    request = Request(
-        measure, normalized=True, memory=memory,
-        progress=progress, dtype=dtype, scale=scale,
-    )  # fmt: skip
-    scores = _path_sums.scores(graph, request)
-    if measure == "edge_betweenness":
-        scores = of_columns(graph, scores)
-    scores = scores.to(dtype)
-    return Approximation(
-        scores,
-        scores,
-        upper=scores,
-        epsilon=0.0,
-        delta=0.0,
-        samples=graph.num_nodes,
-        method="exact",
-        reached=True,
-        reason=why,
-        _graph=graph,
-        _edges=measure == "edge_betweenness",
-    )
-
-
-def _approximation(
-    graph: Graph, found: Estimate, method: str, delta: float, why: str, factor: float,
-    dtype: torch.dtype, limit: float | None, sampler: Sampler,
+def _of_samples(
+    sampler: Sampler, estimate: Estimate, request: Request, *, method: str, delta: float,
+    factor: float, why: str, limit: float | None,
 ) -> Approximation:  # fmt: skip
     """Converts shares of all pairs to normalised scores by multiplying with the factor."""
+    graph, edges = sampler.graph, sampler.edges
     scores, lower, upper = (
         torch.from_numpy(part * factor).clamp_(max=1)
-        for part in (found.score, found.low, found.high)
+        for part in (estimate.score, estimate.low, estimate.high)
     )
     scores, lower, upper = (
-        found.of_all(part, sampler.size, graph.device)
-        for part in (scores.to(dtype), *outward(lower, upper, dtype))
+        estimate.of_all(part, sampler.size, graph.device)
+        for part in (scores.to(request.dtype), *outward(lower, upper, request.dtype))
     )
-    if sampler.edges is not None:
-        scores, lower, upper = (
-            sampler.edges.of_columns(graph, part) for part in (scores, lower, upper)
-        )
-    radius = min(found.radius * factor, 1.0)
-    ended = "enough samples"
-    if not found.reached:
+    if edges is not None:
+        scores, lower, upper = (edges.of_columns(graph, part) for part in (scores, lower, upper))
+    radius = min(estimate.radius * factor, 1.0)
+    end = "enough samples"
+    if not estimate.reached:
         by = "" if limit is None else f" by the limit of {limit:g} s"
-        ended = f"cut short{by} at epsilon={radius:.3g}"
+        end = f"cut short{by} at epsilon={radius:.3g}"
     return Approximation(
-        scores, lower, upper=upper, epsilon=radius, delta=delta, samples=found.samples,
-        method=method, reached=found.reached, reason=f"{why}; {ended}", _graph=graph,
-        _edges=sampler.edges is not None,
+        scores, lower, upper, radius, delta, estimate.samples, method=method,
+        reached=estimate.reached, reason=f"{why}; {end}", _graph=graph, _edges=edges is not None,
     )  # fmt: skip
+
+
+def vertex_diameter(graph: Graph) -> int:
+    """An upper bound on the vertex diameter, for vc_dimension(). In a component of a symmetric
+    graph, no path is longer than the sum of the two largest distances from any one vertex. With
+    weights, a path has at most as many arcs as the smallest weight fits into that length. In
+    directed graphs no distance bounds the others, and the number of vertices is used (Riondato and
+    Kornaropoulos 2016, section 4.1)."""
+    if graph.num_nodes == 0:
+        return 0
+    size = component_sizes(graph)
+    if not graph.is_symmetric:
+        return int(size.max())
+    lightest = None
+    if graph.weight is not None and graph.num_slots:
+        units = graph.scale.apply(graph.weight.min())
+        lightest = float(graph.scale.lengths(units.double()))
+    # Each component is a graph of its own, so that a search costs what it reaches.
+    parts = graph if size.numel() == 1 else pieces(graph).graph
+    bound = 1
+    for component in torch.argsort(size, descending=True, stable=True).tolist():
+        most = int(size[component])
+        if most <= bound:
+            break
+        bound = max(bound, min(most, _diameter_from(_batch.part(parts, component), lightest)))
+    return bound
+
+
+def _diameter_from(graph: Graph, lightest: float | None) -> int:
+    """The bound of a connected graph, from its first vertex of maximum degree."""
+    root = int(torch.nonzero(graph.degree == graph.degree.max())[0])
+    if lightest is None:
+        depth = _hops.hops(graph.rowptr, graph.col, root)
+        return int(depth.topk(min(2, depth.numel())).values.clamp(min=0).sum()) + 1
+    row = _weighted_rows.single(graph, "auto", root, False)
+    far = row[torch.isfinite(row)].topk(min(2, int(torch.isfinite(row).sum()))).values.sum()
+    return math.ceil(float(far) / lightest * (1 + 2.0**-20)) + 1

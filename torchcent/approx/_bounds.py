@@ -29,32 +29,27 @@ _HALVINGS = 40
 def binomial_interval(
     count: Counts, samples: int, below: Floats, above: Floats
 ) -> tuple[Floats, Floats]:
-    """Clopper-Pearson interval (1934) for the probability of an event that occurred `count` times.
-
-    The true value lies below the first end with probability at most `below`, and above the second
-    with at most `above`. The ends are the probabilities at which the binomial tails equal these
-    values.
+    """Clopper-Pearson interval (1934) of the probability of an event that occurred `count` times:
+    the true value is below it with probability at most `below`, and above it with at most `above`.
     """
     import scipy.special
 
-    missed = samples - count
+    rest = samples - count
     with np.errstate(invalid="ignore"):
-        low = scipy.special.betaincinv(count, missed + 1.0, below)
-        high = 1 - scipy.special.betaincinv(missed, count + 1.0, above)
-    return np.where(count == 0, 0.0, low), np.where(missed == 0, 1.0, high)
+        low = scipy.special.betaincinv(count, rest + 1.0, below)
+        high = 1 - scipy.special.betaincinv(rest, count + 1.0, above)
+    return np.where(count == 0, 0.0, low), np.where(rest == 0, 1.0, high)
 
 
 def mean_interval(
     mean: Floats, samples: Floats, log_failure: float, population: float = math.inf
 ) -> tuple[Floats, Floats]:
     """Interval for the mean of numbers in [0, 1], given the mean of samples drawn with or without
-    replacement; log_failure = ln(1 / probability) for each side.
-
-    Hoeffding 1963: P(mean of k >= q) <= exp(-k KL(q, p)) for q > p, and likewise below. The bound
-    KL(q, p) >= (q - p)^2 / (2 max(p, q)) is solved for p; the plain Hoeffding bound is used where
-    it is tighter. Serfling 1974 divides its exponent by 1 - (k - 1) / N if samples are drawn
-    without replacement from a population of N.
-    """
+    replacement; log_failure = ln(1 / probability) for each side. Hoeffding 1963: P(mean of k >= q)
+    <= exp(-k KL(q, p)) for q > p, and likewise below. The bound KL(q, p) >= (q - p)^2 / (2 max(p,
+    q)) is solved for p; the plain Hoeffding bound is used where it is tighter. Serfling 1974
+    divides its exponent by 1 - (k - 1) / N if samples are drawn without replacement from a
+    population of N."""
     rate = log_failure / samples
     plain = np.sqrt(rate / 2 * np.clip(1 - (samples - 1) / population, 0, 1))
     low = mean - np.minimum(np.sqrt(2 * mean * rate), plain)
@@ -66,17 +61,16 @@ def mean_interval(
 EARLY_PART = 0.05
 
 
-def last_look(delta: float, limited: bool) -> float:
-    """The failure probability that is left for the last check."""
-    return delta * (1 - EARLY_PART) if limited else delta
+def last_look(delta: float, early: bool) -> float:
+    """The failure probability of the last check, where there may be early ones."""
+    return delta * (1 - EARLY_PART) if early else delta
 
 
 def serfling_samples(epsilon: float, delta: float, num_nodes: int, edges: int = 0) -> int:
     """Distinct sources other than a vertex after which the means of all n vertices are within
     epsilon, with probability 1 - delta. It is the least k with 2 k epsilon^2 >= (1 - (k - 1) / N)
     L, where L = ln(2 n / delta) and N = n - 1. For the means of `edges`, their number replaces the
-    n of L, and N is n.
-    """
+    n of L, and N is n."""
     others = max(num_nodes - (not edges), 1)
     failure = math.log(2 * max(edges or num_nodes, 1) / delta)
     most = failure * (1 + 1 / others) / (2 * epsilon**2 + failure / others)
@@ -123,20 +117,10 @@ def even_shares(num_nodes: int) -> Shares:
 
 
 def shares(count: Counts, times: Counts, samples: int, close: Floats, delta: float) -> Shares:
-    """Shares for which all vertices are expected to be close enough after the same number of
-    samples (Borassi and Natale 2016).
-
-    Args:
-        count: the number of samples that contain a vertex of each kind, in the first phase.
-        times: the number of vertices of each kind.
-        samples: the number of samples of the first phase.
-        close: the required radius of each kind.
-        delta: the failure probability of the check that is expected to succeed.
-
-    The shares assume scores somewhat above their estimates: otherwise a vertex that happened to be
-    seen too rarely would get too small a share. The predicted number of samples uses a smaller
-    margin.
-    """
+    """Shares for which kinds of vertices, `times` of each, are expected to be within their radii
+    `close` after the same number of samples (Borassi and Natale 2016). Of the first phase, `count`
+    of the samples contain a vertex of each kind. Scores are assumed to be somewhat above their
+    estimates: otherwise a vertex in too few samples by chance would get too small a share."""
     deviation = np.sqrt(count)
     prudent = _tails(np.minimum((count + _PRUDENT * (deviation + 1)) / samples, 1.0), close)
     likely = _tails(np.minimum((count + _LIKELY * deviation + 0.5) / samples, 1.0), close)
@@ -156,8 +140,7 @@ def shares(count: Counts, times: Counts, samples: int, close: Floats, delta: flo
 
 def _tails(score: Floats, close: Floats) -> Callable[[float], tuple[Floats, Floats]]:
     """An approximate upper bound on the probability that an estimate from t samples is off by
-    `close`, for either side. It is the binomial tail exp(-x) / sqrt(4 pi x) with x = t KL.
-    """
+    `close`, for either side. It is the binomial tail exp(-x) / sqrt(4 pi x) with x = t KL."""
     over, under = np.minimum(score + close, 1.0), np.maximum(score - close, 0.0)
     # Scores lie in [0, 1].
     apart_above = np.where(over < 1, _divergence(score, over), np.inf)
@@ -166,10 +149,7 @@ def _tails(score: Floats, close: Floats) -> Callable[[float], tuple[Floats, Floa
     def tail(x: Floats) -> Floats:
         return np.exp(-x) / np.sqrt(np.maximum(4 * math.pi * x, 1))
 
-    def tails(samples: float) -> tuple[Floats, Floats]:
-        return tail(samples * apart_below), tail(samples * apart_above)
-
-    return tails
+    return lambda samples: (tail(samples * apart_below), tail(samples * apart_above))
 
 
 def _least(enough: Callable[[float], bool]) -> float:
@@ -184,13 +164,11 @@ def _least(enough: Callable[[float], bool]) -> float:
 
 
 def _divergence(q: Floats, p: Floats) -> Floats:
-    """Kullback-Leibler divergence of Bernoulli variables with parameters q and p.
-
-    If q and p are so close that the difference cancels, a lower bound.
-    """
+    """Kullback-Leibler divergence of Bernoulli variables with parameters q and p. If q and p are so
+    close that the difference cancels, a lower bound."""
     import scipy.special
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = scipy.special.rel_entr(q, p) + scipy.special.rel_entr(1 - q, 1 - p)
-        result: Floats = np.maximum(found, (q - p) ** 2 / (2 * np.maximum(q, p)))
-        return result
+        entropy = scipy.special.rel_entr(q, p) + scipy.special.rel_entr(1 - q, 1 - p)
+        divergence: Floats = np.maximum(entropy, (q - p) ** 2 / (2 * np.maximum(q, p)))
+    return divergence

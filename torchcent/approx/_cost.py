@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,16 +17,9 @@ import torch
 
 from torchcent.approx._bounds import mean_interval, serfling_samples
 from torchcent.approx._progressive import Outlook
-from torchcent.engines import (
-    _blocks,
-    _climbs,
-    _driver,
-    _hierarchy_choice,
-    _hierarchy_costs,
-    _plan,
-    _reduce,
-    _resolution,
-)
+from torchcent.engines import _blocks, _climbs, _driver, _plan, _reduce, _resolution
+from torchcent.engines import _hierarchy_choice as choice
+from torchcent.engines import _hierarchy_costs as sweeps
 from torchcent.engines._fold import Fold
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
@@ -70,16 +62,19 @@ _MARGIN, _INEXACT = 0.9, 0.5
 
 def exact_seconds(graph: Graph, memory: int | None, measure: str = "betweenness") -> float:
     """Predicted seconds for exact scores; inf if they do not fit or would take far too long."""
-    hopeless = _HOPELESS * EXACT_SECONDS
-    too_long = least_seconds(graph) > hopeless and _swept(graph) > EXACT_SECONDS
-    if too_long and least_seconds(graph, _leaves(graph)) > hopeless:
-        return math.inf
+    hopeless, n = _HOPELESS * EXACT_SECONDS, graph.num_nodes
+    if least_seconds(graph) > hopeless:
+        # The graph is not prepared to find out whether it is like a road.
+        road = _climbs.possible(graph) and graph.num_slots <= _SLOTS_OF_ROADS * n
+        too_long = not road or _seconds_to_sweep(n) > EXACT_SECONDS
+        if too_long and least_seconds(graph, _leaves(graph)) > hopeless:
+            return math.inf
     try:
         plan, core = _plan.plan(graph, Request(measure, memory=memory))
     except MemoryError:
         return math.inf
     if plan.engine == "hierarchy":
-        return _hierarchy_choice.seconds(core, plan.sources, plan.threads)
+        return choice.seconds(core, plan.sources, plan.threads)
     rates, by_depth = _rates(graph)
     rate = rates[plan.engine]
     if plan.engine in by_depth:
@@ -87,38 +82,27 @@ def exact_seconds(graph: Graph, memory: int | None, measure: str = "betweenness"
     return plan.sources * core.num_slots / (rate * max(plan.threads or 1, 1))
 
 
-def _swept(graph: Graph) -> float:
-    """Seconds of exact scores by a hierarchy that is yet to be made; inf if there cannot be one.
-
-    The graph is not prepared to find out: whether it is like a road is told from its degrees.
-    """
-    n = graph.num_nodes
-    if not _climbs.possible(graph) or graph.num_slots > _SLOTS_OF_ROADS * n:
-        return math.inf
-    swept = _hierarchy_costs.seconds(n, n, torch.get_num_threads())
-    return swept + _hierarchy_costs.seconds_to_contract(n)
+def _seconds_to_sweep(n: int) -> float:
+    """Seconds of exact scores by a hierarchy that is yet to be made."""
+    return sweeps.seconds(n, n, torch.get_num_threads()) + sweeps.seconds_to_contract(n)
 
 
 def unprepared_seconds(graph: Graph) -> float:
-    """Seconds that exact scores take at least where they may take a contraction; 0 elsewhere.
-
-    A plan would contract the graph, which alone may take longer than a run may.
-    """
+    """Seconds that exact scores take at least where they may take a contraction; 0 elsewhere. A
+    plan would contract the graph, which alone may take longer than a run may."""
     if not _climbs.possible(graph) or _climbs.kept(graph) is not None:
         return 0.0
-    n = graph.num_nodes
-    swept = _hierarchy_costs.seconds(
-        n, n, torch.get_num_threads()
-    ) + _hierarchy_costs.seconds_to_contract(n)
-    return min(swept, least_seconds(graph, _leaves(graph)))
+    return min(_seconds_to_sweep(graph.num_nodes), least_seconds(graph, _leaves(graph)))
 
 
-def least_seconds(graph: Graph, folded: int = 0) -> float:
+def least_seconds(graph: Graph, leaves: int = 0) -> float:
     """A lower bound: every source that is not folded at the rate of the fastest engine."""
-    rates, _ = _rates(graph)
-    threads = 1 if graph.device.type == "cuda" else torch.get_num_threads()
-    work = (graph.num_nodes - folded) * (graph.num_slots - 2 * folded)
-    return work / (max(rates.values()) * threads)
+    work = (graph.num_nodes - leaves) * (graph.num_slots - 2 * leaves)
+    return work / (max(_rates(graph)[0].values()) * _threads(graph))
+
+
+def _threads(graph: Graph) -> int:
+    return 1 if graph.device.type == "cuda" else torch.get_num_threads()
 
 
 def _leaves(graph: Graph) -> int:
@@ -133,12 +117,10 @@ def _rates(graph: Graph) -> tuple[dict[str, float], dict[str, float]]:
     return rates | {engine: rate / _LEAST_DEPTH for engine, rate in by_depth.items()}, by_depth
 
 
-def is_worth_timing(graph: Graph, outlook: Outlook, left: float) -> bool:
+def is_worth_timing(graph: Graph, outlook: Outlook, limit: float) -> bool:
     """Whether timing searches costs little compared with drawing the paths."""
-    rates, _ = _rates(graph)
-    threads = 1 if graph.device.type == "cuda" else torch.get_num_threads()
-    probe = _PROBES * graph.num_slots / (rates["dijkstra"] * threads)
-    at_stake = min(outlook.samples * outlook.seconds, left)
+    probe = _PROBES * graph.num_slots / (_rates(graph)[0]["dijkstra"] * _threads(graph))
+    at_stake = min(outlook.samples * outlook.seconds, limit)
     return at_stake >= _LEAST_AT_STAKE and probe <= _AT_STAKE * at_stake
 
 
@@ -150,26 +132,18 @@ class _Timed(NamedTuple):
     seconds: float
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Seconds found by timing a few searches.
+class Measured(NamedTuple):
+    """Seconds found by timing a few searches."""
 
-    Attributes:
-        exact: of exact scores; inf if they do not fit.
-        pivot: of one more pivot.
-    """
-
-    exact: float
-    pivot: float
+    exact: float  # of exact scores; inf if they do not fit
+    pivot: float  # of one more pivot
 
 
 def measured(graph: Graph, memory: int | None, measure: str = "betweenness") -> Measured:
-    """Times searches of the engine that exact scores would take, from vertices far apart.
-
-    Starting a run takes up to a tenth of a second on graphs with long chains. Therefore the cost of
-    a search is that of the further searches of a longer run, over the fastest run of all. A search
-    from one vertex comes first and does not count: it starts threads, or loads kernels.
-    """
+    """Times searches of the engine that exact scores would take, from vertices far apart. Starting
+    a run takes up to a tenth of a second on graphs with long chains. Therefore the cost of a search
+    is that of the further searches of a longer run, over the fastest run of all. A search from one
+    vertex comes first and does not count: it starts threads, or loads kernels."""
     request = Request(measure, memory=memory)
     try:
         plan, core = _plan.plan(graph, request)
@@ -190,7 +164,7 @@ def measured(graph: Graph, memory: int | None, measure: str = "betweenness") -> 
         timed(1)
         if plan.engine == "hierarchy":  # neighbouring sources, which these are not, take less time
             run = timed(min(batch, graph.num_nodes))
-            exact = _hierarchy_choice.seconds(core, plan.sources, plan.threads)
+            exact = choice.seconds(core, plan.sources, plan.threads)
             return Measured(exact, run.seconds / run.pivots)
         runs: list[_Timed] = []
         while True:
@@ -211,9 +185,7 @@ def measured(graph: Graph, memory: int | None, measure: str = "betweenness") -> 
 
 def _costs(runs: list[_Timed], complete: bool) -> tuple[float, float, float]:
     """Seconds to start a run, of each further search of the core, and of each further pivot.
-
-    complete: the last run has as many sources as the core has vertices: nothing is extrapolated.
-    """
+    complete: the last run has as many sources as the core has vertices: nothing is extrapolated."""
     last = runs[-1]
     if complete:
         return 0.0, last.seconds / max(last.searches, 1), last.seconds / max(last.pivots, 1)
@@ -225,27 +197,25 @@ def _costs(runs: list[_Timed], complete: bool) -> tuple[float, float, float]:
 
 
 def cheaper(
-    outlook: Outlook, cost: Measured, num_nodes: int, epsilon: float, delta: float, left: float,
+    outlook: Outlook, cost: Measured, num_nodes: int, epsilon: float, delta: float, limit: float,
     with_pivots: bool, edges: int = 0,
 ) -> str:  # fmt: skip
-    """The method that reaches epsilon before "kadabra" does: "exact", "pivots", or "".
-
-    If none of the three reaches it in the time that is left, "pivots" if their intervals will be
-    narrower than those of the samples. Other pivots than uniform ones have no guarantee.
-    """
+    """The method that reaches epsilon before "kadabra" does: "exact", "pivots", or "". If none of
+    the three reaches it within the limit, "pivots" if their intervals will be narrower than those
+    of the samples. Other pivots than uniform ones have no guarantee."""
     seconds = {"kadabra": outlook.samples * outlook.seconds * _MARGIN, "exact": cost.exact}
     if with_pivots:
         pivots = cost.pivot * (1 + serfling_samples(epsilon, delta, num_nodes, edges))
-        if pivots <= _INEXACT * cost.exact or cost.exact >= left:
+        if pivots <= _INEXACT * cost.exact or cost.exact >= limit:
             seconds["pivots"] = pivots
     best = min(seconds, key=seconds.__getitem__)
-    if seconds[best] < left:
+    if seconds[best] < limit:
         return best if best != "kadabra" else ""
     if not with_pivots or not math.isfinite(cost.pivot):
         return ""
-    number = np.array([max(_MARGIN * left / cost.pivot, 1.0)])
+    number = np.array([max(_MARGIN * limit / cost.pivot, 1.0)])
     failure = math.log(2 * (edges or num_nodes) / delta)
     others = num_nodes - (not edges)
     _, high = mean_interval(np.array([outlook.highest]), number, failure, others)
-    narrower = float(high[0]) - outlook.highest < _MARGIN * outlook.radius(left)
+    narrower = float(high[0]) - outlook.highest < _MARGIN * outlook.radius(limit)
     return "pivots" if narrower else ""

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from torchcent.approx._result import Approximation, outward
+from torchcent.approx._result import Approximation, exact, outward
 from torchcent.check import _approx as check_approx
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
@@ -92,53 +92,38 @@ def current_flow_betweenness_approx(
     graph = as_graph(
         edge_index, edge_weight, num_nodes, None, directed, run, weights="conductances"
     )
-    check_batch.one_graph(
-        graph,
-        "current_flow_betweenness_approx",
-        "current_flow_betweenness has exact scores of each",
-    )
-    epsilon = check_approx.epsilon(epsilon)
-    delta = check_approx.share(delta, "delta")
+    name = "current_flow_betweenness_approx"
+    check_batch.one_graph(graph, name, "current_flow_betweenness has exact scores of each")
+    epsilon, delta = check_approx.epsilon(epsilon), check_approx.share(delta, "delta")
     check.choice(method, "method", _METHODS)
     most = check.positive(max_samples, "max_samples")
     chance = check.random_generator(generator)
-    check.undirected(graph, "current_flow_betweenness_approx")
+    check.undirected(graph, name)
     n, why = graph.num_nodes, "asked for"
     if n < 3:
         method, why = "exact", "no vertex is between two others"
     if method != "exact":
         share = n / (n - 2)
-        needed = math.ceil((share / epsilon) ** 2 * math.log(2 * n / delta) / 2)
-        pairs = min(needed, most or needed)
+        enough = math.ceil((share / epsilon) ** 2 * math.log(2 * n / delta) / 2)
+        pairs = min(enough, most or enough)
         if method == "auto":
             method = "exact" if pairs >= _pairs_of_exact(graph, run.memory) else "pairs"
             why = f"{pairs:,} pairs against {n:,} vertices"
     if method == "exact":
         scores = betweenness_of(graph, True, run.memory).to(run.dtype)
-        return Approximation(
-            scores, scores, upper=scores, epsilon=0.0, delta=0.0, samples=n, method="exact",
-            reached=True, reason=why, _graph=graph,
-        )  # fmt: skip
+        return exact(graph, scores, why)
     radius = min(share * math.sqrt(math.log(2 * n / delta) / (2 * pairs)), 1.0)
-    drawn = of_pairs(graph, _drawn(graph, pairs, chance), run.memory)
-    scores = (drawn * share).clamp_(max=1)
+    means = of_pairs(graph, _random_pairs(graph, pairs, chance), run.memory)
+    scores = (means * share).clamp_(max=1)
     ends = outward((scores - radius).clamp(min=0), (scores + radius).clamp(max=1), run.dtype)
-    reached = pairs == needed
-    ended = "enough samples" if reached else f"cut short at epsilon={radius:.3g}"
+    end = "enough samples" if pairs == enough else f"cut short at epsilon={radius:.3g}"
     return Approximation(
-        scores.to(run.dtype),
-        *ends,
-        radius,
-        delta,
-        pairs,
-        "pairs",
-        reached,
-        f"{why}; {ended}",
-        graph,
-    )
+        scores.to(run.dtype), *ends, radius, delta, pairs, method="pairs",
+        reached=pairs == enough, reason=f"{why}; {end}", _graph=graph,
+    )  # fmt: skip
 
 
-def _drawn(graph: Graph, pairs: int, generator: torch.Generator | None) -> Tensor:
+def _random_pairs(graph: Graph, pairs: int, generator: torch.Generator | None) -> Tensor:
     """int64 [2, pairs]: two different vertices each, uniformly at random."""
     where = torch.device("cpu") if generator is None else generator.device
     n = graph.num_nodes
@@ -148,10 +133,8 @@ def _drawn(graph: Graph, pairs: int, generator: torch.Generator | None) -> Tenso
 
 
 def _pairs_of_exact(graph: Graph, memory: int | None) -> float:
-    """The number of pairs that takes about as long as exact scores.
-
-    For each edge these sort a number per vertex, or solve a system, and a pair adds up a number.
-    """
+    """The number of pairs that takes about as long as exact scores. For each edge these sort a
+    number per vertex, or solve a system, and a pair adds up a number."""
     largest = int(torch.bincount(graph.components).max())
     if fits(largest, memory, graph.device):
         return graph.num_nodes
@@ -159,17 +142,14 @@ def _pairs_of_exact(graph: Graph, memory: int | None) -> float:
 
 
 def of_pairs(graph: Graph, pairs: Tensor, memory: int | None) -> Tensor:
-    """float64 [n]: the mean current through each vertex over the pairs, 0 for their ends.
-
-    `pairs` is int64 [2, P], of two different vertices each. No current flows between components.
-    """
+    """float64 [n]: the mean current through each vertex over the pairs, 0 for their ends. `pairs`
+    is int64 [2, P], of two different vertices each. No current flows between components."""
     score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     for part, _, ends in pairs_of(graph, *pairs):
         potentials = Potentials(part, memory, columns=ends.shape[1])
         # All of the current of an end leaves it, so that its edges carry 1 in sum.
         through = part.at_ends(total_currents(potentials, *ends))
-        own = torch.bincount(ends.flatten(), minlength=part.size)
-        between = ((through - own) / 2).clamp(min=0)
+        between = ((through - torch.bincount(ends.flatten(), minlength=part.size)) / 2).clamp(min=0)
         is_leaf = graph.degree[part.vertices] == 1  # nothing but rounding flows through it
         score[part.vertices] = between.masked_fill(is_leaf, 0)
     return score / max(pairs.shape[1], 1)

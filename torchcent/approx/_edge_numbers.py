@@ -10,36 +10,33 @@ from torchcent.runtime import _small
 
 
 class EdgeNumbers:
-    """The numbers of the edges of a graph: of a directed one those of its slots.
-
-    Attributes:
-        size: the number of edges.
-        of_slot: int64 [num_slots], the edge of each slot.
-    """
+    """The numbers of the edges of a graph: of a directed one those of its slots."""
 
     def __init__(self, graph: Graph) -> None:
-        n, m = graph.num_nodes, graph.num_slots
-        slot = torch.arange(m, device=graph.device)
-        self.of_slot, self.size = slot, m
+        slot = torch.arange(graph.num_slots, device=graph.device)
+        self.size = num_edges(graph)
+        self.of_slot = slot  # int64 [num_slots], the edge of each slot
         if not graph.directed:
             first = torch.minimum(slot, graph.reverse_slot)
             self.of_slot = ((first == slot).cumsum(0) - 1)[first]
-            self.size = (m + 1) // 2
-        self._num_nodes = n
-        row = _small.repeat_interleave(graph.degree)
-        self._key = row * n + graph.col  # ascending
+        self._num_nodes = graph.num_nodes
+        self._key = _small.repeat_interleave(graph.degree) * graph.num_nodes + graph.col
 
     def add(self, counts: Tensor, vertex: Tensor, length: Tensor) -> None:
         """Adds 1 to the count of each edge of each path (see Sampler.paths)."""
         path = _small.repeat_interleave(length)
         within = path[1:] == path[:-1]
         arc = (vertex[:-1] * self._num_nodes + vertex[1:])[within].to(self._key.device)
-        edge = self.of_slot[torch.searchsorted(self._key, arc)]
+        edge = self.of_slot[torch.searchsorted(self._key, arc)]  # keys ascend
         counts += torch.bincount(edge, minlength=self.size).to(counts.device)
 
     def of_columns(self, graph: Graph, values: Tensor) -> Tensor:
         """The value of the edge of each input column; 0 for self-loops."""
         return of_columns(graph, values[self.of_slot])
+
+
+def num_edges(graph: Graph) -> int:
+    return graph.num_slots if graph.directed else (graph.num_slots + 1) // 2
 
 
 def of_columns(graph: Graph, values: Tensor) -> Tensor:

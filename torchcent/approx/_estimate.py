@@ -18,11 +18,9 @@ _TABLE = 4
 
 @dataclass(eq=False)
 class Estimate:
-    """The result of a check, as shares of all ordered pairs.
-
-    Most vertices of a large graph are in no sample and are not listed. Many of the others have a
-    score and an interval in common. Of edges, `vertex` holds their numbers.
-    """
+    """The result of a check, as shares of all ordered pairs. Most vertices of a large graph are in
+    no sample and are not listed. Many of the others have a score and an interval in common. Of
+    edges, `vertex` holds their numbers."""
 
     vertex: Counts  # ascending
     place: Counts  # [vertices + 1] where the values of each are; the last is for all others
@@ -51,18 +49,15 @@ def nothing_known() -> Estimate:
     return Estimate(none, np.zeros(1, np.int64), np.zeros(1), np.zeros(1), np.ones(1))
 
 
-def seen_in(total: Tensor) -> tuple[Tensor, Counts]:
+def in_samples(total: Tensor) -> tuple[Tensor, Counts]:
     """The vertices that occur in a sample, and their counts, copied to the host."""
-    seen = torch.nonzero(total).flatten()
-    return seen, total[seen].cpu().numpy()
+    vertex = torch.nonzero(total).flatten()
+    return vertex, total[vertex].cpu().numpy()
 
 
 def grouped(numbers: Counts) -> tuple[Counts, Counts, Counts]:
-    """Returns the distinct numbers, ascending, the index of each number among them, and their
-    counts.
-
-    Sorts only if a table up to the largest number would be much larger than the input.
-    """
+    """The distinct numbers, ascending, the index of each number among them, and their counts. Sorts
+    only if a table up to the largest number would be much larger than the input."""
     if numbers.max(initial=0) > _TABLE * numbers.size:
         return np.unique(numbers, return_inverse=True, return_counts=True)
     times = np.bincount(numbers)
@@ -73,22 +68,18 @@ def grouped(numbers: Counts) -> tuple[Counts, Counts, Counts]:
 
 
 def gaps(values: Counts, times: Counts, top: int) -> Floats:
-    """For each count, its distance to the nearest boundary between ranks of the top and the
-    rest."""
-    ranked = np.repeat(values[::-1], np.minimum(times[::-1], top + 1))[: top + 1]
-    middle = (ranked[:-1] + ranked[1:]) / 2  # between the first i and the rest
-    found: Floats = 2 * np.abs(values[:, None] - middle[None, :]).min(1, initial=np.inf)
-    return found
+    """The distance of each count to the nearest boundary between ranks of the top and the rest."""
+    highest = np.repeat(values[::-1], np.minimum(times[::-1], top + 1))[: top + 1]
+    middle = (highest[:-1] + highest[1:]) / 2  # between the first i and the rest
+    distance: Floats = 2 * np.abs(values[:, None] - middle[None, :]).min(1, initial=np.inf)
+    return distance
 
 
 def certain_ranks(
     scores: Floats, lower: Floats, upper: Floats, top: int
 ) -> tuple[Counts, NDArray[np.bool_]]:
-    """Returns the vertices with the `top` highest scores, and which ranks are certain.
-
-    Rank i is certain if all vertices up to it are above all others, provided that the intervals
-    hold.
-    """
+    """The vertices with the `top` highest scores, and which ranks are certain: rank i is if all
+    vertices up to it are above all others, provided that the intervals hold."""
     order = np.argsort(-scores, kind="stable")
     best = order[:top]
     rest = np.max(upper[order[top:]], initial=0.0)
@@ -99,19 +90,20 @@ def certain_ranks(
     return best, certain
 
 
-def separated(found: Estimate, epsilon: float, top: int) -> bool:
+def separated(estimate: Estimate, epsilon: float, top: int) -> bool:
     """Whether each vertex is close enough or irrelevant to the undecided ranks of the top."""
-    if top > found.vertex.size:
+    if top > estimate.vertex.size:
         return False
-    scores, lower, upper = (part[found.place] for part in (found.score, found.low, found.high))
+    scores, lower, upper = (
+        part[estimate.place] for part in (estimate.score, estimate.low, estimate.high)
+    )
     close = np.maximum(upper - scores, scores - lower) <= epsilon
     _, certain = certain_ranks(scores, lower, upper, top)
     order = np.argsort(-scores, kind="stable")
     for rank in np.flatnonzero(~certain):
         above, below = order[: rank + 1], order[rank + 1 :]
         low, high = lower[above].min(), upper[below].max(initial=0.0)
-        if not close[above[lower[above] <= high]].all():
-            return False
-        if not close[below[upper[below] >= low]].all():
+        near = np.append(above[lower[above] <= high], below[upper[below] >= low])
+        if not close[near].all():
             return False
     return True

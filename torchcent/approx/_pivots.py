@@ -23,17 +23,11 @@ def dependency_sums(
     measure: str = "betweenness", scale: Scale | None = None,
 ) -> Tensor:  # fmt: skip
     """float64: the contribution of paths from the pivots to each vertex, of "edge_betweenness" to
-    each slot, as sums over ordered pairs.
-
-    pivots: vertices, or float64 [n], the weight of each vertex as a source. With the measure
-        "linear", weights the contribution of a path to t to a vertex v by d(s, v) / d(s, t).
-    """
+    each slot, as sums over ordered pairs. pivots: vertices, or float64 [n], the weight of each
+    vertex as a source. With the measure "linear", weights the contribution of a path to t to a
+    vertex v by d(s, v) / d(s, t)."""
     number = pivots.numel() if not pivots.is_floating_point() else int((pivots > 0).sum())
-    plan, core = _plan.plan(
-        graph,
-        Request(measure, "auto", memory=memory),
-        number,
-    )
+    plan, core = _plan.plan(graph, Request(measure, memory=memory), number)
     if graph.is_weighted:
         _resolution.check(graph)
     problem = _reduce.problem(graph, core, measure, pivots, None, False)
@@ -47,33 +41,21 @@ class Pivots:
         self, graph: Graph, choice: str, scaling: str, memory: int | None, progress: bool | None,
         scale: Scale | None = None, edges: bool = False,
     ) -> None:  # fmt: skip
-        self._graph, self._by_degree = graph, choice == "degree"
-        self._scale = scale
-        self._memory, self._progress = memory, progress
-        self._back = None  # linear scaling needs paths to the pivots, too
-        self._scaling = scaling
-        self._measure = "linear" if scaling == "linear" else "betweenness"
-        if edges:
-            self._measure = "edge_betweenness"
-        if scaling == "linear" and not graph.is_symmetric:
-            self._back = graph.reversed()
+        self._graph, self._by_degree, self._scaling = graph, choice == "degree", scaling
+        plain = "edge_betweenness" if edges else "betweenness"
+        self._options = (memory, progress, scaling or plain, scale)
+        # Linear scaling needs paths to the pivots, too.
+        self._back = None if not scaling or graph.is_symmetric else graph.reversed()
 
     def sums(self, pivots: Tensor) -> Tensor:
-        """float64 [n]: the contribution of a block to sums over ordered pairs.
-
-        For pivots drawn by degree, the result divided by the number of pivots is an unbiased
-        estimate of the sum over all sources.
-        """
-        number = importance(self._graph, pivots, self._scaling) if self._by_degree else pivots
-        found = self._of(self._graph, number)
-        if self._measure == "linear":
-            found += self._of(self._back, number) if self._back is not None else found
-        return found
-
-    def _of(self, graph: Graph, pivots: Tensor) -> Tensor:
-        return dependency_sums(
-            graph, pivots, self._memory, self._progress, self._measure, self._scale,
-        )  # fmt: skip
+        """float64 [n]: the contribution of a block to sums over ordered pairs. For pivots drawn by
+        degree, divided by their number, an unbiased estimate of the sum over all sources."""
+        graph, back = self._graph, self._back
+        sources = importance(graph, pivots, self._scaling) if self._by_degree else pivots
+        sums = dependency_sums(graph, sources, *self._options)
+        if self._scaling:
+            sums += sums if back is None else dependency_sums(back, sources, *self._options)
+        return sums
 
 
 class Order:
@@ -88,32 +70,28 @@ class Order:
         self._graph, self._nearest = graph, None
         if choice == "degree":
             degree = _arcs(graph, scaling).to(where, torch.float64).cumsum(0)
-            drawn = torch.rand(count, generator=generator, dtype=torch.float64, device=where)
-            at = torch.searchsorted(degree, drawn * degree[-1], right=True)
-            self._drawn = at.clamp_(max=n - 1).to(graph.device)
+            random = torch.rand(count, generator=generator, dtype=torch.float64, device=where)
+            at = torch.searchsorted(degree, random * degree[-1], right=True)
+            self._pivots = at.clamp_(max=n - 1).to(graph.device)
         elif choice == "uniform":
-            drawn = torch.randperm(n, generator=generator, device=where)
-            self._drawn = drawn[:count].to(graph.device)
+            order = torch.randperm(n, generator=generator, device=where)
+            self._pivots = order[:count].to(graph.device)
         else:
             first = torch.randint(n, (1,), generator=generator, device=where)
-            self._drawn = first.to(graph.device)
+            self._pivots = first.to(graph.device)
             self._nearest = _distances(graph, int(first))
 
     def between(self, begin: int, end: int) -> Tensor:
         """int64: the pivots with numbers begin to end - 1."""
         if self._nearest is not None:
-            self._go_on(end)
-        return self._drawn[begin:end]
-
-    def _go_on(self, end: int) -> None:
-        """Appends the vertex farthest from all previous pivots; ties go to the lowest number."""
-        taken, nearest = self._drawn.tolist(), self._nearest
-        assert nearest is not None
-        while len(taken) < end:
-            nearest[taken[-1]] = -1  # exclude
-            taken.append(int(nearest.argmax()))
-            nearest = torch.minimum(nearest, _distances(self._graph, taken[-1]))
-        self._drawn, self._nearest = torch.tensor(taken, device=nearest.device), nearest
+            # The next is the farthest from all previous ones; ties go to the lowest number.
+            pivots, nearest = self._pivots.tolist(), self._nearest
+            while len(pivots) < end:
+                nearest[pivots[-1]] = -1  # exclude
+                pivots.append(int(nearest.argmax()))
+                nearest = torch.minimum(nearest, _distances(self._graph, pivots[-1]))
+            self._pivots, self._nearest = torch.tensor(pivots, device=nearest.device), nearest
+        return self._pivots[begin:end]
 
 
 def _distances(graph: Graph, vertex: int) -> Tensor:
@@ -125,9 +103,7 @@ def _distances(graph: Graph, vertex: int) -> Tensor:
 
 def importance(graph: Graph, pivots: Tensor, scaling: str) -> Tensor:
     """float64 [n]: importance weights: the sum of 1 / probability over the draws of each vertex.
-
-    The probability is its share of all arcs.
-    """
+    The probability is its share of all arcs."""
     times, arcs = torch.bincount(pivots, minlength=graph.num_nodes).double(), _arcs(graph, scaling)
     return torch.where(times > 0, times * arcs.sum() / arcs, 0.0)
 
@@ -138,14 +114,14 @@ def _arcs(graph: Graph, scaling: str) -> Tensor:
     return graph.degree + graph.transpose[0].diff() if both else graph.degree
 
 
-def blocks(count: int, limited: bool) -> Iterator[int]:
-    """Yields the numbers of pivots after which the time is checked, if it is limited.
+def blocks(count: int, early: bool) -> Iterator[int]:
+    """Yields the numbers of pivots after which the time is checked, if there may be early checks.
 
     Blocks are whole batches. Each is at most a quarter of the work done before, except the first
     ones.
     """
-    done = BATCH if limited else count
-    while done < count:
-        yield done
-        done += max(done // (4 * BATCH), 1) * BATCH
+    end = BATCH if early else count
+    while end < count:
+        yield end
+        end += max(end // (4 * BATCH), 1) * BATCH
     yield count

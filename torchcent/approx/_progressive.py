@@ -18,20 +18,8 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent.approx._bounds import (
-    EARLY_PART,
-    MOST_SAMPLES,
-    Shares,
-    binomial_interval,
-    even_shares,
-    last_look,
-    mean_interval,
-    shares,
-    vc_epsilon,
-    vc_samples,
-)
-from torchcent.approx._checks import FEWEST, Checks, Choice
-from torchcent.approx._estimate import Estimate, gaps, grouped, nothing_known, seen_in, separated
+from torchcent.approx import _bounds
+from torchcent.approx._estimate import Estimate, gaps, grouped, in_samples, nothing_known, separated
 from torchcent.approx._sampler import Sampler
 from torchcent.runtime._codes import CANCEL
 
@@ -44,27 +32,83 @@ FIRST_PHASE, FIRST_PART, LEAST_FIRST = 5, 8, 32
 _FIRST_TIME, _DOUBLINGS = 0.1, 48
 # Number of the first sample of a second phase with a deadline.
 _SECOND_PHASE = 2**40
+# Checks take place at the predicted number of samples and at multiples of this factor from there.
+# The k-th has 1 / (k (k + 1)) of the failure probability: 1/2, 1/6, 1/12, ..., with sum 1.
+GROWTH = 1.15
+# Runs that a deadline may cut short: the factor between possible checks; the exponent by which
+# their parts fall with the distance from the expected number of samples, and the sum of the parts
+# before they are scaled, 2 zeta(1.5) - 1; and how far they reach.
+_STEP, _FALL, _SUM, _FARTHEST = 1.05, 1.5, 4.2248, 300
+#: samples of the first check of a run that may be cut short
+FEWEST = 8
+
+
+class Checks:
+    """A schedule of checks: pairs of a number of samples and a failure probability."""
+
+    def __init__(self, expected: int, delta: float, limit: int | None) -> None:
+        self._next, self._turn = max(1, expected), 1
+        self._delta = self._rest = delta
+        self._limit = limit
+
+    def next(self) -> tuple[int, float] | None:
+        """The next check, or None after the last one that `limit` allows."""
+        if self._limit is not None and self._next >= self._limit:
+            share, self._rest = self._rest, 0.0  # the last check gets the remainder
+            return (self._limit, share) if share > 0 else None
+        samples, share = self._next, self._delta / (self._turn * (self._turn + 1))
+        self._next, self._turn = math.ceil(samples * GROWTH), self._turn + 1
+        self._rest -= share
+        return samples, share
+
+
+class Choice:
+    """Possible checks, of which a run takes those for which it has the time."""
+
+    def __init__(self, checks: dict[int, float]) -> None:
+        self._checks = sorted(checks.items())
+
+    @classmethod
+    def up_to(cls, last: int, delta: float) -> Choice:
+        """Checks before the last one, which divide their part of the probability evenly."""
+        sizes: list[int] = []
+        size = min(FEWEST, last)
+        while size < last:
+            sizes.append(size)
+            size = math.ceil(size * _STEP)
+        early = {size: delta * _bounds.EARLY_PART / len(sizes) for size in sizes}
+        return cls({**early, last: delta * (1 - _bounds.EARLY_PART) if sizes else delta})
+
+    @classmethod
+    def around(cls, expected: int, delta: float, limit: int | None) -> Choice:
+        """Checks below and above an expected number of samples, the more probable the closer."""
+        most = _bounds.MOST_SAMPLES if limit is None else limit
+        checks: dict[int, float] = {}
+        for distance in range(-_FARTHEST, _FARTHEST + 1):
+            exact = expected * _STEP**distance
+            size = most if exact >= most else max(math.ceil(exact), 1)
+            checks[size] = checks.get(size, 0.0) + delta / _SUM / (1 + abs(distance)) ** _FALL
+        return cls(checks)
+
+    def next(self, samples: int, reach: float) -> tuple[int, float] | None:
+        """The last check that `reach` more samples allow, or else the next one; None after all."""
+        self._checks = [check for check in self._checks if check[0] > samples]
+        within = [check for check in self._checks if check[0] <= samples + reach]
+        return within[-1] if within else self._checks[0] if self._checks else None
 
 
 class Outlook(NamedTuple):
-    """What the first phase tells of the second.
+    """What the first phase says about the second."""
 
-    Attributes:
-        samples: the predicted number.
-        seconds: per sample.
-        highest: the highest score, as a share of all ordered pairs.
-        log_failure: ln(1 / probability) that is left for either side of its interval.
-    """
-
-    samples: int
-    seconds: float
-    highest: float
-    log_failure: float
+    samples: int  # predicted
+    seconds: float  # per sample
+    highest: float  # score, as a share of all ordered pairs
+    log_failure: float  # ln(1 / probability) of either side of its interval
 
     def radius(self, seconds: float) -> float:
         """The predicted radius of the widest interval after so much time."""
         samples = np.array([max(seconds / self.seconds, 1.0)])
-        _, high = mean_interval(np.array([self.highest]), samples, self.log_failure)
+        _, high = _bounds.mean_interval(np.array([self.highest]), samples, self.log_failure)
         return float(high[0]) - self.highest
 
 
@@ -72,26 +116,24 @@ class Sampling:
     """A run: ends when the goal is reached, or the samples or the time are used up."""
 
     def __init__(
-        self, sampler: Sampler, delta: float, max_samples: int | None, deadline: float | None,
-        bar: tqdm,
+        self, sampler: Sampler, epsilon: float, delta: float, top: int | None,
+        max_samples: int | None, deadline: float, bar: tqdm,
     ) -> None:  # fmt: skip
-        self.sampler, self.delta, self.max_samples = sampler, delta, max_samples
-        self.deadline, self.bar = deadline, bar
-        self.size = sampler.size
-        self.found = nothing_known()
+        self.sampler, self.epsilon, self.delta, self.top = sampler, epsilon, delta, top
+        self.max_samples, self.deadline, self.bar = max_samples, deadline, bar
+        self.estimate = nothing_known()
         self.instead = ""  # the method that is cheaper
         self.expected_samples = 0  # of the second phase
-        self._phase_drawn = 0
+        self._phase_samples = 0
         # The kind of each vertex, which determines its share.
-        self._kind = torch.zeros(self.size, dtype=torch.int64, device=sampler.graph.device)
+        self._kind = torch.zeros(sampler.size, dtype=torch.int64, device=sampler.graph.device)
 
     def within_time(self, work: Callable[[], None]) -> Estimate:
         """Runs the work so that the deadline can interrupt it."""
         control = self.sampler.control
         timer = None
-        if self.deadline is not None:
-            left = max(self.deadline - time.perf_counter(), 0.0)
-            timer = threading.Timer(left, lambda: control.__setitem__(CANCEL, 1))
+        if self.deadline < math.inf:
+            timer = threading.Timer(max(self._time, 0.0), lambda: control.__setitem__(CANCEL, 1))
             timer.daemon = True
             timer.start()
         try:
@@ -100,81 +142,74 @@ class Sampling:
             if timer is not None:
                 timer.cancel()
                 timer.join()
-        return self.found
+        return self.estimate
 
     def counted(self, goal: int, total: Tensor | None, alone: bool = False) -> Tensor | None:
-        """Adds the samples of a phase up to number `goal` to `total`; None if cut short.
-
-        alone: see :meth:`Sampler.draw`.
-        """
-        drawn = 0 if total is None else self._phase_drawn
-        if total is not None and goal <= drawn:
+        """Adds samples of a phase up to number `goal` to `total`; None if cut short."""
+        size = 0 if total is None else self._phase_samples
+        if total is not None and goal <= size:
             return total
-        self.bar.total = max(self.sampler.drawn + goal - drawn, self.bar.total or 0)
-        more = self.sampler.draw(goal - drawn, self.bar, alone)
-        self._phase_drawn = goal
+        self.bar.total = max(self.sampler.samples + goal - size, self.bar.total or 0)
+        more = self.sampler.draw(goal - size, self.bar, alone)
+        self._phase_samples = goal
         return more if more is None or total is None else total.add_(more)
 
     @property
-    def _left(self) -> float:
+    def _time(self) -> float:
         """Seconds until the deadline."""
-        return math.inf if self.deadline is None else self.deadline - time.perf_counter()
+        return self.deadline - time.perf_counter()
 
-    def fixed(self, epsilon: float, vertex_diameter: int) -> None:
+    def fixed(self, vertex_diameter: int) -> None:
         """Riondato and Kornaropoulos 2016: the diameter determines the number of samples."""
-        limited = self.deadline is not None
-        goal = vc_samples(epsilon, last_look(self.delta, limited), vertex_diameter)
+        early = self.deadline < math.inf
+        last = _bounds.last_look(self.delta, early)
+        goal = _bounds.vc_samples(self.epsilon, last, vertex_diameter)
         limit = goal if self.max_samples is None else min(goal, self.max_samples)
-        for total, (samples, delta) in self._checks_in_time(
-            Choice.up_to(limit, self.delta) if limited else Choice({limit: self.delta}), limit
-        ):
-            seen, count = seen_in(total)
+        choice = Choice.up_to(limit, self.delta) if early else Choice({limit: self.delta})
+        for total, (samples, delta) in self._checks_in_time(choice, limit):
+            vertex, count = in_samples(total)
             score = np.append(count, 0) / samples
-            radius = vc_epsilon(samples, delta, vertex_diameter)
+            radius = _bounds.vc_epsilon(samples, delta, vertex_diameter)
             low, high = np.maximum(score - radius, 0), np.minimum(score + radius, 1)
-            vertex = seen.cpu().numpy()
-            place = np.arange(score.size)
-            self.found = Estimate(vertex, place, score, low, high, samples, samples >= goal)
+            self.estimate = Estimate(
+                vertex.cpu().numpy(), np.arange(score.size), score, low, high, samples,
+                reached=samples >= goal,
+            )  # fmt: skip
 
     def _checks_in_time(
         self, choice: Choice, expected: int, seconds: float | None = None
     ) -> Iterator[tuple[Tensor, tuple[int, float]]]:
-        """Draws up to the checks that the time allows; yields the counts at each of them.
-
-        A step takes about half of the time that is left, or the time to the nearest check, and ends
-        at the expected number of samples. `seconds` per sample are measured anew after each step.
-        """
-        total, drawn = None, 0
+        """Draws up to the checks that the time allows; yields the counts at each of them. A step
+        takes about half of the time that is left, or the time to the nearest check, and ends at the
+        expected number of samples. `seconds` per sample are measured anew after each step."""
+        total, size = None, 0
         while True:
-            reach = FEWEST if seconds is None else self._left / (2 * seconds)
-            reach = reach if drawn >= expected else min(reach, expected - drawn)
-            check = choice.next(drawn, expected if self.deadline is None else reach)
+            reach = FEWEST if seconds is None else self._time / (2 * seconds)
+            reach = reach if size >= expected else min(reach, expected - size)
+            check = choice.next(size, expected if self.deadline == math.inf else reach)
             if check is None:
                 return
             begin = time.perf_counter()
             total = self.counted(check[0], total)
             if total is None:
                 return
-            seconds = max(time.perf_counter() - begin, 1e-9) / (check[0] - drawn)
-            drawn = check[0]
+            seconds = max(time.perf_counter() - begin, 1e-9) / (check[0] - size)
+            size = check[0]
             yield total, check
 
-    def progressive(self, epsilon: float, top: int | None, rival: Callable[[Outlook], str]) -> None:
-        """The adaptive rule: shares from a first phase, then checks until all scores are close
-        enough.
-
-        rival(outlook) is asked before the second phase. It returns the name of another method that
-        is cheaper, with which the run ends, or "".
-        """
-        if self.deadline is not None:
-            self._until_deadline(epsilon, top, rival)
+    def progressive(self, rival: Callable[[Outlook], str]) -> None:
+        """Adaptive: shares from a first phase, then checks until all scores are close enough.
+        rival(outlook), called before the second phase, returns the name of a cheaper method, with
+        which the run ends, or ""."""
+        if self.deadline < math.inf:
+            self._until_deadline(rival)
             return
-        size = max(math.ceil(FIRST_PHASE / epsilon), LEAST_FIRST)
+        size = max(math.ceil(FIRST_PHASE / self.epsilon), LEAST_FIRST)
         if self.max_samples is not None and size * FIRST_PART > self.max_samples:
             size = self.max_samples // FIRST_PART
         if size < LEAST_FIRST:
             checks = Checks(self.max_samples or 1, self.delta, self.max_samples)
-            self._phase(checks, even_shares(self.size), epsilon, top)
+            self._phase(checks, _bounds.even_shares(self.sampler.size))
             return
         # Without the first samples, which start threads and load kernels, and on one device, like
         # the searches that the time is compared with (approx/_cost.py): the choice of a method does
@@ -186,8 +221,8 @@ class Sampling:
         if total is None:
             return
         each = (time.perf_counter() - begin) / (size - warm)
-        split, kind = self._shares(total, size, epsilon, top, self.delta / 2)
-        self.instead = rival(self._outlook(total, size, split, kind, each, self.delta / 2))
+        parts, kind = self._shares(total, size, self.delta / 2)
+        self.instead = rival(self._outlook(total, size, parts, kind, each, self.delta / 2))
         if self.instead:
             return
         more = self.expected_samples // FIRST_PART
@@ -195,30 +230,26 @@ class Sampling:
             total, size = self.counted(more, total), more
             if total is None:
                 return
-            split, kind = self._shares(total, size, epsilon, top, self.delta / 2)
+            parts, kind = self._shares(total, size, self.delta / 2)
         self._kind = kind
-        left = None if self.max_samples is None else self.max_samples - size
-        self._phase(Checks(split.samples, self.delta, left), split, epsilon, top)
+        rest = None if self.max_samples is None else self.max_samples - size
+        self._phase(Checks(parts.samples, self.delta, rest), parts)
 
-    def _until_deadline(
-        self, epsilon: float, top: int | None, rival: Callable[[Outlook], str]
-    ) -> None:
-        """The same with a deadline, which limits both phases.
-
-        The samples of the second phase have numbers of their own, so that they are the same however
-        many the first phase has had time for.
-        """
-        least, most = math.ceil(FIRST_PHASE / epsilon), self.max_samples or MOST_SAMPLES
-        until = time.perf_counter() + _FIRST_TIME * self._left
-        size, total = 0, None
-        even, part = even_shares(self.size), self.delta * EARLY_PART / _DOUBLINGS
-        delta = self.delta * (1 - EARLY_PART)
-        split, kind, each = even, self._kind, 0.0
+    def _until_deadline(self, rival: Callable[[Outlook], str]) -> None:
+        """The same with a deadline, which limits both phases. The samples of the second phase have
+        numbers of their own, so that they are the same however many the first phase has had time
+        for."""
+        least = math.ceil(FIRST_PHASE / self.epsilon)
+        most = self.max_samples or _bounds.MOST_SAMPLES
+        until = time.perf_counter() + _FIRST_TIME * self._time
+        even = _bounds.even_shares(self.sampler.size)
+        early = self.delta * _bounds.EARLY_PART / _DOUBLINGS
+        delta = self.delta * (1 - _bounds.EARLY_PART)
         if most < LEAST_FIRST * FIRST_PART:
-            for found, check in self._checks_in_time(Choice.up_to(most, self.delta), most):
-                if self._look(found, check, even, epsilon, top):
-                    return
+            self._in_time(Choice.up_to(most, self.delta), even, most)
             return
+        size, total, each = 0, None, 0.0
+        parts, kind = even, self._kind
         while size == 0 or (time.perf_counter() < until and 4 * size * FIRST_PART <= most):
             goal, begin = max(2 * size, FEWEST), time.perf_counter()
             total = self.counted(goal, total)
@@ -226,82 +257,80 @@ class Sampling:
                 return
             each = max(time.perf_counter() - begin, 1e-9) / (goal - size)
             size = goal
-            if self._look(total, (size, part), even, epsilon, top):
+            if self._look(total, (size, early), even):
                 return
             if size >= least:
-                split, kind = self._shares(total, size, epsilon, top, delta / 4)
-                if size * FIRST_PART >= split.samples:
+                parts, kind = self._shares(total, size, delta / 4)
+                if size * FIRST_PART >= parts.samples:
                     break
         assert total is not None
         if size < least:
-            split, kind = self._shares(total, size, epsilon, top, delta / 4)
-        self.instead = rival(self._outlook(total, size, split, kind, each, delta / 4))
+            parts, kind = self._shares(total, size, delta / 4)
+        self.instead = rival(self._outlook(total, size, parts, kind, each, delta / 4))
         if self.instead:
             return
         self._kind, limit = kind, None if self.max_samples is None else most - size
-        self.expected_samples = min(split.samples, limit or split.samples)
-        expected = max(1, int(min(self.expected_samples, self._left / each)))
+        self.expected_samples = min(parts.samples, limit or parts.samples)
+        expected = max(1, int(min(self.expected_samples, self._time / each)))
         choice = Choice.around(expected, delta, limit)
         self.sampler.jump(_SECOND_PHASE)
-        for found, check in self._checks_in_time(choice, self.expected_samples, each):
-            if self._look(found, check, split, epsilon, top):
+        self._in_time(choice, parts, self.expected_samples, each)
+
+    def _in_time(
+        self, choice: Choice, parts: _bounds.Shares, expected: int, seconds: float | None = None
+    ) -> None:
+        for total, check in self._checks_in_time(choice, expected, seconds):
+            if self._look(total, check, parts):
                 return
 
-    def _outlook(
-        self, total: Tensor, samples: int, split: Shares, kind: Tensor, seconds: float,
-        delta: float,
-    ) -> Outlook:  # fmt: skip
-        self.expected_samples = min(split.samples, self.max_samples or split.samples)
-        highest = int(total.argmax())
-        of = int(kind[highest])
-        failure = float(min(split.below[of], split.above[of])) * delta
-        score = (float(total[highest]) + 0.5) / samples
-        return Outlook(self.expected_samples, seconds, min(score, 1.0), -math.log(failure))
-
-    def _shares(
-        self, total: Tensor, samples: int, epsilon: float, top: int | None, delta: float
-    ) -> tuple[Shares, Tensor]:
-        """Computes the shares from the counts of the first phase, and the kind of each vertex."""
-        seen, count = seen_in(total)
-        unseen = self.size - count.size
-        values, which, times = grouped(np.append(count, 0) if unseen else count)
-        if unseen:
-            times[0] = unseen
-        kind = torch.zeros_like(total)
-        kind[seen] = torch.from_numpy(which[: count.size]).to(total.device)
-        close = np.full(values.size, epsilon)
-        if top is not None:
-            close = np.maximum(close, gaps(values, times, top) / samples / 2)
-        return shares(values, times, samples, close, delta), kind
-
-    def _phase(self, checks: Checks, split: Shares, epsilon: float, top: int | None) -> None:
+    def _phase(self, checks: Checks, parts: _bounds.Shares) -> None:
         total = None
         while (check := checks.next()) is not None:
             total = self.counted(check[0], total)
-            if total is None:
-                return
-            if self._look(total, check, split, epsilon, top):
+            if total is None or self._look(total, check, parts):
                 return
 
-    def _look(
-        self, total: Tensor, check: tuple[int, float], split: Shares, epsilon: float,
-        top: int | None,
-    ) -> bool:  # fmt: skip
+    def _outlook(
+        self, total: Tensor, samples: int, parts: _bounds.Shares, kind: Tensor, seconds: float,
+        delta: float,
+    ) -> Outlook:  # fmt: skip
+        self.expected_samples = min(parts.samples, self.max_samples or parts.samples)
+        highest = int(total.argmax())
+        of = int(kind[highest])
+        failure = float(min(parts.below[of], parts.above[of])) * delta
+        score = (float(total[highest]) + 0.5) / samples
+        return Outlook(self.expected_samples, seconds, min(score, 1.0), -math.log(failure))
+
+    def _shares(self, total: Tensor, samples: int, delta: float) -> tuple[_bounds.Shares, Tensor]:
+        """Computes the shares from the counts of the first phase, and the kind of each vertex."""
+        vertex, count = in_samples(total)
+        others = self.sampler.size - count.size
+        values, which, times = grouped(np.append(count, 0) if others else count)
+        if others:
+            times[0] = others
+        kind = torch.zeros_like(total)
+        kind[vertex] = torch.from_numpy(which[: count.size]).to(total.device)
+        close = np.full(values.size, self.epsilon)
+        if self.top is not None:
+            close = np.maximum(close, gaps(values, times, self.top) / samples / 2)
+        return _bounds.shares(values, times, samples, close, delta), kind
+
+    def _look(self, total: Tensor, check: tuple[int, float], parts: _bounds.Shares) -> bool:
         """Performs a check: stores its result and returns whether it is sufficient."""
         samples, delta = check
-        seen = torch.nonzero(total + self._kind).flatten()
-        count, kind = total[seen].cpu().numpy(), self._kind[seen].cpu().numpy()
-        # Vertices of equal kind and count share an interval; 0 represents the unseen vertices.
+        vertex = torch.nonzero(total + self._kind).flatten()
+        count, kind = total[vertex].cpu().numpy(), self._kind[vertex].cpu().numpy()
+        # Vertices of equal kind and count share an interval; 0 represents those in no sample.
         counts, which, _ = grouped(np.append(count, 0))
         key, place, _ = grouped(np.append(kind, 0) * counts.size + which)
         of_kind, of_count = key // counts.size, counts[key % counts.size]
-        low, high = binomial_interval(
-            of_count, samples, split.below[of_kind] * delta, split.above[of_kind] * delta
+        low, high = _bounds.binomial_interval(
+            of_count, samples, parts.below[of_kind] * delta, parts.above[of_kind] * delta
         )
-        found = Estimate(seen.cpu().numpy(), place, of_count / samples, low, high, samples)
-        found.reached = found.radius <= epsilon or (
-            top is not None and separated(found, epsilon, min(top, self.size))
+        new = Estimate(vertex.cpu().numpy(), place, of_count / samples, low, high, samples)
+        new.reached = new.radius <= self.epsilon or (
+            self.top is not None and separated(new, self.epsilon, min(self.top, self.sampler.size))
         )
-        if found.reached or found.radius <= self.found.radius:
-            self.found = found
-        return found.reached
+        if new.reached or new.radius <= self.estimate.radius:
+            self.estimate = new
+        return new.reached

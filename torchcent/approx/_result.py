@@ -85,11 +85,9 @@ class Approximation:
         if self.delta == 0:  # tied scores may differ in the last digits
             lower, upper = lower * (1 - _EXACT), upper * (1 + _EXACT)
         best, certain = certain_ranks(scores, lower, upper, k)
-        vertices = torch.from_numpy(best).to(self.scores.device)
-        ranks = torch.from_numpy(certain).to(self.scores.device)
-        return Top(
-            vertices, self.scores[vertices], self.lower[vertices], self.upper[vertices], ranks
-        )
+        vertices, ranks = (torch.from_numpy(x).to(self.scores.device) for x in (best, certain))
+        ends = self.lower[vertices], self.upper[vertices]
+        return Top(vertices, self.scores[vertices], *ends, ranks)
 
     def plot(
         self, path: str | os.PathLike[str], labels: Sequence[Any] | None = None,
@@ -104,12 +102,9 @@ class Approximation:
         from torchcent.plots._scores import plot_scores
 
         if title is None:
-            count = f"{self._graph.num_nodes:,} vertices"
-            title = f"Betweenness of {count}, {self.in_words}"
-        plot_scores(
-            self._graph, self.scores, labels, path=path, title=title,
-            interval=(self.lower, self.upper),
-        )  # fmt: skip
+            title = f"Betweenness of {self._graph.num_nodes:,} vertices, {self.in_words}"
+        ends = (self.lower, self.upper)
+        plot_scores(self._graph, self.scores, labels, path=path, title=title, interval=ends)
 
     def _of_vertices(self, name: str) -> None:
         if self._edges:
@@ -135,6 +130,13 @@ class Approximation:
         )
 
 
+def exact(graph: Graph, scores: Tensor, reason: str, edges: bool = False) -> Approximation:
+    return Approximation(
+        scores, scores, scores, epsilon=0.0, delta=0.0, samples=graph.num_nodes, method="exact",
+        reached=True, reason=reason, _graph=graph, _edges=edges,
+    )  # fmt: skip
+
+
 def outward(lower: Tensor, upper: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """Converts interval ends in [0, 1] from float64 to another dtype, rounding outward."""
     unit = torch.finfo(dtype)
@@ -143,8 +145,8 @@ def outward(lower: Tensor, upper: Tensor, dtype: torch.dtype) -> tuple[Tensor, T
     def rounded(value: Tensor, sign: int) -> Tensor:
         near = value.to(dtype)
         inward = sign * (near.double() - value) < 0
-        moved = (value * (1 + sign * unit.eps) + sign * least).clamp(0, 1).to(dtype)
-        return torch.where(inward, moved, near)
+        beyond = (value * (1 + sign * unit.eps) + sign * least).clamp(0, 1).to(dtype)
+        return torch.where(inward, beyond, near)
 
     return rounded(lower, -1), rounded(upper, 1)
 

@@ -23,7 +23,7 @@ def sample_paths(
 ) -> None:  # fmt: skip
     """Adds samples number first, ..., first + count - 1 to counts, int64 [n]."""
     n = graph.num_nodes
-    for source, _, steps in _drawn(graph, seed, first, count, control):
+    for source, _, steps in _batches(graph, seed, first, count, control):
         for lane, vertex in steps:
             counts += torch.bincount(vertex[vertex != source[lane]], minlength=n)
 
@@ -31,12 +31,10 @@ def sample_paths(
 def draw_paths(
     graph: Graph, seed: int, first: int, count: int, length: Tensor, control: Tensor,
 ) -> Tensor:  # fmt: skip
-    """The vertices of the same samples from source to target, sample after sample, int64.
-
-    `length`, int64 [count], is set to the number of each, 0 where there is no path.
-    """
+    """The vertices of the same samples from source to target, sample after sample, int64. `length`,
+    int64 [count], is set to the number of each, 0 where there is no path."""
     lanes, vertices, begin = [length[:0]], [length[:0]], 0
-    for source, target, steps in _drawn(graph, seed, first, count, control):
+    for source, target, steps in _batches(graph, seed, first, count, control):
         steps = list(steps)
         steps = [(steps[0][0], target[steps[0][0]]), *steps] if steps else []
         lanes += [lane + begin for lane, _ in reversed(steps)]
@@ -51,10 +49,10 @@ def draw_paths(
 _Steps = Iterable[tuple[Tensor, Tensor]]
 
 
-def _drawn(
+def _batches(
     graph: Graph, seed: int, first: int, count: int, control: Tensor
 ) -> Iterator[tuple[Tensor, Tensor, _Steps]]:
-    """Batches of samples: their sources, targets and steps."""
+    """Their sources, targets and steps."""
     n = graph.num_nodes
     if n < 2:
         return
@@ -67,27 +65,24 @@ def _drawn(
         target = torch.randint(n - 1, (lanes,), generator=chance, device="cpu")
         target += target >= source
         # The requested samples of this batch.
-        wanted = slice(max(first - begin, 0), min(first + count - begin, lanes))
-        part = (source[wanted].to(graph.device), target[wanted].to(graph.device))
-        chance.manual_seed(hash((seed, begin, wanted.start)) % 2**63)
-        yield *part, _walk_back(graph, *part, chance)
-        control[DONE] += part[0].numel()
+        part = slice(max(first - begin, 0), min(first + count - begin, lanes))
+        source, target = source[part].to(graph.device), target[part].to(graph.device)
+        chance.manual_seed(hash((seed, begin, part.start)) % 2**63)
+        yield source, target, _walk_back(graph, source, target, chance)
+        control[DONE] += source.numel()
 
 
 def _lanes(graph: Graph) -> int:
     n, m = graph.num_nodes, graph.num_slots
-    return min(_MOST_LANES, _tensor.lanes_that_fit(n, m, _ANY_MEMORY, _own(graph)))
-
-
-def _own(graph: Graph) -> int:
-    n, m = graph.num_nodes, graph.num_slots
-    return _tensor.weighted_extra(n, m) if graph.is_weighted else 0
+    extra = _tensor.weighted_extra(n, m) if graph.is_weighted else 0
+    return min(_MOST_LANES, _tensor.lanes_that_fit(n, m, _ANY_MEMORY, extra))
 
 
 def memory_needed(graph: Graph) -> int:
     """Maximum bytes, besides the graph and the counts."""
     n, m = graph.num_nodes, graph.num_slots
-    return _tensor.memory_needed(n, m, _lanes(graph), _own(graph))
+    extra = _tensor.weighted_extra(n, m) if graph.is_weighted else 0
+    return _tensor.memory_needed(n, m, _lanes(graph), extra)
 
 
 def _walk_back(graph: Graph, source: Tensor, target: Tensor, chance: torch.Generator) -> _Steps:
@@ -115,10 +110,8 @@ def _walk_back(graph: Graph, source: Tensor, target: Tensor, chance: torch.Gener
     while here.numel():
         which, arc = out_arcs(pointers, here)
         # Exponential race: the minimum is drawn with probability proportional to its count.
-        drawn = torch.rand(arc.numel(), generator=chance, dtype=torch.float64, device="cpu").to(
-            arc.device
-        )
-        time = (-drawn.log()).log() - weight[arc]
+        random = torch.rand(arc.numel(), generator=chance, dtype=torch.float64, device="cpu")
+        time = (-random.to(arc.device).log()).log() - weight[arc]
         best = time.new_full((here.numel(),), torch.inf).scatter_reduce_(0, which, time, "amin")
         won = time == best[which]
         step = torch.empty_like(here)
@@ -149,5 +142,5 @@ def _levels(graph: Graph, source: Tensor) -> Levels:
 def _logarithm(count: Number) -> Tensor:
     if isinstance(count, Scaled):
         return count.mantissa.log() + count.exponent.clamp(min=ZERO) * 0.6931471805599453
-    found: Tensor = count.log()
-    return found
+    logarithm: Tensor = count.log()
+    return logarithm

@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from torchcent.approx._edges import edge_betweenness_approx
+from torchcent.approx._approximation import edge_betweenness_approx
 from torchcent.check import _approx as check_approx
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
