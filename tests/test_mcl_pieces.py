@@ -57,7 +57,7 @@ def test_a_flow_that_grows_is_continued_in_pieces() -> None:
     flow, rules, limits = flow_of(1500), Rules(2, Prune()), _run.Limits(1e-4, 100)
     ample = _plan.plan(flow, rules, "fused", None)
     want = _run.run(flow, rules, 2.0, limits, ample, False)
-    first, most = want.summaries[0].kept, max(each.kept for each in want.summaries)
+    first, most = want.summaries[0].entries, max(each.entries for each in want.summaries)
     assert most > 2 * first
     short = _plan.MclPlan(**{**vars(ample), "memory_limit": _pieces.ENTRY * (most + first)})
     assert short.pieces == 1
@@ -82,7 +82,7 @@ status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 held = 1024 * int(status["VmData"].split()[0]) - flow.nbytes
 resource.setrlimit(resource.RLIMIT_DATA, (held + {limit},) * 2)
 found = _run.run(flow, rules, 2.0, limits, plan, False)
-print(plan.pieces, max(each.kept for each in found.summaries), found.converged)
+print(plan.pieces, max(each.entries for each in found.summaries), found.converged)
 """
 
 

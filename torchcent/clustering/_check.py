@@ -11,9 +11,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.check._values import dense, number, shortened
-from torchcent.clustering._interpret import OVERLAPS
-from torchcent.clustering._plan import ENGINES
-from torchcent.clustering._rules import Prune
+from torchcent.clustering._rules import Limits, Prune
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike
 
@@ -25,29 +23,29 @@ def similarities(edge_index: GraphLike, edge_weight: object) -> Tensor | None:
     if isinstance(edge_index, Graph):
         if edge_weight is None and not edge_index.is_weighted:
             return None
-        made = "torchcent.mcl(graph.to_edge_index(), similarity, num_nodes=graph.num_nodes)"
+        call = "torchcent.mcl(graph.to_edge_index(), similarity, num_nodes=graph.num_nodes)"
         if edge_weight is not None:
             raise ValueError(
                 f"edge_weight is for an edge_index, and a Graph was given; for a similarity per "
-                f"slot: {made}"
+                f"slot: {call}"
             )
         raise ValueError(
             "the Graph's weights are distances, and mcl takes similarities: for a similarity that "
-            f"you make of them, such as 1 / graph.weight, {made}; without weights pass "
+            f"you make of them, such as 1 / graph.weight, {call}; without weights pass "
             "graph.unweighted()"
         )
     return check_weights.similarities(edge_weight, check.edge_index(edge_index))
 
 
 def inflation(value: object, name: str = "inflation") -> float:
-    found = _number(value, name)
-    if not 1 < found < math.inf:
+    rate = _number(value, name)
+    if not 1 < rate < math.inf:
         raise ValueError(
             f"{name} must be > 1 and finite, got {shortened(value)}: 1 leaves the flow as it "
             "is and less evens it out, so that it never becomes clusters; mcl's usual range is "
             "1.2 to 5"
         )
-    return found
+    return rate
 
 
 def inflations(values: object) -> list[float]:
@@ -57,18 +55,15 @@ def inflations(values: object) -> list[float]:
         dense(values, "inflations")
     if getattr(values, "ndim", 1) != 1:
         raise ValueError(f"inflations must be one-dimensional, got {shortened(values)}")
-    listed = values.tolist() if isinstance(values, Tensor) else list(values)
-    if not listed:
+    numbers = values.tolist() if isinstance(values, Tensor) else list(values)
+    if not numbers:
         raise ValueError("inflations must not be empty; mcl's usual sweep is [1.4, 2, 4, 6]")
-    return [inflation(value, f"inflations[{i}]") for i, value in enumerate(listed)]
+    return [inflation(value, f"inflations[{i}]") for i, value in enumerate(numbers)]
 
 
 def expansion(value: object) -> int:
-    """Checks the expansion.
-
-    Each step of a walk is a matrix product, so values in the millions are typing errors. A walk of
-    MOST_STEPS steps has long mixed within any cluster that mcl would find.
-    """
+    # Each step of a walk is a matrix product, so values in the millions are typing errors. A walk
+    # of MOST_STEPS steps has long mixed within any cluster that mcl would find.
     return _between(value, "expansion", 2, MOST_STEPS)
 
 
@@ -81,12 +76,7 @@ def loops(value: object) -> str | float | None:
         raise ValueError(
             f"loops must be 'max', 'one', a number > 0 or None, got {shortened(value)}"
         )
-    found = _number(value, "loops")
-    if not 0 < found < math.inf:
-        raise ValueError(
-            f"loops must be a finite number > 0, got {shortened(value)}; None adds no loops"
-        )
-    return found
+    return _positive(value, "loops", "; None adds no loops")
 
 
 def prune(value: object) -> Prune | None:
@@ -95,23 +85,8 @@ def prune(value: object) -> Prune | None:
     return value
 
 
-def chaos(value: object) -> float:
-    found = _number(value, "chaos")
-    if not 0 < found < math.inf:
-        raise ValueError(f"chaos must be a finite number > 0, got {shortened(value)}")
-    return found
-
-
-def max_iter(value: object) -> int:
-    return _between(value, "max_iter", 1, 2**31 - 1)
-
-
-def engine(value: object) -> str:
-    return check.choice(value, "engine", ENGINES)
-
-
-def overlap(value: object) -> str:
-    return check.choice(value, "overlap", OVERLAPS)
+def limits(chaos: object, max_iter: object) -> Limits:
+    return Limits(_positive(chaos, "chaos"), _between(max_iter, "max_iter", 1, 2**31 - 1))
 
 
 def same_size(first: int, second: int) -> None:
@@ -122,16 +97,21 @@ def same_size(first: int, second: int) -> None:
 def _between(value: object, name: str, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an int, got {shortened(value)}")
-    found = int(value)
-    if found < least:
+    whole = int(value)
+    if whole < least:
         raise ValueError(f"{name} must be at least {least}, got {shortened(value)}")
-    if found > most:
+    if whole > most:
         raise ValueError(f"{name} must be at most {most}, got {shortened(value)}")
-    return found
+    return whole
 
 
 def _number(value: object, name: str) -> float:
-    found = number(value, name)
-    if math.isnan(found):
+    if math.isnan(number(value, name)):
         raise ValueError(f"{name} must not be NaN")
-    return found
+    return number(value, name)
+
+
+def _positive(value: object, name: str, note: str = "") -> float:
+    if not 0 < _number(value, name) < math.inf:
+        raise ValueError(f"{name} must be a finite number > 0, got {shortened(value)}{note}")
+    return number(value, name)

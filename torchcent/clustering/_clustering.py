@@ -11,7 +11,6 @@ from torch import Tensor
 
 from torchcent.check._values import dense
 from torchcent.clustering import _check as check_mcl
-from torchcent.clustering import _quality
 from torchcent.runtime._optional import need
 
 
@@ -94,9 +93,9 @@ class Clustering:
             ImportError: scikit-learn is not installed: ``pip install torchcent[cluster]``.
         """
         metrics = need("sklearn.metrics", "cluster", "Clustering.agreement")
-        known = _labels(standard).cpu()
-        check_mcl.same_size(self.num_nodes, known.numel())
-        here, there = self.labels.cpu()[known >= 0].numpy(), known[known >= 0].numpy()
+        labels = labels_of(standard).cpu()
+        check_mcl.same_size(self.num_nodes, labels.numel())
+        here, there = (x[labels >= 0].numpy() for x in (self.labels.cpu(), labels))
         return {
             "ari": float(metrics.adjusted_rand_score(there, here)),
             "nmi": float(metrics.normalized_mutual_info_score(there, here)),
@@ -108,11 +107,11 @@ class Clustering:
     def __repr__(self) -> str:
         size = self.sizes.cpu()
         alone = int((size == 1).sum())
-        shown = ", ".join(map(str, size[:5].tolist())) + (", ..." if len(size) > 5 else "")
+        first = ", ".join(map(str, size[:5].tolist())) + (", ..." if len(size) > 5 else "")
         state = "converged" if self.converged else "NOT converged"
         overlap = f"{self.overlaps.numel()} vertices in overlap, " if self.overlaps.numel() else ""
         return (
-            f"Clustering({self.num_clusters} clusters of {self.num_nodes} vertices: {shown}; "
+            f"Clustering({self.num_clusters} clusters of {self.num_nodes} vertices: {first}; "
             f"{alone} singletons, {overlap}inflation {self.inflation:g}, {state} in "
             f"{self.iterations} iterations, {self.engine})"
         )
@@ -153,15 +152,20 @@ def clustering_distance(first: Clustering | Tensor, second: Clustering | Tensor)
     Source:
         van Dongen 2000, "Performance criteria for graph clustering and Markov cluster experiments".
     """
-    a, b = _labels(first), _labels(second)
+    a, b = labels_of(first), labels_of(second)
     check_mcl.same_size(a.numel(), b.numel())
-    parts = _quality.split_join(
-        *(torch.unique(x, return_inverse=True)[1] for x in (a, b.to(a.device)))
-    )
-    return SplitJoin(sum(parts), *parts)
+    # The vertices that must leave their cluster in each to reach the meet of the two.
+    label_a, label_b = (torch.unique(x, return_inverse=True)[1] for x in (a, b.to(a.device)))
+    columns = label_b.max() + 1 if label_b.numel() else 1
+    pair, count = torch.unique(label_a * columns + label_b, return_counts=True)
+    moves = []
+    for label in (pair // columns, pair % columns):
+        largest = torch.zeros_like(count).scatter_reduce_(0, label, count, "amax")
+        moves.append(a.numel() - int(largest.sum()))
+    return SplitJoin(sum(moves), *moves)
 
 
-def _labels(value: Clustering | Tensor) -> Tensor:
+def labels_of(value: Clustering | Tensor) -> Tensor:
     if isinstance(value, Clustering):
         return value.labels
     if isinstance(value, np.ndarray):
@@ -172,8 +176,8 @@ def _labels(value: Clustering | Tensor) -> Tensor:
         dense(value, "a clustering")
     whole = isinstance(value, Tensor) and not (value.is_floating_point() or value.is_complex())
     if not isinstance(value, Tensor) or not whole or value.dim() != 1:
+        kind = type(value).__name__
         raise TypeError(
-            "a clustering must be a torchcent.Clustering or integer labels [n], got "
-            f"{type(value).__name__}"
+            f"a clustering must be a torchcent.Clustering or integer labels [n], got {kind}"
         )
     return value.to(torch.int64, copy=True)  # private copy

@@ -28,19 +28,18 @@ def iterate(
     rows: Tensor, expansion: int, inflation: float, threshold: float, select: int, recover: int,
     mass: float,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """One iteration: expansion, pruning, chaos and inflation.
-
-    Returns the new flow, and the summary (`_rules.Summary`) of every graph, float64 [..., 8].
-    """
+    """One iteration: expansion, pruning, chaos and inflation. Returns the new flow, and the summary
+    (`_rules.Summary`) of every graph, float64 [..., 8]."""
     length = _count(rows)
     products, power = length.new_zeros(rows.shape[:-2]), rows
     for _ in range(expansion - 1):
         products = products + (_count(power, -2) * length).sum(-1)
         power = _product(power, rows)
-    pruned, summary = prune(power, threshold, select, recover, mass)
+    rows, summary = prune(power, threshold, select, recover, mass)
     products = products[..., None].double()
-    summary = torch.cat([summary[..., :1], products, summary[..., 1:]], dim=-1)
-    return inflate(pruned, inflation), summary
+    return inflate(rows, inflation), torch.cat(
+        [summary[..., :1], products, summary[..., 1:]], dim=-1
+    )
 
 
 def prune(
@@ -48,8 +47,8 @@ def prune(
 ) -> tuple[Tensor, Tensor]:
     """Cuts, recovers and selects (`_rules.Prune`); the summary lacks the products."""
     x = torch.where(whole >= threshold, whole, 0) if threshold > 0 else whole
-    count, held = _count(x), _sum(x)
-    recovering = (held < mass) & (count < recover)
+    count, sums = _count(x), _sum(x)
+    recovering = (sums < mass) & (count < recover)
     if recovering.any():
         recovering &= count < _count(whole)
     selecting = (count > select) & (select > 0) & ~recovering
@@ -58,18 +57,18 @@ def prune(
             x, whole, count=count, recovering=recovering, selecting=selecting, select=select,
             recover=recover, mass=mass,
         )  # fmt: skip
-        count, held = _count(x), _sum(x)
+        count, sums = _count(x), _sum(x)
     empty = count == 0
     if empty.any():
         largest = whole.amax(-1, keepdim=True)
         x = torch.where(empty[..., None] & (whole == largest), whole, x)
-        count, held = _count(x), _sum(x)
+        count, sums = _count(x), _sum(x)
     energy = x.amax(-1).double() - _sum(x * x)
-    told = [
-        (energy * count).amax(-1).clamp(min=0), count.sum(-1), (held < mass).sum(-1),
-        recovering.sum(-1), selecting.sum(-1), held.amin(-1), held.sum(-1),
+    parts = [
+        (energy * count).amax(-1).clamp(min=0), count.sum(-1), (sums < mass).sum(-1),
+        recovering.sum(-1), selecting.sum(-1), sums.amin(-1), sums.sum(-1),
     ]  # fmt: skip
-    return x, torch.stack([part.double() for part in told], dim=-1)
+    return x, torch.stack([part.double() for part in parts], dim=-1)
 
 
 def _product(left: Tensor, right: Tensor) -> Tensor:
@@ -77,9 +76,8 @@ def _product(left: Tensor, right: Tensor) -> Tensor:
     if left.shape[-1] <= _EXACT:
         wide = left.double()
         return (wide @ (wide if left is right else right.double())).float()
-    if left.device.type != "cuda" or left.dim() > 2:
-        return left @ right
-    if torch.cuda.get_device_capability(left.device) < (8, 0):
+    on_cuda = left.device.type == "cuda" and left.dim() == 2
+    if not on_cuda or torch.cuda.get_device_capability(left.device) < (8, 0):
         return left @ right
     a = _parts(left)
     b = a if left is right else _parts(right)
@@ -87,21 +85,21 @@ def _product(left: Tensor, right: Tensor) -> Tensor:
     def times(i: int, j: int, piece: slice = slice(None)) -> Tensor:
         return torch.mm(a[i][:, piece], b[j][piece], out_dtype=torch.float32)
 
-    made = times(2, 0)  # the smallest first; omitted products are below 2^-24
+    product = times(2, 0)  # the smallest first; omitted products are below 2^-24
     for i, j in ((0, 2), (1, 1), (1, 0), (0, 1)):
-        made += times(i, j)
+        product += times(i, j)
     for begin in range(0, right.shape[0], _PIECE):
-        made += times(0, 0, slice(begin, begin + _PIECE))
-    return made
+        product += times(0, 0, slice(begin, begin + _PIECE))
+    return product
 
 
 def _parts(x: Tensor) -> list[Tensor]:
     """Splits x into three bfloat16 parts of 8 bits each, whose sum is x."""
-    made = []
+    parts = []
     for _ in range(3):
-        made.append(x.bfloat16())
-        x = x - made[-1]
-    return made
+        parts.append(x.bfloat16())
+        x = x - parts[-1]
+    return parts
 
 
 def _limit(
@@ -112,12 +110,12 @@ def _limit(
     first = recovering.clone()
     if selecting.any():
         at = selecting.nonzero(as_tuple=True)
-        left = x[at]
-        some = _largest(left, select)
+        every = x[at]
+        some = _largest(every, select)
         short = (_count(some) < recover) & (_sum(some) < mass)
         selecting[at] = _count(some) < count[at]
         if short.any():
-            some[short] = _largest(left[short], recover)
+            some[short] = _largest(every[short], recover)
             recovering[tuple(index[short] for index in at)] = True
         x = x.clone() if x is whole else x
         x[at] = some
@@ -145,17 +143,14 @@ def inflate(x: Tensor, inflation: float) -> Tensor:
 
 def _largest(x: Tensor, most: int) -> Tensor:
     """Keeps the largest entries of each row and ties with the smallest of them; 0 elsewhere."""
-    if most >= x.shape[-1]:
+    place = x.shape[-1] - most
+    if place <= 0:
         return x.clone()
-    return torch.where(x >= _bar(x, most), x, 0)
-
-
-def _bar(x: Tensor, most: int) -> Tensor:
-    """[..., 1]: the `most`-th largest entry of each row."""
     if x.device.type == "cpu":  # on the CPU, NumPy's selection is 7 to 50 times faster than topk
-        place = x.shape[-1] - most
-        return torch.from_numpy(np.partition(x.numpy(), place, axis=-1)[..., place : place + 1])
-    return torch.topk(x, most, dim=-1, sorted=False).values.amin(-1, keepdim=True)
+        least = torch.from_numpy(np.partition(x.numpy(), place, axis=-1)[..., place : place + 1])
+    else:
+        least = torch.topk(x, most, dim=-1, sorted=False).values.amin(-1, keepdim=True)
+    return torch.where(x >= least, x, 0)
 
 
 def _count(x: Tensor, dim: int = -1) -> Tensor:

@@ -18,17 +18,8 @@ AT_A_TIME, AT_A_TIME_ON_ACCELERATOR, BYTES_AT_A_TIME = 2**15, 2**22, 40
 @dataclass(frozen=True, eq=False)
 class Flow:
     """A column-stochastic matrix. Column j occupies [begin[j], begin[j] + length[j]) of row and
-    value.
-
-    The entries of a column are sorted by row. CSC has begin = colptr[:-1]. ELLPACK-R, the format of
-    the CUDA-MCL paper (section 4.2.1), has begin[j] = j * width. Code must support both.
-
-    Attributes:
-        begin: int64 [n].
-        length: int32 [n].
-        row: int32, long enough for the last entry.
-        value: float32, as long as row.
-    """
+    value, sorted by row. CSC has begin = colptr[:-1]. ELLPACK-R, the format of the CUDA-MCL paper
+    (section 4.2.1), has begin[j] = j * width. Code must support both."""
 
     begin: Tensor
     length: Tensor
@@ -49,8 +40,7 @@ class Flow:
 
     @property
     def nbytes(self) -> int:
-        held = (self.begin, self.length, self.row, self.value)
-        return sum(part.numel() * part.element_size() for part in held)
+        return sum(x.nbytes for x in (self.begin, self.length, self.row, self.value))
 
     def compact(self) -> Flow:
         """The same flow, with the columns one after the other, without gaps."""
@@ -62,8 +52,13 @@ class Flow:
 
     def packed(self) -> tuple[Tensor, Tensor, Tensor]:
         """colptr int64 [n + 1], row int64 and value, without gaps."""
-        held = self.compact()
-        return pointers(held.length), held.row.long(), held.value
+        flow = self.compact()
+        return pointers(flow.length), flow.row.long(), flow.value
+
+    def columns(self) -> Tensor:
+        """int64: the column of each entry, column by column."""
+        numbers = torch.arange(self.num_nodes, device=self.device)
+        return _small.repeat_interleave(numbers, self.length.long())
 
     def places(self, columns: slice | Tensor) -> Tensor:
         """int64: where the entries of these columns are, column by column."""
@@ -75,7 +70,7 @@ class Flow:
     def sums(self, of: Tensor) -> Tensor:
         """[n]: the sum of `of` over the rows of each column, of which few are read at a time."""
         upto = pointers(self.length)
-        found = torch.zeros_like(of)
+        sums = torch.zeros_like(of)
         most = AT_A_TIME if self.device.type == "cpu" else AT_A_TIME_ON_ACCELERATOR
         first = 0
         while first < self.num_nodes:
@@ -84,9 +79,9 @@ class Flow:
             ends = upto[first : last + 1] - upto[first]
             over = of[self.row[self.places(slice(first, last))]].cumsum(0)
             total = torch.nn.functional.pad(over, (1, 0))
-            found[first:last] = total[ends[1:]] - total[ends[:-1]]
+            sums[first:last] = total[ends[1:]] - total[ends[:-1]]
             first = last
-        return found
+        return sums
 
     def to(self, device: torch.device) -> Flow:
         return Flow(*(x.to(device) for x in (self.begin, self.length, self.row, self.value)))
@@ -107,12 +102,9 @@ def from_packed(colptr: Tensor, row: Tensor, value: Tensor) -> Flow:
 
 def columns_as_rows(flow: Flow) -> Tensor:
     """float32 [n, n]: the transpose of M; row j is column j."""
-    colptr, row, value = flow.packed()
+    _, row, value = flow.packed()
     dense = value.new_zeros(flow.num_nodes, flow.num_nodes)
-    column = _small.repeat_interleave(
-        torch.arange(flow.num_nodes, device=flow.device), colptr.diff()
-    )
-    dense[column, row] = value
+    dense[flow.columns(), row] = value
     return dense
 
 
@@ -124,19 +116,17 @@ def from_dense(rows: Tensor) -> Flow:
 
 
 def similarities(graph: Graph, edge_weight: Tensor | None) -> Tensor:
-    """float64 [num_slots]: the largest similarity over the input columns of each slot; default 1.
-
-    Duplicate arcs are merged by the maximum, with a warning if their similarities differ. With
-    directed=False, this includes both directions, as in mcl's label input.
-    """
+    """float64 [num_slots]: the largest similarity over the input columns of each slot; default 1. A
+    warning if those of duplicate arcs differ. With directed=False, this includes both directions,
+    as in mcl's label input."""
     if edge_weight is None:
         return torch.ones(graph.num_slots, dtype=torch.float64, device=graph.device)
     real = graph.slot >= 0
     value = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
-    slot, given = graph.slot[real], edge_weight[real].double()
-    value.scatter_reduce_(0, slot, given, "amax")
+    slot, weight = graph.slot[real], edge_weight[real].double()
+    value.scatter_reduce_(0, slot, weight, "amax")
     if graph._repeated:
-        lower = (given > 0) & (given < value[slot])  # 0 is no arc
+        lower = (weight > 0) & (weight < value[slot])  # 0 is no arc
         if bool(lower.any()):
             warnings.warn(
                 f"{int(lower.sum())} columns of edge_index repeat an arc with a smaller "
@@ -150,24 +140,19 @@ def similarities(graph: Graph, edge_weight: Tensor | None) -> Tensor:
 def input_loops(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) -> Tensor:
     """float64 [n]: the largest weight of the loops of each vertex; 0 without loops."""
     loop = edge_index[0] == edge_index[1]
-    weight = torch.zeros(num_nodes, dtype=torch.float64, device=edge_index.device)
-    found = weight.new_ones(1) if edge_weight is None else edge_weight[loop].double()
+    largest = torch.zeros(num_nodes, dtype=torch.float64, device=edge_index.device)
+    weight = largest.new_ones(1) if edge_weight is None else edge_weight[loop].double()
     vertex = edge_index[0][loop].long()
-    return weight.scatter_reduce_(0, vertex, found.expand(vertex.numel()), "amax")
+    return largest.scatter_reduce_(0, vertex, weight.expand(vertex.numel()), "amax")
 
 
-def build(graph: Graph, similarity: Tensor, loops: str | float | None, own: Tensor | None) -> Flow:
-    """The flow of a graph: column j holds the arcs that leave j, and its loop, scaled to sum 1.
-
-    Args:
-        graph: a graph without loops.
-        similarity: float64 per slot, >= 0; 0 means that there is no arc.
-        loops: "max" gives each vertex a loop of its largest similarity, or 1 if it has no arc. A
-            number c multiplies that by c, "one" gives loops of 1, and None uses those in `own`.
-        own: float64 [n]: loops of the input, used if loops is None.
-
-    A column without entries gets a loop of 1: its vertex is a singleton.
-    """
+def build(
+    graph: Graph, similarity: Tensor, loops: str | float | None, weights: Tensor | None
+) -> Flow:
+    """The flow of a graph without loops: column j holds the arcs that leave j, and its loop, scaled
+    to sum 1. `similarity` is float64 per slot, >= 0, where 0 is no arc. `loops` is as for mcl; None
+    uses those in `weights`, float64 [n]. A column without entries gets a loop of 1: its vertex is a
+    singleton."""
     n, device = graph.num_nodes, graph.device
     degree = graph.degree
     tail, head, weight = _csr.rows(graph.rowptr), graph.col.long(), similarity
@@ -179,7 +164,7 @@ def build(graph: Graph, similarity: Tensor, loops: str | float | None, own: Tens
     if loops == "one":
         loop = torch.ones_like(largest)
     elif loops is None:
-        loop = torch.zeros_like(largest) if own is None else own
+        loop = torch.zeros_like(largest) if weights is None else weights
     else:
         times = 1.0 if loops == "max" else float(loops)
         loop = times * torch.where(largest > 0, largest, 1.0)
@@ -192,20 +177,20 @@ def build(graph: Graph, similarity: Tensor, loops: str | float | None, own: Tens
     total = _segments.of_segments(pointers(degree), weight) + loop
     weight, loop = (weight / total[tail]).float(), (loop / total).float()
     # Entries that underflow in float32 are not stored.
-    held = weight > 0
-    if not bool(held.all()):
-        tail, head, weight = tail[held], head[held], weight[held]
+    there = weight > 0
+    if not bool(there.all()):
+        tail, head, weight = tail[there], head[there], weight[there]
         degree = torch.bincount(tail, minlength=n)
-    looped = loop > 0
-    length = degree + looped
+    has_loop = loop > 0
+    length = degree + has_loop
     colptr = pointers(length)
     before = torch.bincount(tail[head < tail], minlength=n)  # entries above the loop
     place = torch.arange(tail.numel(), device=device)
-    place += pointers(looped)[tail] + ((head > tail) & looped[tail])
+    place += pointers(has_loop)[tail] + ((head > tail) & has_loop[tail])
     row = torch.empty(int(colptr[-1]), dtype=torch.int32, device=device)
     value = torch.empty(row.numel(), dtype=torch.float32, device=device)
     row[place], value[place] = head.int(), weight
-    vertex = torch.nonzero(looped).flatten()
+    vertex = torch.nonzero(has_loop).flatten()
     at = (colptr[:-1] + before)[vertex]
     row[at], value[at] = vertex.int(), loop[vertex]
     return Flow(colptr[:-1].contiguous(), length.int(), row, value)

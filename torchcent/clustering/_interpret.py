@@ -32,84 +32,65 @@ _DEEPEST = 64  # squarings of the arcs: paths of any length
 
 @dataclass(frozen=True, eq=False)
 class Interpretation:
-    """Clusters, graph by graph, by decreasing size (ties by the lowest vertex).
+    """Clusters, graph by graph, by decreasing size (ties by the lowest vertex)."""
 
-    Attributes:
-        label: int64 [n], the first cluster of each vertex.
-        members: vertices of all clusters, ascending within each; overlap "keep" repeats some.
-        offset: the start of each cluster in members, and the end.
-        attractors: int64, ascending.
-        overlaps: int64, the vertices that flow to several systems, ascending.
-        graph: the graph of each cluster.
-    """
-
-    label: np.ndarray
-    members: np.ndarray
-    offset: np.ndarray
-    attractors: np.ndarray
-    overlaps: np.ndarray
-    graph: np.ndarray
+    label: np.ndarray  # int64 [n], the first cluster of each vertex
+    members: np.ndarray  # of all clusters, ascending within each; overlap "keep" repeats some
+    offset: np.ndarray  # the start of each cluster in members, and the end
+    attractors: np.ndarray  # int64, ascending
+    overlaps: np.ndarray  # int64, the vertices that flow to several systems, ascending
+    graph: np.ndarray  # of each cluster
 
 
 def interpret(flow: Flow, overlap: str, graph: np.ndarray | None = None) -> Interpretation:
-    """The clusters of a flow; for a batch, `graph` holds the graph of each vertex.
+    """The clusters of a flow; for a batch, `graph` holds the graph of each vertex. `overlap`
+    determines the treatment of vertices in several clusters. "cut" keeps them in the cluster with
+    the most attractors (ties by the lowest attractor). "keep" leaves them in all, and "split" forms
+    a new cluster for each combination of clusters."""
+    n = flow.num_nodes
+    graph = np.zeros(n, np.int64) if graph is None else graph
+    column, row = _arcs(flow)
+    vertex, overlaps = np.arange(n), np.zeros(0, np.int64)
+    cluster = _single(column, row, n)
+    if cluster is not None:
+        head = np.unique(cluster)
+    else:
+        attractor = np.zeros(n, bool)
+        attractor[column[row == column]] = True
+        head = np.flatnonzero(attractor)
+        system = _systems(column, row, attractor)
+        cluster = _only(column, row, head, system, n)
+        if cluster is None:
+            membership = _membership(column, row, attractor, system)
+            overlaps = np.flatnonzero(np.diff(membership.indptr) > 1)
+            if overlap == "keep":
+                vertex, cluster = membership.nonzero()
+            else:
+                cluster = membership.indices[membership.indptr[:-1]].astype(np.int64)
+                if overlap == "split" and len(overlaps):
+                    cluster = _split(membership, cluster, overlaps)
+    label, members, offset = _order(vertex, cluster, graph)
+    return Interpretation(label, members, offset, head, overlaps, graph[members[offset[:-1]]])
 
-    `overlap` determines the treatment of vertices in several clusters. "cut" keeps them in the
-    cluster with the most attractors (ties by the lowest attractor). "keep" leaves them in all, and
-    "split" forms a new cluster for each combination of clusters.
-    """
+
+def _arcs(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
+    """The arcs: columns and rows of the entries that are at least the bar of their column."""
     n = flow.num_nodes
     colptr, row, value = (part.cpu().numpy() for part in flow.packed())
-    graph = np.zeros(n, np.int64) if graph is None else graph
-    column, row = _arcs(colptr, row, value, n)
-    single = _single(column, row, n)
-    if single is not None:
-        label, members, offset = _ordered(np.arange(n), single, graph)
-        heads, none = np.unique(single), np.zeros(0, np.int64)
-        return Interpretation(label, members, offset, heads, none, graph[members[offset[:-1]]])
-    attractor = np.zeros(n, bool)
-    attractor[column[row == column]] = True
-    head = np.flatnonzero(attractor)
-    system = _systems(column, row, attractor)
-    only = _only(column, row, head, system, n)
-    if only is not None:
-        label, members, offset = _ordered(np.arange(n), only, graph)
-        return Interpretation(label, members, offset, head, head[:0], graph[members[offset[:-1]]])
-    membership = _membership(_matrix(column, row, n), attractor, system, n)
-    count = np.diff(membership.indptr)
-    several = np.flatnonzero(count > 1)
-    if overlap == "keep":
-        vertex, cluster = membership.nonzero()
-    else:
-        vertex = np.arange(n)
-        cluster = membership.indices[membership.indptr[:-1]].astype(np.int64)
-        if overlap == "split" and len(several):
-            cluster = _split(membership, cluster, several)
-    label, members, offset = _ordered(vertex, cluster, graph)
-    of_cluster = graph[members[offset[:-1]]]
-    return Interpretation(label, members, offset, head, several, of_cluster)
-
-
-def _arcs(
-    colptr: np.ndarray, row: np.ndarray, value: np.ndarray, n: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The arcs: columns and rows of the entries that are at least the bar of their column."""
     column = np.repeat(np.arange(n), np.diff(colptr))
     value = value.astype(np.float64)
     loop, largest = np.zeros(n), np.zeros(n)
-    own = row == column
-    loop[column[own]] = value[own]
+    is_loop = row == column
+    loop[column[is_loop]] = value[is_loop]
     np.maximum.at(largest, column, value)
     bar = np.where(loop < largest, 0.999 * loop + 0.001 * largest, loop / 1.01)
-    kept = value >= bar[column]
-    return column[kept], row[kept]
+    large = value >= bar[column]
+    return column[large], row[large]
 
 
 def _single(column: np.ndarray, row: np.ndarray, n: int) -> np.ndarray | None:
     """The attractor that each vertex reaches, if a single arc leaves every vertex; otherwise None.
-
-    This is the usual limit. Each attractor is then a system of its own.
-    """
+    This is the usual limit. Each attractor is then a system of its own."""
     if len(column) != n or (column != np.arange(n)).any():
         return None
     end, before = row.astype(np.int64), None
@@ -131,19 +112,16 @@ def _systems(column: np.ndarray, row: np.ndarray, attractor: np.ndarray) -> np.n
     rowptr = torch.from_numpy(np.concatenate([[0], np.cumsum(degree)]))
     arcs = torch.from_numpy(number[row[among]].astype(np.int32))
     system = components(rowptr, arcs, symmetric=False).numpy()
-    place = np.argsort(np.argsort(-np.bincount(system), kind="stable"))
-    ordered: np.ndarray = place[system]
-    return ordered
+    rank: np.ndarray = np.argsort(np.argsort(-np.bincount(system), kind="stable"))[system]
+    return rank
 
 
 def _only(
     column: np.ndarray, row: np.ndarray, head: np.ndarray, system: np.ndarray, n: int
 ) -> np.ndarray | None:
-    """The system of each vertex if every vertex reaches exactly one; otherwise None.
-
-    Along the arcs, the lowest and the highest of the systems that each vertex reaches spread; the
-    two are the same if there is only one.
-    """
+    """The system of each vertex if every vertex reaches exactly one; otherwise None. Along the
+    arcs, the lowest and the highest of the systems that each vertex reaches spread; the two are the
+    same if there is only one."""
     begin = np.searchsorted(column, np.arange(n + 1))
     if (begin[1:] == begin[:-1]).any():
         return None
@@ -161,41 +139,33 @@ def _only(
     return lowest if np.array_equal(lowest, highest) else None
 
 
-def _matrix(column: np.ndarray, row: np.ndarray, n: int) -> scipy.sparse.csr_array:
-    """bool [n, n]: entry (j, i) is True if there is an arc from j to i."""
-    import scipy.sparse
-
-    return scipy.sparse.csr_array((np.ones(len(row), bool), (column, row)), shape=(n, n))
-
-
 def _membership(
-    arcs: scipy.sparse.csr_array, attractor: np.ndarray, system: np.ndarray, n: int
+    column: np.ndarray, row: np.ndarray, attractor: np.ndarray, system: np.ndarray
 ) -> scipy.sparse.csr_array:
     """bool [n, clusters]: the clusters of each vertex, the systems first."""
     import scipy.sparse.csgraph
 
-    head, systems = np.flatnonzero(attractor), int(system.max(initial=-1)) + 1
-    own = scipy.sparse.csr_array(
-        (np.ones(len(head), bool), (head, system)), shape=(n, systems), dtype=bool
-    )
-    reached, before = own, -1
+    def matrix(row: np.ndarray, column: np.ndarray, columns: int) -> scipy.sparse.csr_array:
+        ones = np.ones(len(row), bool)
+        return scipy.sparse.csr_array((ones, (row, column)), shape=(len(attractor), columns))
+
+    systems = int(system.max(initial=-1)) + 1
+    arcs = matrix(column, row, len(attractor))
+    heads = matrix(np.flatnonzero(attractor), system, systems)
+    ends, before = heads, -1
     for _ in range(_DEEPEST):
-        if reached.nnz == before:
+        if ends.nnz == before:
             break
-        before = reached.nnz
-        reached = (arcs @ reached + own).astype(bool)
-    rest = ~attractor
-    kept = scipy.sparse.csr_array(reached.multiply(rest[:, None])) + own
-    lost = np.flatnonzero(np.diff(kept.tocsr().indptr) == 0)
-    extra, part = scipy.sparse.csgraph.connected_components(arcs[lost][:, lost], directed=False)
-    found = kept.tocoo()
-    row = np.concatenate([found.row, lost])
-    cluster = np.concatenate([found.col, systems + part])
-    made = scipy.sparse.csr_array(
-        (np.ones(len(row), bool), (row, cluster)), shape=(n, systems + extra)
-    )
-    made.sort_indices()
-    return made
+        before = ends.nnz
+        ends = (arcs @ ends + heads).astype(bool)
+    members = scipy.sparse.csr_array(ends.multiply(~attractor[:, None])) + heads
+    rest = np.flatnonzero(np.diff(members.tocsr().indptr) == 0)
+    extra, part = scipy.sparse.csgraph.connected_components(arcs[rest][:, rest], directed=False)
+    members = members.tocoo()
+    vertex = np.concatenate([members.row, rest])
+    membership = matrix(vertex, np.concatenate([members.col, systems + part]), systems + extra)
+    membership.sort_indices()
+    return membership
 
 
 def _split(
@@ -203,29 +173,27 @@ def _split(
 ) -> np.ndarray:
     """Forms a cluster for every combination of clusters."""
     cluster = cluster.copy()
-    known: dict[tuple[int, ...], int] = {}
+    numbers: dict[tuple[int, ...], int] = {}
     begin = membership.indptr
     for v in several.tolist():
         key = tuple(membership.indices[begin[v] : begin[v + 1]].tolist())
-        cluster[v] = membership.shape[1] + known.setdefault(key, len(known))
+        cluster[v] = membership.shape[1] + numbers.setdefault(key, len(numbers))
     return cluster
 
 
-def _ordered(
+def _order(
     vertex: np.ndarray, cluster: np.ndarray, graph: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Label per vertex, members and offsets, given pairs (vertex, cluster) in any numbering."""
-    known, cluster = np.unique(cluster, return_inverse=True)
-    n = len(graph)
-    size = np.bincount(cluster, minlength=len(known))
-    lowest = np.full(len(known), n, np.int64)
+    cluster = np.unique(cluster, return_inverse=True)[1]
+    n, size = len(graph), np.bincount(cluster)
+    lowest = np.full(len(size), n, np.int64)
     np.minimum.at(lowest, cluster, vertex)
     order = np.lexsort((lowest, -size, graph[lowest]))
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     cluster = place[cluster]
-    arranged = np.lexsort((vertex, cluster))
-    label = np.full(n, len(known), np.int64)
+    label = np.full(n, len(size), np.int64)
     np.minimum.at(label, vertex, cluster)
     offset = np.concatenate([[0], np.cumsum(size[order])])
-    return label, vertex[arranged].astype(np.int64), offset
+    return label, vertex[np.lexsort((vertex, cluster))].astype(np.int64), offset

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,11 +12,11 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run, computes
-from torchcent.clustering import _batch, _interpret, _plan, _quality, _ranks, _run
+from torchcent.clustering import _batch, _interpret, _plan, _quality, _run
 from torchcent.clustering import _check as check_mcl
-from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
-from torchcent.clustering._prepare import Prepared, prepare
-from torchcent.clustering._rules import Prune
+from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance, labels_of
+from torchcent.clustering._prepare import prepare
+from torchcent.clustering._rules import Limits, Prune
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs
 from torchcent.runtime import _memory
@@ -120,30 +121,30 @@ def mcl(
     ranks = group_of(run.group)
     with agreed(ranks):
         rate = check_mcl.inflation(inflation)
-        limits = _run.Limits(check_mcl.chaos(chaos), check_mcl.max_iter(max_iter))
-        treat = check_mcl.overlap(overlap)
+        limits = check_mcl.limits(chaos, max_iter)
+        check.choice(overlap, "overlap", _interpret.OVERLAPS)
         check.flag(return_flow, "return_flow")
-        prepared = prepare(
+        setup = prepare(
             edge_index, edge_weight, expansion=expansion, loops=loops, prune=prune,
             num_nodes=num_nodes, directed=directed, run=run, batch=batch,
         )  # fmt: skip
-        rules, how, room = prepared.rules, prepared.engine, run.memory
-        graphs = prepared.graph.ptr
-        if graphs is not None and ranks is not None:
+        ptr = setup.graph.ptr
+        if ptr is not None and ranks is not None:
             raise ValueError(
                 "Run(group=) does not go with batch=: give each rank some of the graphs"
             )
-    if graphs is not None:
+    if ptr is not None:
         result = _batch.run(
-            prepared.take(), graphs, rules=rules, inflation=rate, limits=limits, engine=how,
-            memory=room, progress=run.progress,
+            setup.take(), ptr, setup.rules, rate, limits, engine=setup.engine, memory=run.memory,
+            progress=run.progress,
         )  # fmt: skip
     else:
-        plan = _ranks.plan(ranks, prepared.flow, rules, how, room, (rate, limits, treat))
-        result = _run.run(prepared.take(), rules, rate, limits, plan, run.progress, group=ranks)
+        plan = setup.plan(ranks, run, (rate, limits, overlap))
+        rules = setup.rules
+        result = _run.run(setup.take(), rules, rate, limits, plan, run.progress, group=ranks)
     with agreed(ranks):
-        _run.warn_if_stuck(result, limits, prepared.one_way)
-        return _clustering(result, rate, treat, return_flow, graphs)
+        _run.warn_if_stuck(result, limits, setup.one_way)
+        return _clustering(result, rate, overlap, return_flow, ptr)
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,10 +184,9 @@ class MclSweep:
                 else f"{row[k]:.5f}" for k in row
             ])  # fmt: skip
         width = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
+        return "\n".join(
             "  ".join(cell.rjust(w) for cell, w in zip(row, width, strict=True)) for row in cells
-        ]
-        return "\n".join(lines)
+        )
 
 
 @computes("engine", "group", searches=True)
@@ -228,29 +228,39 @@ def mcl_sweep(
     ranks = group_of(run.group)
     with agreed(ranks):
         rates = check_mcl.inflations(inflations)
-        limits = _run.Limits(check_mcl.chaos(chaos), check_mcl.max_iter(max_iter))
-        treat = check_mcl.overlap(overlap)
-        prepared = prepare(
+        limits = check_mcl.limits(chaos, max_iter)
+        check.choice(overlap, "overlap", _interpret.OVERLAPS)
+        setup = prepare(
             edge_index, edge_weight, expansion=expansion, loops=loops, prune=prune,
             num_nodes=num_nodes, directed=directed, run=run,
         )  # fmt: skip
-        flow, rules, room = prepared.flow, prepared.rules, run.memory
-    plan = _ranks.plan(ranks, flow, rules, prepared.engine, room, (rates, limits, treat))
-    shared = _run.expand(flow, rules, plan, run.progress, ranks)
+    rules, plan = setup.rules, setup.plan(ranks, run, (rates, limits, overlap))
+    once = Limits(math.inf, 1)  # the first expansion, with pruning, of all inflations
+    first = _run.run(setup.flow, rules, 1.0, once, plan, run.progress, group=ranks)
     clusterings: list[Clustering] = []
     table = []
     for rate in rates:
         result = _run.run(
-            shared.flow, rules, inflation=rate, limits=limits, plan=plan, progress=run.progress,
-            expanded=shared, group=ranks,
-        )  # fmt: skip
-        result.engines = shared.engines[:1] + [
-            change for change in result.engines if change[0] != shared.engines[0][0]
+            first.flow, rules, rate, limits, plan, run.progress, first=first, group=ranks
+        )
+        result.engines = first.engines[:1] + [
+            change for change in result.engines if change[0] != first.engines[0][0]
         ]
         with agreed(ranks):
-            _run.warn_if_stuck(result, limits, prepared.one_way)
-            clusterings.append(_clustering(result, rate, treat, False))
-            table.append(_row(prepared, clusterings))
+            _run.warn_if_stuck(result, limits, setup.one_way)
+            last = _clustering(result, rate, overlap, False)
+            clusterings.append(last)
+            size = last.sizes
+            table.append({
+                "inflation": last.inflation,
+                "clusters": last.num_clusters,
+                "largest": int(size[0]) if len(size) else 0,
+                "singletons": int((size == 1).sum()),
+                **_quality.fit(setup.flow, setup.graph, setup.similarity, last.labels),
+                "distance": clustering_distance(*clusterings[-2:]).distance
+                if clusterings[1:]
+                else 0,
+            })  # fmt: skip
     return MclSweep(rates, clusterings, table)
 
 
@@ -287,28 +297,26 @@ def clustering_quality(
         >>> quality["modularity"], round(quality["area_fraction"], 4)
         (0.0, 0.3333)
     """
-    from torchcent.clustering._clustering import _labels
-
-    labels = _labels(clustering)
+    labels = labels_of(clustering)
     if not isinstance(edge_index, Graph):
         edge_index, num_nodes, directed, edge_weight, *_ = as_arcs(
             edge_index, num_nodes, directed, edge_weight
         )
     if num_nodes is None and not isinstance(edge_index, Graph):
         num_nodes = labels.numel()
-        given = check.edge_index(edge_index)
-        highest = int(given.max()) if given.numel() else -1
+        arcs = check.edge_index(edge_index)
+        highest = int(arcs.max()) if arcs.numel() else -1
         if highest >= num_nodes:
             raise ValueError(
                 f"clustering has {num_nodes} labels, but edge_index contains vertex id {highest}"
             )
-    prepared = prepare(
+    setup = prepare(
         edge_index, edge_weight, expansion=2, loops="max", prune=None, num_nodes=num_nodes,
         directed=directed, run=DEFAULT,
     )  # fmt: skip
-    check_mcl.same_size(labels.numel(), prepared.flow.num_nodes)
-    label = torch.unique(labels.to(prepared.flow.device), return_inverse=True)[1]
-    return _quality.fit(prepared.flow, prepared.graph, prepared.similarity, label)
+    check_mcl.same_size(labels.numel(), setup.flow.num_nodes)
+    label = torch.unique(labels.to(setup.flow.device), return_inverse=True)[1]
+    return _quality.fit(setup.flow, setup.graph, setup.similarity, label)
 
 
 @computes("engine", searches=True)
@@ -333,64 +341,38 @@ def explain_mcl(
         >>> torchcent.explain_mcl(everybody).engine
         'dense'
     """
-    prepared = prepare(
+    setup = prepare(
         edge_index, edge_weight, expansion=expansion, loops=loops, prune=prune,
         num_nodes=num_nodes, directed=directed, run=run,
     )  # fmt: skip
-    return _plan.plan(prepared.flow, prepared.rules, prepared.engine, run.memory)
+    return setup.plan(None, run, None)
 
 
 def _clustering(
-    result: _run.Outcome,
-    inflation: float,
-    overlap: str,
-    return_flow: bool,
+    result: _run.Outcome, inflation: float, overlap: str, return_flow: bool,
     ptr: Tensor | None = None,
-) -> Clustering:
-    flow = result.flow
-    graph = None
+) -> Clustering:  # fmt: skip
+    flow, graph = result.flow, None
     if ptr is not None:
         graph = np.repeat(np.arange(ptr.numel() - 1), ptr.diff().cpu().numpy())
-    found = _interpret.interpret(flow, overlap, graph)
+    parts = _interpret.interpret(flow, overlap, graph)
 
-    def there(array: object) -> Tensor:
+    def there(array: np.ndarray) -> Tensor:
         return torch.as_tensor(array, dtype=torch.int64, device=flow.device)
 
-    kept = None
+    matrix = None
     if return_flow:
-        colptr, row, value = flow.packed()
-        kept = torch.sparse_csc_tensor(
-            colptr, row, value, (flow.num_nodes,) * 2, device=value.device
-        )
+        matrix = torch.sparse_csc_tensor(*flow.packed(), (flow.num_nodes,) * 2, device=flow.device)
+    cluster_ptr = None
+    if ptr is not None:
+        cluster_ptr = there(np.searchsorted(parts.graph, np.arange(ptr.numel())))
     first, *others = result.engines or [("none", 1)]
     engine = ", ".join([first[0], *(f"{name} from iteration {at}" for name, at in others)])
     return Clustering(
-        there(found.label),
-        there(found.attractors),
-        overlaps=there(found.overlaps),
+        there(parts.label), there(parts.attractors), there(parts.overlaps),
         iterations=len(result.summaries),
         chaos_history=tuple(summary.chaos for summary in result.summaries),
-        converged=result.converged,
-        inflation=inflation,
-        engine=engine,
-        flow=kept,
-        _members=there(found.members),
-        _offset=tuple(found.offset.tolist()),
-        cluster_ptr=None
-        if ptr is None
-        else there(np.searchsorted(found.graph, np.arange(ptr.numel()))),
-    )
-
-
-def _row(prepared: Prepared, clusterings: list[Clustering]) -> dict[str, float]:
-    last = clusterings[-1]
-    size = last.sizes
-    row: dict[str, float] = {
-        "inflation": last.inflation,
-        "clusters": last.num_clusters,
-        "largest": int(size[0]) if len(size) else 0,
-        "singletons": int((size == 1).sum()),
-    }
-    row |= _quality.fit(prepared.flow, prepared.graph, prepared.similarity, last.labels)
-    row["distance"] = clustering_distance(*clusterings[-2:]).distance if clusterings[1:] else 0
-    return row
+        converged=result.converged, inflation=inflation, engine=engine, flow=matrix,
+        _members=there(parts.members), _offset=tuple(parts.offset.tolist()),
+        cluster_ptr=cluster_ptr,
+    )  # fmt: skip

@@ -29,85 +29,77 @@ Compute = Callable[[Flow, Share, int], tuple[Flow, Tensor] | None]
 
 
 def iterate(
-    flow: Flow, rules: Rules, compute: Compute, room: int, device: torch.device, consecutive: bool
+    flow: Flow, rules: Rules, compute: Compute, space: int, device: torch.device, consecutive: bool
 ) -> tuple[Flow, Tensor] | None:
-    """The next flow, which is stored, and its summary; None if a piece does not fit.
-
-    Args:
-        flow: on the device or on the host.
-        room: bytes for a piece, and for the columns that it takes with it.
-        consecutive: whether shares are consecutive columns (`_rules.columns_of`).
-    """
+    """The next flow, which is stored, and its summary; None if a piece does not fit in the space,
+    with the columns that it takes with it. The flow is on the device or on the host."""
     most = step_memory(flow, rules)
     if consecutive:
-        return _of_columns(flow, rules, most, compute, room, device)
+        return _of_columns(flow, rules, most, compute, space, device)
     batches = math.ceil(flow.num_nodes / COLUMNS)
-    parts = min(math.ceil(COPIES * ENTRY * int(most.sum()) / max(room, 1)), batches)
+    parts = min(math.ceil(COPIES * ENTRY * int(most.sum()) / max(space, 1)), batches)
     while True:
-        found = _of_shares(flow, parts, compute, room // COPIES)
-        if found is not None or parts == batches:
-            return found
+        result = _of_shares(flow, parts, compute, space // COPIES)
+        if result is not None or parts == batches:
+            return result
         parts = min(2 * parts, batches)  # shares are equal in products, not in entries
 
 
-def _of_shares(flow: Flow, parts: int, compute: Compute, room: int) -> tuple[Flow, Tensor] | None:
-    store, told = _Files(flow.num_nodes), []
+def _of_shares(flow: Flow, parts: int, compute: Compute, space: int) -> tuple[Flow, Tensor] | None:
+    store = _Files(flow.num_nodes)
     for part in range(parts):
-        found = compute(flow, (part, part + 1, parts), room)
-        if found is None:
+        result = compute(flow, (part, part + 1, parts), space)
+        if result is None:
             return None
-        store.add(found[0])
-        told.append(found[1])
-    return store.flow(), _tensor.combine(torch.stack(told))
+        store.add(*result)
+    return store.flow(), _tensor.combine(torch.stack(store.summaries))
 
 
 def _of_columns(
-    flow: Flow, rules: Rules, most: Tensor, compute: Compute, room: int, device: torch.device
+    flow: Flow, rules: Rules, most: Tensor, compute: Compute, space: int, device: torch.device
 ) -> tuple[Flow, Tensor] | None:
-    n = flow.num_nodes
-    store, told = _Host(n), []
-    held = flow.compact().to(torch.device("cpu"))
-    for first, last in _ranges(held, rules, most.cpu(), room, 0, n):
-        taken = _taken(held, _needed(held, rules, first, last)).to(device)
-        found = compute(taken, (first, last, n), room - taken.nbytes)
-        if found is None:
+    n, host = flow.num_nodes, torch.device("cpu")
+    store, flow = _Host(n), flow.compact().to(host)
+    for first, last in _ranges(flow, rules, most.cpu(), space, 0, n):
+        part = _only(flow, _columns(flow, rules, first, last)).to(device)
+        result = compute(part, (first, last, n), space - part.nbytes)
+        if result is None:
             return None
-        store.add(found[0].compact().to(torch.device("cpu")))
-        told.append(found[1])
-    return store.flow(), _tensor.combine(torch.stack(told))
+        store.add(result[0].compact().to(host), result[1])
+    return store.flow(), _tensor.combine(torch.stack(store.summaries))
 
 
 def _ranges(
-    flow: Flow, rules: Rules, most: Tensor, room: int, first: int, last: int
+    flow: Flow, rules: Rules, most: Tensor, space: int, first: int, last: int
 ) -> Iterator[tuple[int, int]]:
-    """Cuts columns into ranges that fit: half of the room is for new columns, half for old."""
+    """Cuts columns into ranges that fit: half of the space is for new columns, half for old."""
     if last - first > 1:
-        fits = COPIES * ENTRY * int(most[first:last].sum()) <= room // 2
+        fits = COPIES * ENTRY * int(most[first:last].sum()) <= space // 2
         if fits:
-            entries = int(flow.length[_needed(flow, rules, first, last)].sum())
-            fits = ENTRY * entries + flow.begin.nbytes + flow.length.nbytes <= room // 2
+            entries = int(flow.length[_columns(flow, rules, first, last)].sum())
+            fits = ENTRY * entries + flow.begin.nbytes + flow.length.nbytes <= space // 2
         if not fits:
             middle = (first + last) // 2
-            yield from _ranges(flow, rules, most, room, first, middle)
-            yield from _ranges(flow, rules, most, room, middle, last)
+            yield from _ranges(flow, rules, most, space, first, middle)
+            yield from _ranges(flow, rules, most, space, middle, last)
             return
     yield first, last
 
 
-def _needed(flow: Flow, rules: Rules, first: int, last: int) -> Tensor:
+def _columns(flow: Flow, rules: Rules, first: int, last: int) -> Tensor:
     """bool [n]: columns that the expansion of [first, last) reads."""
-    needed = torch.zeros(flow.num_nodes, dtype=torch.bool, device=flow.device)
-    needed[first:last] = True
-    needed[flow.row[flow.places(slice(first, last))]] = True
+    columns = torch.zeros(flow.num_nodes, dtype=torch.bool, device=flow.device)
+    columns[first:last] = True
+    columns[flow.row[flow.places(slice(first, last))]] = True
     for _ in range(rules.expansion - 2):
-        needed[_taken(flow, needed).row] = True
-    return needed
+        columns[_only(flow, columns).row] = True
+    return columns
 
 
-def _taken(flow: Flow, needed: Tensor) -> Flow:
+def _only(flow: Flow, columns: Tensor) -> Flow:
     """The flow without the entries of other columns."""
-    length = torch.where(needed, flow.length, 0)
-    place = flow.places(torch.nonzero(needed).flatten())
+    length = torch.where(columns, flow.length, 0)
+    place = flow.places(torch.nonzero(columns).flatten())
     return Flow(pointers(length)[:-1].contiguous(), length, flow.row[place], flow.value[place])
 
 
@@ -118,11 +110,13 @@ class _Store:
         self.begin = torch.zeros(n, dtype=torch.int64, device="cpu")
         self.length = torch.zeros(n, dtype=torch.int32, device="cpu")
         self.entries = 0
+        self.summaries: list[Tensor] = []
 
-    def add(self, piece: Flow) -> None:
+    def add(self, piece: Flow, summary: Tensor) -> None:
         self.begin += torch.where(piece.length > 0, piece.begin + self.entries, 0)
         self.length += piece.length
         self.entries += piece.row.numel()
+        self.summaries.append(summary)
         self.keep(piece.row, piece.value)
 
     def keep(self, row: Tensor, value: Tensor) -> None:
@@ -154,9 +148,9 @@ class _Files(_Store):
             file.write(part.numpy().data)
 
     def flow(self) -> Flow:
-        mapped = []
+        arrays = []
         for file, kind in zip(self.files, (np.int32, np.float32), strict=True):
             file.flush()
-            mapped.append(torch.from_numpy(np.memmap(file, kind, "r+", shape=(self.entries,))))
+            arrays.append(torch.from_numpy(np.memmap(file, kind, "r+", shape=(self.entries,))))
             file.close()
-        return Flow(self.begin, self.length, *mapped)
+        return Flow(self.begin, self.length, *arrays)

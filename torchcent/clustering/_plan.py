@@ -18,11 +18,10 @@ OPERATOR = "mcl_iterate"
 # size up to which only the overhead of a call matters. On the CPU, the fused engine breaks even at
 # 2 for full matrices and at 4 to 9 for matrices of density 1/3. On an H200, fused columns reach
 # 4.4e11 products per second and float32 matrices 2.5e13.
-_Key = tuple[str, str]
-GEMM_GAIN: dict[_Key, float] = {
+GEMM_GAIN: dict[tuple[str, str], float] = {
     ("cpu", "fused"): 4, ("cpu", "tensor"): 400, ("cuda", "fused"): 50, ("cuda", "tensor"): 4000,
 }  # fmt: skip
-SMALL: dict[_Key, int] = {
+SMALL: dict[tuple[str, str], int] = {
     ("cpu", "fused"): 0, ("cpu", "tensor"): 96, ("cuda", "fused"): 1024, ("cuda", "tensor"): 1024,
 }  # fmt: skip
 # Bytes of the dense engine per entry of [n, n]: the flow, its power, and the arrays of pruning.
@@ -89,44 +88,37 @@ class MclPlan:
 def plan(
     flow: Flow, rules: Rules, engine: str, memory: int | None, ranks: tuple[int, int] | None = None
 ) -> MclPlan:
-    """The plan of a run that starts from this flow.
-
-    Args:
-        ranks: the number of ranks that share it, and the limit that they have agreed on.
-
-    Raises:
-        MemoryError: the run does not fit; the message gives the need and the limit.
-        ValueError: the engine cannot run on this device.
+    """The plan of a run that starts from this flow; `ranks`: the number of ranks that share it, and
+    their limit. MemoryError if it does not fit, ValueError if the engine cannot run on this device.
     """
     count, limit = (1, _memory.budget(memory, flow.device)) if ranks is None else ranks
     n, work = flow.num_nodes, products(flow, rules.expansion)
     most = step_memory(flow, rules)
     expanded = int(most.sum())
     largest = max(flow.nbytes, _pieces.ENTRY * expanded)
-    chosen, reason = _choose(flow, engine, work, limit - largest)
-    each, slack, overhead = _needed(chosen, flow)
-    needed = largest + each * expanded + slack + overhead
+    name, reason = _choose(flow, engine, work, limit - largest)
+    each, slack, overhead = _bytes(name, flow)
+    need = largest + each * expanded + slack + overhead
     pieces = 1
     if count > 1:  # the share of a rank beside the whole
-        needed += each * -(-expanded // count)
-    elif needed > limit and chosen == "fused" and ranks is None:
-        fixed = flow.nbytes + beside_pieces(flow.device, n)
+        need += each * -(-expanded // count)
+    elif need > limit and name == "fused" and ranks is None:
+        base = flow.nbytes + beside_pieces(flow.device, n)
         copies = _pieces.COPIES * _pieces.ENTRY
         least = copies * _pieces.COLUMNS * (int(most.max()) if n else 0)
-        needed = min(needed, fixed + least)
-        if needed <= limit:
-            pieces = max(-(-copies * expanded // max(limit - fixed, 1)), 1)
-            needed = fixed + max(least, copies * -(-expanded // pieces))
-    made = MclPlan(
-        chosen, reason, device=flow.device, num_nodes=n, entries=flow.entries, products=int(work),
+        need = min(need, base + least)
+        if need <= limit:
+            pieces = max(-(-copies * expanded // max(limit - base, 1)), 1)
+            need = base + max(least, copies * -(-expanded // pieces))
+    if need > limit:
+        what = f"mcl with engine={name!r}, up to {expanded:,} entries after the first expansion,"
+        raise _memory.refuse(what, need, limit, memory)
+    return MclPlan(
+        name, reason, device=flow.device, num_nodes=n, entries=flow.entries, products=int(work),
         expanded=expanded, threads=torch.get_num_threads() if flow.device.type == "cpu" else 0,
-        memory=needed, memory_limit=limit, overhead=overhead,
+        memory=need, memory_limit=limit, overhead=overhead,
         may_switch=engine == "auto" and DENSE_BYTES * n * n + flow.nbytes <= limit, pieces=pieces,
     )  # fmt: skip
-    if needed > limit:
-        what = f"mcl with engine={chosen!r}, up to {expanded:,} entries after the first expansion,"
-        raise _memory.refuse(what, needed, limit, memory)
-    return made
 
 
 def beside_pieces(device: torch.device, n: int) -> int:
@@ -147,12 +139,10 @@ def products(flow: Flow, expansion: int = 2) -> float:
 
 
 def compiled(device: torch.device) -> bool:
-    """Whether there is a compiled operator for this device."""
     return _ops.has_kernel(OPERATOR, device)
 
 
 def sparse_engine(device: torch.device) -> str:
-    """The engine for sparse columns."""
     return "fused" if compiled(device) else "tensor"
 
 
@@ -162,7 +152,7 @@ def dense_pays(device: torch.device, n: int, work: float) -> bool:
     return n <= SMALL[key] or float(n) ** 3 < GEMM_GAIN[key] * work
 
 
-def _choose(flow: Flow, engine: str, work: float, room: int) -> tuple[str, str]:
+def _choose(flow: Flow, engine: str, work: float, space: int) -> tuple[str, str]:
     n, device = flow.num_nodes, flow.device
     if engine == "fused" and not compiled(device):
         raise ValueError(
@@ -173,7 +163,7 @@ def _choose(flow: Flow, engine: str, work: float, room: int) -> tuple[str, str]:
     if engine != "auto":
         return engine, "asked for"
     sparse = sparse_engine(device)
-    if DENSE_BYTES * n * n > room:
+    if DENSE_BYTES * n * n > space:
         return sparse, f"a matrix of {n:,} x {n:,} does not fit"
     if dense_pays(device, n, work):
         share = flow.entries / max(n * n, 1)
@@ -182,7 +172,7 @@ def _choose(flow: Flow, engine: str, work: float, room: int) -> tuple[str, str]:
     return sparse, why if sparse == "fused" else f"{why}; no compiled kernels for {device}"
 
 
-def _needed(engine: str, flow: Flow) -> tuple[int, int, int]:
+def _bytes(engine: str, flow: Flow) -> tuple[int, int, int]:
     """Bytes per entry of the next flow; maximum bytes unused; other bytes of an iteration."""
     n = flow.num_nodes
     if engine == "dense":

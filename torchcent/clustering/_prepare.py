@@ -6,17 +6,19 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from torchcent.check import _common as check
 from torchcent.check._run import Run
 from torchcent.clustering import _check as check_mcl
-from torchcent.clustering import _flow
+from torchcent.clustering import _flow, _plan, _ranks
 from torchcent.clustering._flow import Flow
 from torchcent.clustering._rules import Prune, Rules
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs, graph_of
+from torchcent.scale._group import Group
 
 
 @dataclass(eq=False)
-class Prepared:
+class Setup:
     graph: Graph
     similarity: Tensor
     flow: Flow
@@ -30,15 +32,20 @@ class Prepared:
         del self.flow, self.similarity, self.graph
         return flow
 
+    def plan(self, group: Group | None, run: Run, call: object) -> _plan.MclPlan:
+        """The plan, which is the same on all ranks; `call`: the other arguments, as in _ranks."""
+        return _ranks.plan(group, self.flow, self.rules, self.engine, run.memory, call)
+
 
 def prepare(
-    edge_index: GraphLike, edge_weight: WeightLike, expansion: int,
+    edge_index: GraphLike, edge_weight: WeightLike, *, expansion: int,
     loops: str | float | None, prune: Prune | None, num_nodes: int | None, directed: bool | None,
     run: Run, batch: Tensor | None = None,
-) -> Prepared:  # fmt: skip
+) -> Setup:  # fmt: skip
     rules = Rules(check_mcl.expansion(expansion), check_mcl.prune(prune))
-    kind, chosen = check_mcl.loops(loops), check_mcl.engine(run.engine.name)
-    ptr = None
+    kind = check_mcl.loops(loops)
+    engine = check.choice(run.engine.name, "engine", _plan.ENGINES)
+    ptr = weights = None
     if not isinstance(edge_index, Graph):
         edge_index, num_nodes, directed, edge_weight, batch, ptr, _ = as_arcs(
             edge_index, num_nodes, directed, edge_weight, batch
@@ -48,8 +55,7 @@ def prepare(
     weight = check_mcl.similarities(edge_index, edge_weight)
     graph = graph_of(edge_index, None, num_nodes, batch, directed, run, ptr=ptr)
     similarity = _flow.similarities(graph, weight)
-    own = None
     if kind is None and isinstance(edge_index, Tensor):
-        own = _flow.input_loops(edge_index, weight, graph.num_nodes)
-    flow = _flow.build(graph, similarity, kind, own)
-    return Prepared(graph, similarity, flow, rules, chosen, not graph.is_symmetric)
+        weights = _flow.input_loops(edge_index, weight, graph.num_nodes)
+    flow = _flow.build(graph, similarity, kind, weights)
+    return Setup(graph, similarity, flow, rules, engine, one_way=not graph.is_symmetric)

@@ -1,4 +1,4 @@
-"""Quality of a clustering, and the distance between two clusterings.
+"""Quality of a clustering.
 
 Efficiency, mass and area fraction follow van Dongen, "Performance criteria for graph clustering and
 Markov cluster experiments" (INS-R0012, 2000), on the stochastic flow with loops, as in ``clm
@@ -14,7 +14,6 @@ from torch import Tensor
 from torchcent.clustering._flow import Flow
 from torchcent.engines._tensor._scatter import scatter_sum
 from torchcent.graph import Graph, _csr
-from torchcent.runtime import _small
 
 FIGURES = ("efficiency", "modularity", "mass_fraction", "area_fraction")
 
@@ -35,22 +34,18 @@ def fit(flow: Flow, graph: Graph, similarity: Tensor, label: Tensor) -> dict[str
 
 
 def _efficiency(flow: Flow, label: Tensor) -> tuple[float, float]:
-    """Efficiency and mass fraction, as means over the vertices.
-
-    Vertex v of cluster P has flow p with support S and centre c = sum p^2. Its efficiency is
-    1 - (|P| - p(P) / c + p(not P) / c) / |P or S|.
-    """
+    """Efficiency and mass fraction, as means over the vertices. Vertex v of cluster P has flow p
+    with support S and centre c = sum p^2. Its efficiency is 1 - (|P| - p(P) / c + p(not P) / c) /
+    |P or S|."""
     n = flow.num_nodes
-    colptr, row, value = flow.packed()
-    column = _small.repeat_interleave(torch.arange(n, device=flow.device), colptr.diff())
-    value = value.double()
+    _, row, value = flow.packed()
+    column, value = flow.columns(), value.double()
     inside = label[row] == label[column]
     center = scatter_sum(value * value, column, n)
     within = scatter_sum(value * inside, column, n)
     beyond = scatter_sum(value * ~inside, column, n)
-    shared = torch.bincount(column[inside], minlength=n)
     size = torch.bincount(label)[label]
-    union = size + flow.length.long() - shared
+    union = size + flow.length.long() - torch.bincount(column[inside], minlength=n)
     each = 1 - (size - (within - beyond) / center) / union
     return float(each.mean()), float(within.mean())
 
@@ -66,17 +61,3 @@ def _modularity(graph: Graph, similarity: Tensor, label: Tensor) -> float:
     out = scatter_sum(similarity, label[tail], count) / total
     into = scatter_sum(similarity, label[head], count) / total
     return inside / total - float((out * into).sum())
-
-
-def split_join(first: Tensor, second: Tensor) -> tuple[int, int]:
-    """Vertices that must leave their cluster in each clustering to reach the meet of the two."""
-    n = first.numel()
-    if n == 0:
-        return 0, 0
-    columns = int(second.max()) + 1
-    pair, count = torch.unique(first * columns + second, return_counts=True)
-    best = []
-    for label in (pair // columns, pair % columns):
-        largest = count.new_zeros(int(label.max()) + 1)
-        best.append(n - int(largest.scatter_reduce_(0, label, count, "amax").sum()))
-    return best[0], best[1]

@@ -22,27 +22,21 @@ from torchcent.scale._group import Group, agreed
 def plan(
     group: Group | None, flow: Flow, rules: Rules, engine: str, memory: int | None, call: object
 ) -> _plan.MclPlan:
-    """The plan of a run, which is the same on all ranks.
-
-    Args:
-        call: the other arguments, in which ranks must not differ.
-
-    Raises:
-        MemoryError: the run does not fit.
-        ValueError: the ranks were called with different arguments.
-    """
+    """The plan of a run, which is the same on all ranks; `call`: the other arguments. ValueError if
+    ranks were called with different ones, MemoryError if the run does not fit."""
     if group is None:
         return _plan.plan(flow, rules, engine, memory)
-    about = (flow.num_nodes, flow.entries, rules, engine, call)
-    limit = _limit(group, memory, flow.device, repr(about))
+    limit = _limit(
+        group, memory, flow.device, repr((flow.num_nodes, flow.entries, rules, engine, call))
+    )
     with agreed(group):
         return _plan.plan(flow, rules, engine, memory, (group.size, limit))
 
 
 def _limit(group: Group, memory: int | None, device: torch.device, call: str) -> int:
     """Bytes that each rank may use. Of the free memory of a host, its ranks share half."""
-    own = _memory.budget(memory, device)
-    ranks = group.all_gather((socket.gethostname(), own, memory, call))
+    budget = _memory.budget(memory, device)
+    ranks = group.all_gather((socket.gethostname(), budget, memory, call))
     for rank, (*_, limit, other) in enumerate(ranks):
         if (limit, other) != ranks[0][2:]:
             raise ValueError(
@@ -52,8 +46,8 @@ def _limit(group: Group, memory: int | None, device: torch.device, call: str) ->
     if memory is not None:
         return memory
     hosts = [host for host, *_ in ranks]
-    shared = device.type == "cpu"
-    least: int = min(free // (hosts.count(host) if shared else 1) for host, free, *_ in ranks)
+    on_cpu = device.type == "cpu"
+    least: int = min(free // (hosts.count(host) if on_cpu else 1) for host, free, *_ in ranks)
     return least
 
 
@@ -69,26 +63,22 @@ def share_of(group: Group, flow: Flow, consecutive: bool) -> Share:
 
 
 def exchange(
-    group: Group, own: Flow, told: Tensor, room: int, refuse: Callable[[], MemoryError]
+    group: Group, part: Flow, summary: Tensor, space: int, refuse: Callable[[], MemoryError]
 ) -> tuple[Flow, Tensor]:
-    """The flow of the columns of all ranks, those of a rank together; and its summary.
-
-    Args:
-        own: a compact flow, which is overwritten; columns of other ranks are empty.
-        room: bytes for it and the result.
-    """
-    count = torch.tensor([own.row.numel()], dtype=torch.float64, device="cpu")
-    known = group.rows(torch.cat([count, told]))
-    counts = [int(count) for count in known[:, 0].tolist()]
+    """The flow of the columns of all ranks, those of a rank together, and its summary. `part` is
+    compact, and is overwritten; `space`: bytes for it and the result."""
+    count = torch.tensor([part.row.numel()], dtype=torch.float64, device="cpu")
+    rows = group.rows(torch.cat([count, summary]))
+    counts = [int(count) for count in rows[:, 0].tolist()]
     total = sum(counts)
     with group.agreed():
-        if own.nbytes + _pieces.ENTRY * total > room:
+        if part.nbytes + _pieces.ENTRY * total > space:
             raise refuse()
         before = sum(counts[: group.rank])
-        begin = torch.where(own.length > 0, own.begin + before, 0)
-        row, value = own.row.new_empty(total), own.value.new_empty(total)
+        begin = torch.where(part.length > 0, part.begin + before, 0)
+        row, value = part.row.new_empty(total), part.value.new_empty(total)
     group.sum(begin)
-    length = group.sum(own.length)
-    group.fill(row, counts, own.row)
-    group.fill(value, counts, own.value)
-    return Flow(begin, length, row, value), _tensor.combine(known[:, 1:])
+    length = group.sum(part.length)
+    group.fill(row, counts, part.row)
+    group.fill(value, counts, part.value)
+    return Flow(begin, length, row, value), _tensor.combine(rows[:, 1:])

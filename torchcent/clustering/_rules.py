@@ -17,14 +17,9 @@ from torchcent.clustering._flow import Flow
 _BELOW = 0.99999
 # P, S, R of mcl's resource schemes 1 to 7; recovery is always tried below 90 % of the mass.
 _SCHEMES = (
-    (3000, 400, 500),
-    (4000, 500, 600),
-    (5000, 600, 700),
-    (6000, 700, 800),
-    (7000, 800, 900),
-    (10000, 1100, 1400),
-    (10000, 1200, 1600),
-)
+    (3000, 400, 500), (4000, 500, 600), (5000, 600, 700), (6000, 700, 800), (7000, 800, 900),
+    (10000, 1100, 1400), (10000, 1200, 1600),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -71,15 +66,16 @@ class Prune:
             if isinstance(value, bool) or not isinstance(value, Integral):
                 raise TypeError(f"Prune: {name} must be an int, got {shortened(value)}")
             if not 0 <= int(value) < 2**31:
-                said = shortened(value)
-                raise ValueError(f"Prune: {name} must be in [0, 2^31), got {said}; 0 is off")
+                raise ValueError(
+                    f"Prune: {name} must be in [0, 2^31), got {shortened(value)}; 0 is off"
+                )
             object.__setattr__(self, name, int(value))
 
     @classmethod
     def scheme(cls, number: int) -> Prune:
         """mcl's resource schemes 1 to 7; higher schemes are more accurate and more expensive."""
-        known = isinstance(number, Integral) and not isinstance(number, bool)
-        if not known or not 1 <= int(number) <= len(_SCHEMES):
+        whole = isinstance(number, Integral) and not isinstance(number, bool)
+        if not whole or not 1 <= int(number) <= len(_SCHEMES):
             raise ValueError(f"scheme must be 1 to {len(_SCHEMES)}, got {shortened(number)}")
         limit, select, recover = _SCHEMES[number - 1]
         return cls(_BELOW / limit, select, recover)
@@ -133,35 +129,32 @@ class Rules:
 
     def arguments(self, inflation: float) -> tuple[int, float, float, int, int, float]:
         """expansion, inflation, threshold, select, recover, mass; 0 disables a rule."""
-        off = self.prune or Prune(0.0, 0, 0, 0.0)
-        return (
-            self.expansion, inflation, off.threshold, off.select, off.recover, off.mass,
-        )  # fmt: skip
+        prune = self.prune or Prune(0.0, 0, 0, 0.0)
+        return self.expansion, inflation, prune.threshold, prune.select, prune.recover, prune.mass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop."""
+
+    chaos: float
+    max_iter: int
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Summary of an iteration.
+    """Summary of an iteration."""
 
-    Attributes:
-        chaos: the maximum over the columns of (largest - sum of squares) x number of the entries
-            kept by pruning, before they are rescaled.
-        products: multiplications of the expansion.
-        kept: entries after pruning.
-        poor: columns that keep less than `Prune.mass`.
-        recovered, selected: columns in which entries were recovered, or limited to the largest.
-        mass: the smallest share of a column that pruning keeps.
-        total_mass: the sum of these shares.
-    """
-
+    # Maximum over the columns of (largest - sum of squares) x number of the entries that pruning
+    # keeps, before they are rescaled.
     chaos: float
-    products: int
-    kept: int
-    poor: int
-    recovered: int
-    selected: int
-    mass: float
-    total_mass: float
+    products: int  # multiplications of the expansion
+    entries: int  # after pruning
+    poor: int  # columns that keep less than Prune.mass
+    recovers: int  # columns in which entries are recovered
+    selects: int  # columns that are limited to their largest entries
+    mass: float  # the smallest share of a column that pruning keeps
+    total_mass: float  # the sum of these shares
 
     @staticmethod
     def of_no_columns() -> Tensor:
@@ -171,11 +164,8 @@ class Summary:
     @classmethod
     def of(cls, values: Tensor) -> Summary:
         chaos, *counts, least, total = values.tolist()
-        products, kept, poor, recovered, selected = map(int, counts)
-        return cls(
-            chaos, products, kept=kept, poor=poor, recovered=recovered, selected=selected,
-            mass=least, total_mass=total,
-        )  # fmt: skip
+        products, entries, poor, recovers, selects = map(int, counts)
+        return cls(chaos, products, entries, poor, recovers, selects, mass=least, total_mass=total)
 
 
 def step_memory(flow: Flow, rules: Rules) -> Tensor:

@@ -15,8 +15,8 @@ from tqdm import tqdm
 from torchcent.clustering import _engines, _plan, _tensor
 from torchcent.clustering._cycles import Cycles
 from torchcent.clustering._flow import Flow, from_packed, pointers
-from torchcent.clustering._rules import Rules, Summary
-from torchcent.runtime import _codes, _ops, _small
+from torchcent.clustering._rules import Limits, Rules, Summary
+from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import CANCEL, DONE
 from torchcent.runtime._watch import on_device, progress_bar, watched
 from torchcent.scale._group import Group, agreed
@@ -30,66 +30,43 @@ _FORMAT = "{desc}: {postfix} {percentage:3.0f}%|{bar}| {elapsed}"
 
 @dataclass(eq=False)
 class Outcome:
-    """The result of a run.
+    """The result of a run."""
 
-    Attributes:
-        flow: the last flow, inflated.
-        summaries: one for every iteration.
-        converged: whether the chaos fell below the limit, or the flow reached a fixed point above
-            it.
-        engines: (engine, first iteration) for every change of engine.
-        near: an order of the vertices in which neighbours are close to each other, or None.
-        period: after how many iterations the last flow repeats, if more than 1 and noticed; else 0.
-    """
-
-    flow: Flow
-    summaries: list[Summary] = field(default_factory=list)
-    converged: bool = False
+    flow: Flow  # the last, inflated
+    summaries: list[Summary] = field(default_factory=list)  # of every iteration
+    converged: bool = False  # to the limit, or to a fixed point above it
+    # (engine, first iteration) for every change of engine.
     engines: list[tuple[str, int]] = field(default_factory=list)
-    near: Tensor | None = None
-    period: int = 0
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When to stop."""
-
-    chaos: float
-    max_iter: int
+    near: Tensor | None = None  # an order of vertices in which neighbours are close to each other
+    period: int = 0  # after how many iterations the last flow repeats, if more than 1 and noticed
 
 
 def run(
     flow: Flow, rules: Rules, inflation: float, limits: Limits, plan: _plan.MclPlan,
-    progress: bool | None, expanded: Outcome | None = None, group: Group | None = None,
+    progress: bool | None, first: Outcome | None = None, group: Group | None = None,
 ) -> Outcome:  # fmt: skip
     """Iterates until the chaos is below its limit.
 
-    If `expanded` is given, its flow has already been expanded and pruned, and is inflated first.
+    `first`: the outcome of an expansion, whose flow is inflated first.
     The ranks of a group share each iteration, and all get the result.
     """
     quiet()
-    result = Outcome(flow, near=_near(flow) if expanded is None else expanded.near)
+    result = Outcome(flow, near=_near(flow) if first is None else first.near)
     if flow.num_nodes == 0:
         return Outcome(flow, [Summary.of(torch.zeros(8, device="cpu"))], True, [(plan.engine, 1)])
     control = _codes.control()
     if result.near is not None:
         control = torch.cat([control, result.near])
-    # A rank that was interrupted at any line could not tell the others.
+    # A rank that was interrupted at any line could not inform the others.
     quick = inline(plan.products, flow.device) and group is None
     ranks = 1 if group is None else group.size
     if group is not None and group.rank > 0:
         progress = False
-    bar = progress_bar(
-        -(-flow.num_nodes // ranks), f"mcl -I {inflation:g}", progress, quick, "columns",
-        bar_format=_FORMAT,
-    )  # fmt: skip
-    with bar:
-        loop = Loop(
-            result, rules, inflation=inflation, limits=limits, plan=plan, control=control, bar=bar,
-            group=group,
-        )  # fmt: skip
-        told = None if expanded is None else expanded.summaries[0]
-        work = on_device(lambda: loop.iterate(told), flow.device)
+    columns, title = -(-flow.num_nodes // ranks), f"mcl -I {inflation:g}"
+    with progress_bar(columns, title, progress, quick, "columns", bar_format=_FORMAT) as bar:
+        loop = Loop(result, rules, inflation, limits, plan, control, bar=bar, group=group)
+        summary = None if first is None else first.summaries[0]
+        work = on_device(lambda: loop.iterate(summary), flow.device)
         if quick:
             work()
         else:
@@ -98,10 +75,8 @@ def run(
 
 
 def _near(flow: Flow) -> Tensor | None:
-    """An order of the vertices in which the compiled CPU kernel keeps what it sums.
-
-    Rows of one column are then close to each other, and in the cache together.
-    """
+    """An order of the vertices in which the compiled CPU kernel keeps what it sums. Rows of one
+    column are then close to each other, and in the cache together."""
     many = flow.entries > _MOST_NEIGHBOURS * flow.num_nodes
     if many or flow.device.type != "cpu" or not _ops.has_kernel("bandwidth_order", flow.device):
         return None
@@ -132,50 +107,47 @@ def quiet() -> None:
         )
 
 
-def expand(
-    flow: Flow, rules: Rules, plan: _plan.MclPlan, progress: bool | None, group: Group | None
-) -> Outcome:
-    """Performs only the first expansion, with pruning, for several inflations."""
-    return run(flow, rules, 1.0, Limits(math.inf, 1), plan, progress, group=group)
-
-
 def inflated(flow: Flow, inflation: float) -> Flow:
     """The flow with its entries raised to the power and its columns rescaled."""
-    colptr, row, value = flow.packed()
-    n = flow.num_nodes
-    column = _small.repeat_interleave(torch.arange(n, device=flow.device), colptr.diff())
-    done = _tensor.inflate(_tensor.Columns(n, column, row, value), inflation)
-    length = torch.bincount(done.column, minlength=n)
-    return from_packed(pointers(length), done.row, done.value)
+    _, row, value = flow.packed()
+    columns = _tensor.Columns(flow.num_nodes, flow.columns(), row, value)
+    _, column, row, value = _tensor.inflate(columns, inflation)
+    return from_packed(pointers(torch.bincount(column, minlength=flow.num_nodes)), row, value)
 
 
+@dataclass(eq=False)
 class Loop:
-    def __init__(
-        self, result: Outcome, rules: Rules, inflation: float, limits: Limits, plan: _plan.MclPlan,
-        control: Tensor, bar: tqdm, group: Group | None,
-    ) -> None:  # fmt: skip
-        self.result, self.rules, self.inflation = result, rules, inflation
-        self.limits, self.plan, self.control, self.bar = limits, plan, control, bar
-        self.group, self.seconds = group, 0.0
+    result: Outcome
+    rules: Rules
+    inflation: float
+    limits: Limits
+    plan: _plan.MclPlan
+    control: Tensor
+    bar: tqdm
+    group: Group | None
+    seconds: float = 0.0  # of the last iteration
 
-    def iterate(self, expanded: Summary | None) -> None:
+    def iterate(self, first: Summary | None) -> None:
+        """`first`: the summary of the flow if it is expanded and pruned, but not inflated."""
         result = self.result
         with agreed(self.group):
-            if expanded is not None:
+            if first is not None:
                 result.flow = inflated(result.flow, self.inflation)
-                result.summaries.append(expanded)
-                result.converged = expanded.chaos < self.limits.chaos
+                result.summaries.append(first)
+                result.converged = first.chaos < self.limits.chaos
             engine = _engines.ENGINES[self.plan.engine](self, result.flow)
             result.flow = None  # type: ignore[assignment]  # the engine holds it, and frees it
         cycles = Cycles()
-        while not self.ended():
+        while not (
+            result.converged or result.period > 0 or len(result.summaries) >= self.limits.max_iter
+        ):
             if not result.engines or result.engines[-1][0] != engine.name:
                 result.engines.append((engine.name, len(result.summaries) + 1))
-            started = time.perf_counter()
+            begin = time.perf_counter()
             summary = engine.step()
             if self.control[CANCEL]:
                 break
-            self.seconds = time.perf_counter() - started
+            self.seconds = time.perf_counter() - begin
             result.summaries.append(summary)
             with agreed(self.group):
                 result.converged = summary.chaos < self.limits.chaos
@@ -184,40 +156,30 @@ class Loop:
                     # A fixed point above the limit, as on highly symmetric graphs, or a cycle.
                     result.converged = period == 1
                     result.period = period if period > 1 else 0
-                self.tell()
+                self.show()
                 engine = engine.better() or engine
         with agreed(self.group):
             result.flow = engine.flow()
 
-    def ended(self) -> bool:
-        result = self.result
-        return (
-            result.converged or result.period > 0 or len(result.summaries) >= self.limits.max_iter
-        )
-
     def arguments(self) -> tuple[int, float, float, int, int, float]:
         return self.rules.arguments(self.inflation)
 
-    def tell(self) -> None:
+    def show(self) -> None:
         """Updates the text of the bar; the bar itself shows the columns of this iteration."""
         last, count = self.result.summaries[-1], len(self.result.summaries)
-        left = seconds_left(
-            [s.chaos for s in self.result.summaries], self.limits.chaos, self.seconds
-        )
-        text = f"iteration {count}, chaos {last.chaos:.2g}, {last.kept:,} entries"
-        if left is not None:
-            text += f", about {left:.0f} s left" if left >= 1 else ", nearly done"
+        chaos = [summary.chaos for summary in self.result.summaries]
+        rest = seconds_left(chaos, self.limits.chaos, self.seconds)
+        text = f"iteration {count}, chaos {last.chaos:.2g}, {last.entries:,} entries"
+        if rest is not None:
+            text += f", about {rest:.0f} s left" if rest >= 1 else ", nearly done"
         self.bar.set_postfix_str(text, refresh=False)
         self.control[DONE] = 0
 
 
 def seconds_left(chaos: list[float], goal: float, seconds: float) -> float | None:
-    """Predicted remaining seconds, from the recent decrease of the chaos and the time per
-    iteration; None while the chaos is not decreasing.
-
-    The chaos first rises, then falls, in the end faster than geometrically, and iterations get
-    shorter. The prediction is therefore nearly always too long.
-    """
+    """Predicted from the recent decrease of the chaos and the time per iteration; None while it is
+    not decreasing. The chaos first rises, then falls, in the end faster than geometrically, so the
+    prediction is nearly always too long."""
     if len(chaos) < 3 or not chaos[-1] < chaos[-2] < chaos[-3] or goal <= 0:
         return None
     if chaos[-1] <= goal:

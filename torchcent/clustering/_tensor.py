@@ -7,6 +7,8 @@ expanded in blocks, so that M^e is never stored as a whole.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
@@ -27,14 +29,12 @@ def iterate(
     flow: Flow, control: Tensor, expansion: int, inflation: float, threshold: float, select: int,
     recover: int, mass: float, share: Share = WHOLE,
 ) -> tuple[Flow, Tensor]:  # fmt: skip
-    """One iteration: expansion, pruning, chaos and inflation, of the columns of a share.
-
-    Returns the new flow and its summary (`_rules.Summary`).
-    """
+    """One iteration: expansion, pruning, chaos and inflation, of the columns of a share. Returns
+    the new flow and its summary (`_rules.Summary`)."""
     n = flow.num_nodes
     colptr, row, value = flow.packed()
     matrix = _csr(colptr, row, value.double(), n)
-    made, told = [], []
+    parts, summaries = [], []
     length = colptr.diff()
     lowest, highest = columns_of(share, n)
     for begin, end in _blocks(colptr, row, expansion, int(control[BYTES]), lowest, highest):
@@ -48,44 +48,44 @@ def iterate(
             block = torch.sparse.mm(block, matrix).coalesce()
         column, into = block.indices()
         entries = Columns(end - begin, column, into, block.values().float())
-        pruned, summary = prune(entries, threshold, select, recover, mass)
-        made.append(inflate(pruned, inflation))
-        told.append(torch.cat([summary[:1], products.double(), summary[1:]]))
+        entries, summary = prune(entries, threshold, select, recover, mass)
+        parts.append(inflate(entries, inflation))
+        summaries.append(torch.cat([summary[:1], products.double(), summary[1:]]))
         control[DONE] += end - begin
     new_length = torch.zeros_like(length)
-    if not made:
+    if not parts:
         return from_packed(pointers(new_length), row[:0], value[:0]), Summary.of_no_columns()
-    counts = torch.cat([x.counts() for x in made])
+    counts = torch.cat([x.counts() for x in parts])
     new_length[lowest : lowest + counts.numel()] = counts
-    new = from_packed(
-        pointers(new_length), torch.cat([x.row for x in made]), torch.cat([x.value for x in made])
-    )
-    return new, combine(torch.stack(told)).cpu()
+    row, value = torch.cat([x.row for x in parts]), torch.cat([x.value for x in parts])
+    new = from_packed(pointers(new_length), row, value)
+    return new, combine(torch.stack(summaries)).cpu()
 
 
-class Columns:
-    """Entries of consecutive columns: column, numbered from 0, and row, both ascending, and
-    value."""
+class Columns(NamedTuple):
+    """Entries of consecutive columns."""
 
-    def __init__(self, count: int, column: Tensor, row: Tensor, value: Tensor) -> None:
-        self.count, self.column, self.row, self.value = count, column, row, value
+    number: int  # of columns
+    column: Tensor  # numbered from 0; ascending
+    row: Tensor  # ascending within each
+    value: Tensor
 
     def sums(self, values: Tensor) -> Tensor:
-        """float64 [count]: the sum of each column."""
-        return scatter_sum(values.double(), self.column, self.count)
+        """float64: the sum of each column."""
+        return scatter_sum(values.double(), self.column, self.number)
 
-    def counts(self, kept: Tensor | None = None) -> Tensor:
-        """int64 [count]: the number of entries of each column, or of those in the mask `kept`."""
-        column = self.column if kept is None else self.column[kept]
-        return torch.bincount(column, minlength=self.count)
+    def counts(self, mask: Tensor | None = None) -> Tensor:
+        """int64: the number of entries of each column, or of those in the mask."""
+        column = self.column if mask is None else self.column[mask]
+        return torch.bincount(column, minlength=self.number)
 
     def largest(self) -> Tensor:
-        """float64 [count]: the largest entry of each column."""
-        zero = torch.zeros(self.count, dtype=torch.float64, device=self.value.device)
+        """float64: the largest entry of each column."""
+        zero = torch.zeros(self.number, dtype=torch.float64, device=self.value.device)
         return zero.scatter_reduce_(0, self.column, self.value.double(), "amax")
 
-    def where(self, kept: Tensor) -> Columns:
-        return Columns(self.count, self.column[kept], self.row[kept], self.value[kept])
+    def where(self, mask: Tensor) -> Columns:
+        return Columns(self.number, self.column[mask], self.row[mask], self.value[mask])
 
 
 def prune(
@@ -93,32 +93,31 @@ def prune(
 ) -> tuple[Columns, Tensor]:
     """Cuts, recovers, selects and rescales (`_rules.Prune`); the summary lacks the products."""
     column, value = entries.column, entries.value
-    before = entries.counts()
-    left = value >= threshold if threshold > 0 else torch.ones_like(value, dtype=torch.bool)
-    count, held = entries.counts(left), entries.sums(value * left)
-    recovering = (held < mass) & (count < before.clamp(max=recover))
+    above = value >= threshold if threshold > 0 else torch.ones_like(value, dtype=torch.bool)
+    count, sums = entries.counts(above), entries.sums(value * above)
+    recovering = (sums < mass) & (count < entries.counts().clamp(max=recover))
     selecting = (count > select) & (select > 0) & ~recovering
-    keep = left
+    keep = above
     if (recovering | selecting).any():
-        ranked = Ranked(entries, recovering | selecting)
-        keep = left & (~selecting[column] | (value >= ranked.bar(select)[column]))
-        kept = entries.counts(keep)
-        again = selecting & (kept < recover) & (entries.sums(value * keep) < mass)
-        enough = value >= ranked.bar(recover)[column]
-        keep |= (recovering[column] & enough) | (again[column] & left & enough)
-        selecting, recovering = selecting & (kept < count), recovering | again
+        ranking = Ranking(entries, recovering | selecting)
+        keep = above & (~selecting[column] | (value >= ranking.bar(select)[column]))
+        number = entries.counts(keep)
+        again = selecting & (number < recover) & (entries.sums(value * keep) < mass)
+        enough = value >= ranking.bar(recover)[column]
+        keep |= (recovering[column] & enough) | (again[column] & above & enough)
+        selecting, recovering = selecting & (number < count), recovering | again
     nothing = (entries.counts(keep) == 0)[column]
     if nothing.any():
         keep |= nothing & (value == entries.largest()[column])
-    pruned = entries.where(keep)
-    held, kept = pruned.sums(pruned.value), pruned.counts()
-    energy = pruned.largest() - pruned.sums(pruned.value.double() ** 2)
-    pruned.value = (pruned.value.double() / held[pruned.column]).float()
+    entries = entries.where(keep)
+    sums, count = entries.sums(entries.value), entries.counts()
+    energy = entries.largest() - entries.sums(entries.value.double() ** 2)
+    entries = entries._replace(value=(entries.value.double() / sums[entries.column]).float())
     summary = [
-        (energy * kept).max().clamp(min=0), kept.sum(), (held < mass).sum(), recovering.sum(),
-        selecting.sum(), held.min(), (held * _MASS_UNIT).long().sum().double() / _MASS_UNIT,
+        (energy * count).max().clamp(min=0), count.sum(), (sums < mass).sum(), recovering.sum(),
+        selecting.sum(), sums.min(), (sums * _MASS_UNIT).long().sum().double() / _MASS_UNIT,
     ]  # fmt: skip
-    return pruned, torch.stack([x.double() for x in summary])
+    return entries, torch.stack([x.double() for x in summary])
 
 
 def inflate(entries: Columns, inflation: float) -> Columns:
@@ -128,8 +127,8 @@ def inflate(entries: Columns, inflation: float) -> Columns:
     # Relative to the largest entry of the column, so that not all underflow.
     value = entries.value.double()
     power = (value / entries.largest()[entries.column]) ** inflation
-    entries.value = (power / entries.sums(power)[entries.column]).float()
-    return entries.where(entries.value > 0)
+    value = (power / entries.sums(power)[entries.column]).float()
+    return entries._replace(value=value).where(value > 0)
 
 
 def combine(summaries: Tensor) -> Tensor:
@@ -139,20 +138,20 @@ def combine(summaries: Tensor) -> Tensor:
     return sums
 
 
-class Ranked:
+class Ranking:
     """The entries of some columns, sorted by decreasing value within each."""
 
-    def __init__(self, entries: Columns, wanted: Tensor) -> None:
-        at = torch.nonzero(wanted[entries.column]).flatten()
+    def __init__(self, entries: Columns, mask: Tensor) -> None:
+        at = torch.nonzero(mask[entries.column]).flatten()
         column = entries.column[at]
         order = torch.argsort(entries.value[at], descending=True, stable=True)
         order = order[torch.argsort(column[order], stable=True)]
         self.value = entries.value[at][order]
-        self.count = torch.bincount(column, minlength=entries.count)
+        self.count = torch.bincount(column, minlength=entries.number)
         self.begin = pointers(self.count)[:-1]
 
     def bar(self, most: int) -> Tensor:
-        """float32 [count]: the `most`-th largest entry of each wanted column."""
+        """float32: the `most`-th largest entry of each of these columns."""
         bar = self.value.new_zeros(self.count.numel())
         if most > 0:
             there = self.count > 0
@@ -171,17 +170,17 @@ def _csr(colptr: Tensor, row: Tensor, value: Tensor, n: int) -> Tensor:
 
 
 def _blocks(
-    colptr: Tensor, row: Tensor, expansion: int, room: int, lowest: int, highest: int
+    colptr: Tensor, row: Tensor, expansion: int, space: int, lowest: int, highest: int
 ) -> list[tuple[int, int]]:
-    """Ranges of columns whose expansion has at most `room` products, or single columns."""
+    """Ranges of columns whose expansion has at most `space` products, or single columns."""
     work = last = colptr.diff()
     for _ in range(expansion - 1):
         sums = torch.nn.functional.pad(last[row].cumsum(0), (1, 0))
         last = (sums[colptr[1:]] - sums[colptr[:-1]]).clamp(max=2**40)
         work = torch.maximum(work, last)
     most = PRODUCTS if row.device.type == "cpu" else PRODUCTS_ON_ACCELERATOR
-    if room > 0:
-        most = max(min(most, room // BYTES_PER_PRODUCT), 1)
+    if space > 0:
+        most = max(min(most, space // BYTES_PER_PRODUCT), 1)
     upto = pointers(work)
     cuts = [lowest]
     while cuts[-1] < highest:
