@@ -15,42 +15,42 @@ _Numbers = NDArray[np.float64]
 _Vertices = NDArray[np.int64]
 _Matrix = Any  # scipy.sparse.csr_array
 
-_TRIED = 32  # rows that tell the work of all
+_SAMPLE = 32  # rows from which the work of all is estimated
 _ENTRIES = 2**20  # of the rows of a block; one row may have more
 BYTES = 6 * 12 * _ENTRIES  # at most, of several blocks at once
 
 
 def work(matrix: _Matrix, rows: _Vertices, steps: int, most: float) -> float:
-    """The multiplications for `steps` steps from these vertices, as far as some of them tell;
+    """The multiplications for `steps` steps from these vertices, estimated from some of them;
     infinite if they are more than `most`."""
-    tried = rows[np.unique(np.linspace(0, rows.size - 1, min(rows.size, _TRIED)).astype(np.int64))]
-    degree = np.diff(matrix.indptr)
-    state = matrix[tried]
+    at = np.linspace(0, rows.size - 1, min(rows.size, _SAMPLE)).astype(np.int64)
+    sample = rows[np.unique(at)]
+    degree, state = np.diff(matrix.indptr), matrix[sample]
     count = float(state.nnz)
     for _ in range(1, (steps + 1) // 2):
         count += float(degree[state.indices].sum())
-        if not count * rows.size <= most * tried.size:
+        if not count * rows.size <= most * sample.size:
             return np.inf
         state = state @ matrix
-    return count * rows.size / tried.size
+    return count * rows.size / sample.size
 
 
 def closed_walks(matrix: _Matrix, back: _Matrix | None, rows: _Vertices, steps: int) -> _Numbers:
     """[rows, steps]: entries of the diagonals of the powers 1, 2, ...; `back` is the transpose of a
     matrix that is not symmetric."""
-    found = np.zeros((rows.size, steps))
+    walks = np.zeros((rows.size, steps))
     size, begin = max(1, rows.size // 8), 0
     while begin < rows.size:
         block = slice(begin, min(begin + size, rows.size))
-        if _of_rows(matrix, back, rows[block], found[block]):
+        if _of_rows(matrix, back, rows[block], walks[block]):
             begin = block.stop
             size *= 2
         else:
             size = max(1, (block.stop - begin) // 4)
-    return found
+    return walks
 
 
-def _of_rows(matrix: _Matrix, back: _Matrix | None, rows: _Vertices, found: _Numbers) -> bool:
+def _of_rows(matrix: _Matrix, back: _Matrix | None, rows: _Vertices, walks: _Numbers) -> bool:
     """False if the rows have too many entries."""
     import scipy.sparse
 
@@ -59,7 +59,7 @@ def _of_rows(matrix: _Matrix, back: _Matrix | None, rows: _Vertices, found: _Num
         (np.ones(rows.size), rows, ends), shape=(rows.size, matrix.shape[0])
     )
     behind = ahead  # rows of powers of the transpose
-    for step in range(1, found.shape[1] + 1):
+    for step in range(1, walks.shape[1] + 1):
         if step % 2:
             new = _onward(ahead, matrix)
             before, ahead = ahead, new
@@ -68,7 +68,10 @@ def _of_rows(matrix: _Matrix, back: _Matrix | None, rows: _Vertices, found: _Num
             behind = ahead if back is None else _onward(behind, back)
         if ahead is None or behind is None:
             return False
-        found[:, step - 1] = _row_products(ahead, behind)
+        both = ahead.multiply(behind).tocsr()
+        there = np.flatnonzero(np.diff(both.indptr))
+        if there.size:
+            walks[there, step - 1] = np.add.reduceat(both.data, both.indptr[there])
     return True
 
 
@@ -76,12 +79,3 @@ def _onward(rows: _Matrix, matrix: _Matrix) -> _Matrix | None:
     """The product; None if it may have too many entries."""
     most = int(np.diff(matrix.indptr)[rows.indices].sum(dtype=np.int64))
     return None if most > _ENTRIES and rows.shape[0] > 1 else rows @ matrix
-
-
-def _row_products(one: _Matrix, other: _Matrix) -> _Numbers:
-    both = one.multiply(other).tocsr()
-    total = np.zeros(one.shape[0])
-    there = np.flatnonzero(np.diff(both.indptr))
-    if there.size:
-        total[there] = np.add.reduceat(both.data, both.indptr[there])
-    return total

@@ -13,70 +13,54 @@ from torchcent.walks._matrix import Product
 _Numbers = NDArray[np.float64]
 
 _BASIS = 32  # vectors between two restarts
-_KEPT = 10  # of which a restart keeps the combinations of the largest eigenvalues
+_RESTART = 10  # of which a restart keeps the combinations of the largest eigenvalues
 _FIRST = 8  # vectors from which on each second one is followed by a check
 _EQUAL = 1e-13  # eigenvalues that are one: rounding brings further vectors of its space, relative
 _TOGETHER = 8  # vectors whose products are in memory at once
 
 
 class Slow(Exception):
-    """The products did not suffice; `value` is the largest eigenvalue as far as it is known."""
-
-    def __init__(self, value: float) -> None:
-        super().__init__()
-        self.value = value
+    """The products did not suffice; the argument is the largest eigenvalue of the last basis."""
 
 
 def leading(product: Product, start: Tensor, tol: float, max_iter: int) -> tuple[float, Tensor]:
-    """The largest eigenvalue, and the normalised projection of `start` on its eigenspace.
-
-    `tol` bounds the estimated angle to it: the residual divided by the gap between the two largest
-    eigenvalues of the last basis.
-
-    Raises:
-        Slow: max_iter products did not suffice.
-    """
+    """The largest eigenvalue, and the normalised projection of `start` on its eigenspace. `tol`
+    bounds the estimated angle to it: the residual divided by the gap between the two largest
+    eigenvalues of the last basis. Raises Slow after max_iter products."""
     basis = start.new_empty(min(_BASIS, start.numel()) + 1, start.numel())
     basis[0] = start / norm(start)
     matrix = np.zeros((basis.shape[0], basis.shape[0]))
-    size, done = 0, 0
+    size, products = 0, 0
     while True:
-        size, done, rest = _extend(product, basis, matrix, size, done, max_iter, tol)
+        size, products, rest = _extend(product, basis, matrix, size, products, max_iter, tol)
         values, states = _eigen(matrix[:size, :size])
         if rest == 0 or size == 1 or _is_close(values, states, rest, tol):
             count = int((values >= values[-1] - _EQUAL * abs(values[-1])).sum())
             leading = [_combined(basis[:size], state) for state in states[:, -count:].T]
             vector = _combined(torch.stack(leading), _products(torch.stack(leading), start))
             return float(values[-1]), vector / norm(vector)
-        if done >= max_iter:
+        if products >= max_iter:
             raise Slow(float(values[-1]))
         # The leading combinations, and the vector that is next.
-        kept = min(_KEPT, size - 1)
+        count = min(_RESTART, size - 1)
         after = basis[size].clone()
-        chosen = states[:, -kept:]
-        basis[:kept] = torch.stack([_combined(basis[:size], state) for state in chosen.T])
-        basis[kept] = after
+        states = states[:, -count:]
+        basis[:count] = torch.stack([_combined(basis[:size], state) for state in states.T])
+        basis[count] = after
         matrix[:] = 0
-        matrix[range(kept), range(kept)] = values[-kept:]
-        matrix[kept, :kept] = matrix[:kept, kept] = rest * states[-1, -kept:]
-        size = kept
+        matrix[range(count), range(count)] = values[-count:]
+        matrix[count, :count] = matrix[:count, count] = rest * states[-1]
+        size = count
 
 
 def _extend(
-    product: Product,
-    basis: Tensor,
-    matrix: _Numbers,
-    size: int,
-    done: int,
-    max_iter: int,
+    product: Product, basis: Tensor, matrix: _Numbers, size: int, products: int, max_iter: int,
     tol: float,
-) -> tuple[int, int, float]:
+) -> tuple[int, int, float]:  # fmt: skip
     """Adds vectors until the basis is full, invariant or good enough; basis[size] is the next one.
-
     Returns the number of vectors and of products, and the norm of what is outside of their space.
     """
-    first = size
-    most = basis.shape[0] - 1
+    first, most = size, basis.shape[0] - 1
     while True:
         new = product(basis[size])
         scale = float(norm(new))
@@ -86,17 +70,17 @@ def _extend(
         new = new - _combined(before, along)
         new = new - _combined(before, _products(before, new))  # twice is enough
         rest = float(norm(new))
-        size, done = size + 1, done + 1
+        size, products = size + 1, products + 1
         if rest <= 1e-12 * scale or size == basis.shape[1]:
-            return size, done, 0.0
+            return size, products, 0.0
         basis[size] = new / rest
-        if size == most or done >= max_iter:
-            return size, done, rest
+        if size == most or products >= max_iter:
+            return size, products, rest
         matrix[size, size - 1] = matrix[size - 1, size] = rest
         if size >= max(_FIRST, first + 2) and size % 2 == 0:
             values, states = _eigen(matrix[:size, :size])
             if _is_close(values, states, rest, tol):
-                return size, done, rest
+                return size, products, rest
 
 
 def _eigen(matrix: _Numbers) -> tuple[_Numbers, _Numbers]:
@@ -128,12 +112,11 @@ def _combined(vectors: Tensor, factors: Tensor | _Numbers) -> Tensor:
     along = torch.as_tensor(factors).to(vectors.device)[:, None]
     parts = zip(vectors.split(_TOGETHER), along.split(_TOGETHER), strict=True)
     sums = [(part * factor).sum(0) for part, factor in parts]
-    found: Tensor = sums[0]
+    total: Tensor = sums[0]
     for other in sums[1:]:
-        found = found + other
-    return found
+        total = total + other
+    return total
 
 
 def norm(vector: Tensor) -> Tensor:
-    found: Tensor = _products(vector[None], vector).sqrt_()[0]
-    return found
+    return _products(vector[None], vector)[0].sqrt_()

@@ -26,10 +26,10 @@ _Numbers = NDArray[np.float64]
 
 SMALL = 32  # vertices up to which symmetric matrices are dense: MKL uses one thread for these
 _STEP = 8  # of the widths of these matrices
-_TRIED = 100  # products after which another method is considered
+_FIRST = 100  # products after which another method is considered
 _EQUAL = 1e-13  # eigenvalues that are one to the dense method, relative
 _TOGETHER = 2**25  # bytes of dense matrices
-_SEARCHED = 2**22  # arcs up to which directed cycles are looked for beforehand
+_MOST_SEARCHED = 2**22  # arcs up to which directed cycles are looked for beforehand
 
 
 def eigenvectors(graph: Graph, tol: float, max_iter: int) -> Tensor:
@@ -45,12 +45,10 @@ def hubs(graph: Graph, tol: float, max_iter: int) -> Tensor:
 
 
 def _scaled(graph: Graph) -> Graph:
-    """The graph with weights whose largest, in each graph of a batch, is in [1, 2).
-
-    Eigenvectors are the same. Without it, squares of weights would leave float64, and eigenvalues
-    far below 1 could not be told apart beside the numbers that are added here. The factors are
-    powers of two; there are two of them, because one may be beyond float64.
-    """
+    """The graph with weights whose largest, in each graph of a batch, is in [1, 2). Eigenvectors
+    are the same. Without it, squares of weights would leave float64, and eigenvalues far below 1
+    could not be told apart beside the numbers that are added here. The factors are powers of two;
+    there are two of them, because one may be beyond float64."""
     if graph.weight is None or not graph.num_slots:
         return graph
     of_rows = _segments.largest_of_segments(graph.rowptr, graph.weight)
@@ -68,36 +66,30 @@ def _scaled(graph: Graph) -> Graph:
 
 
 def _of_each(
-    graph: Graph, product: Product, squared: bool, alone: Callable[[Graph], Tensor]
+    graph: Graph, product: Product, square: bool, alone: Callable[[Graph], Tensor]
 ) -> Tensor:
-    found = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    vectors = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     size = _batch.counts(graph)[0]
-    left = set(np.flatnonzero(size > SMALL).tolist())
-    width = -(-size // _STEP) * _STEP
-    width[size > SMALL] = 0
+    large = set(np.flatnonzero(size > SMALL).tolist())
+    widths = -(-size // _STEP) * _STEP
+    widths[size > SMALL] = 0
     rows = product if isinstance(product, _matrix.Rows) else None
-    for own in np.unique(width[width > 0]).tolist():
-        numbers = np.flatnonzero(width == own)
-        together = max(1, _TOGETHER // (8 * own**2))
-        for some in np.split(numbers, np.arange(together, numbers.size, together)):
-            left.update(_dense(graph, rows, some, own, squared, found))
-    for number in sorted(left):
-        found[_batch.run(graph, number)[0]] = alone(_batch.part(graph, number))
-    return found
+    for width in np.unique(widths[widths > 0]).tolist():
+        numbers = np.flatnonzero(widths == width)
+        count = max(1, _TOGETHER // (8 * width**2))
+        for some in np.split(numbers, np.arange(count, numbers.size, count)):
+            large.update(_dense(graph, rows, some, width, square, vectors))
+    for number in sorted(large):
+        vectors[_batch.run(graph, number)[0]] = alone(_batch.part(graph, number))
+    return vectors
 
 
 def _dense(
-    graph: Graph,
-    rows: _matrix.Rows | None,
-    numbers: NDArray[np.int64],
-    width: int,
-    squared: bool,
-    found: Tensor,
-) -> list[int]:
-    """Writes the vectors of some graphs; returns those that are not symmetric, unless squared.
-
-    Matrices are padded, so that the bits of one do not depend on its place in memory.
-    """
+    graph: Graph, rows: _matrix.Rows | None, numbers: NDArray[np.int64], width: int,
+    square: bool, vectors: Tensor,
+) -> list[int]:  # fmt: skip
+    """Writes the vectors of some graphs; returns those that are not symmetric, unless `square`.
+    Matrices are padded, so that the bits of one do not depend on its place in memory."""
     device, count = graph.device, numbers.size
     bounds = _batch.bounds(graph)[0], _batch.counts(graph)[0]
     first, size = (torch.from_numpy(x[numbers]).to(device)[:, None] for x in bounds)
@@ -119,33 +111,31 @@ def _dense(
         matrix.view(-1).index_add_(0, entry, weight)
     symmetric = (matrix == matrix.mT).flatten(1).all(1)
     if bool(symmetric.all()):
-        found.index_copy_(0, vertex, _projections(matrix, there, squared)[there])
+        vectors.index_copy_(0, vertex, _projections(matrix, there, square)[there])
         return []
-    solved = torch.zeros(count, width, dtype=torch.float64, device=device)
-    if squared:
-        solved[~symmetric] = _projections(_square(matrix[~symmetric]), there[~symmetric], False)
+    parts = torch.zeros(count, width, dtype=torch.float64, device=device)
+    if square:
+        parts[~symmetric] = _projections(_square(matrix[~symmetric]), there[~symmetric], False)
     if bool(symmetric.any()):
-        solved[symmetric] = _projections(matrix[symmetric], there[symmetric], squared)
-    found.index_copy_(0, vertex, solved[there])
-    left: list[int] = [] if squared else numbers[~symmetric.cpu().numpy()].tolist()
-    return left
+        parts[symmetric] = _projections(matrix[symmetric], there[symmetric], square)
+    vectors.index_copy_(0, vertex, parts[there])
+    rest: list[int] = [] if square else numbers[~symmetric.cpu().numpy()].tolist()
+    return rest
 
 
 def _square(matrix: Tensor) -> Tensor:
     """A times its transpose, with the same bits in any batch."""
-    found = torch.zeros_like(matrix)
+    square = torch.zeros_like(matrix)
     for k in range(matrix.shape[1]):
-        found.addcmul_(matrix[:, :, k, None], matrix[:, None, :, k])
-    return found
+        square.addcmul_(matrix[:, :, k, None], matrix[:, None, :, k])
+    return square
 
 
 def _projections(matrix: Tensor, there: Tensor, either_sign: bool) -> Tensor:
-    """Of the vector of ones on the leading eigenspace of each matrix, normalised.
-
-    With `either_sign` the eigenvalues of the largest amount count, as those of the square. The
+    """Of the vector of ones on the leading eigenspace of each matrix, normalised. With
+    `either_sign` the eigenvalues of the largest amount count, as those of the square. The
     eigenvalues of what is added to a matrix are 0 then, otherwise -1, and no largest one is below
-    0. Where they are equal to the largest, the added vertices have no share in the projection.
-    """
+    0. Where they are equal to the largest, the added vertices have no share in the projection."""
     count = len(matrix)
     if not either_sign:
         matrix.diagonal(dim1=1, dim2=2).sub_((~there).double())
@@ -157,10 +147,10 @@ def _projections(matrix: Tensor, there: Tensor, either_sign: bool) -> Tensor:
         (most if either_sign else values[:, -1:]) - _EQUAL * most
     )
     along = (states * there[:, :, None]).sum(1) * leading
-    found = (states * along[:, None, :]).sum(2).clamp_(min=0) * there
-    found /= (found * found).sum(1, keepdim=True).sqrt()
-    kept: Tensor = found[:count]
-    return kept
+    vectors = (states * along[:, None, :]).sum(2).clamp_(min=0) * there
+    vectors /= (vectors * vectors).sum(1, keepdim=True).sqrt()
+    first: Tensor = vectors[:count]
+    return first
 
 
 def _ones(graph: Graph) -> Tensor:
@@ -195,29 +185,23 @@ def _hubs(graph: Graph, tol: float, max_iter: int) -> Tensor:
 
         n, matrix = graph.num_nodes, push.to_scipy()
         both = scipy.sparse.block_array([[None, matrix], [matrix.T, None]], format="csr")
-        found = _perron.limit(both, np.repeat([1.0, 0.0], n), tol, True)
-        return None if found is None else found[:n] / np.sqrt((found[:n] ** 2).sum())
+        vector = _perron.limit(both, np.repeat([1.0, 0.0], n), tol, True)
+        return None if vector is None else vector[:n] / np.sqrt((vector[:n] ** 2).sum())
 
     return _symmetric(lambda x: push(pull(x)), _ones(graph), tol, max_iter, exact)
 
 
 def _symmetric(
-    product: Product,
-    start: Tensor,
-    tol: float,
-    max_iter: int,
+    product: Product, start: Tensor, tol: float, max_iter: int,
     exact: Callable[[], _Numbers | None],
-) -> Tensor:
-    try:
-        return _lanczos.leading(product, start, tol, min(max_iter, _TRIED))[1].clamp_(min=0)
-    except _lanczos.Slow:
-        pass
-    if max_iter > _TRIED:
-        found = _resolved(exact, tol)
-        if found is not None:
-            return torch.from_numpy(found).to(start.device)
+) -> Tensor:  # fmt: skip
+    for most in sorted({min(max_iter, _FIRST), max_iter}):
+        if most > _FIRST:
+            vector = _resolved(exact, tol)
+            if vector is not None:
+                return torch.from_numpy(vector).to(start.device)
         try:
-            return _lanczos.leading(product, start, tol, max_iter)[1].clamp_(min=0)
+            return _lanczos.leading(product, start, tol, most)[1].clamp_(min=0)
         except _lanczos.Slow:
             pass
     raise ValueError(
@@ -226,17 +210,16 @@ def _symmetric(
     )
 
 
-def _resolved(exact: Callable[[], Any], tol: float) -> _Numbers | None:
+def _resolved(exact: Callable[[], _Numbers | None], tol: float) -> _Numbers | None:
     from torchcent.walks import _perron
 
     try:
-        found: _Numbers | None = exact()
+        return exact()
     except _perron.Unresolved as error:
         raise ValueError(
             f"tol={tol:g} is below the error that rounding leaves in this graph, whose largest "
-            f"eigenvalues are too close, about {error.error:.1g}; raise tol"
+            f"eigenvalues are too close, about {error.args[0]:.1g}; raise tol"
         ) from None
-    return found
 
 
 def _directed(pull: _matrix.Rows, start: Tensor, tol: float, max_iter: int) -> Tensor:
@@ -244,30 +227,30 @@ def _directed(pull: _matrix.Rows, start: Tensor, tol: float, max_iter: int) -> T
     components if that is slow."""
     from torchcent.walks import _perron
 
-    searched = pull.col.numel() <= _SEARCHED
-    if searched:
+    is_small = pull.col.numel() <= _MOST_SEARCHED
+    if is_small:
         _need_cycle(pull.to_scipy())
     x: Tensor = start / _lanczos.norm(start)
     last, shift = torch.inf, 1.0
     # x, added to much smaller numbers, would hardly change.
-    if searched and pull.weight is not None:
+    if is_small and pull.weight is not None:
         high = _perron.bounds(pull.to_scipy(), 0.0)[1]
         shift = 2.0 ** (math.frexp(high)[1] - 1)
     for step in range(max_iter):
-        if step == _TRIED:
+        if step == _FIRST:
             matrix, ones = pull.to_scipy(), np.ones(start.numel())
-            if not searched:
+            if not is_small:
                 _need_cycle(matrix)
             try:
-                known = _resolved(partial(_perron.limit, matrix, ones, tol, False), tol)
+                vector = _resolved(partial(_perron.limit, matrix, ones, tol, False), tol)
             except _perron.Defective:
                 raise ValueError(
                     "edge_index has no eigenvector centrality to tol that can be reached: strong "
                     "components with the same largest eigenvalue lead to each other, so that the "
                     "power method converges like 1 / k; accepted: other graphs, or directed=False"
                 ) from None
-            if known is not None:
-                return torch.from_numpy(known).to(start.device)
+            if vector is not None:
+                return torch.from_numpy(vector).to(start.device)
         new = pull(x) + shift * x
         new = new / _lanczos.norm(new)
         change = float(_lanczos.norm(new - x))

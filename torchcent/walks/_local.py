@@ -81,11 +81,10 @@ def degree(
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     check.choice(direction, "direction", DIRECTIONS)
     check.flag(normalized, "normalized")
-    result = run.dtype
-    found = degrees(graph, direction)
+    scores = degrees(graph, direction)
     if normalized:
-        found = found / (_batch.per_vertex(graph, _batch.sizes(graph)) - 1).clamp(min=1)
-    return found.to(result)
+        scores = scores / (_batch.per_vertex(graph, _batch.sizes(graph)) - 1).clamp(min=1)
+    return scores.to(run.dtype)
 
 
 def degrees(graph: Graph, direction: str) -> Tensor:
@@ -139,10 +138,6 @@ def core_number(
         Seidman 1983; Batagelj and Zaversnik 2003.
     """
     graph = as_graph(edge_index, None, num_nodes, batch, directed, run)
-    return cores(graph)
-
-
-def cores(graph: Graph) -> Tensor:
     if _ops.has_kernel("core_numbers", graph.device):
         core = torch.empty(graph.num_nodes, dtype=torch.int64)
         back = graph.transpose if graph.directed else (graph.rowptr, graph.col)
@@ -156,23 +151,23 @@ def _peeled(graph: Graph) -> Tensor:
     sides = [(graph.rowptr, graph.col)]
     if graph.directed:
         sides.append(graph.transpose)
-    left = torch.stack([ends.diff() for ends, _ in sides]).sum(0)
-    core, seen = torch.zeros_like(left), torch.zeros_like(left)
-    alive = torch.ones_like(left, dtype=torch.bool)
+    degree = torch.stack([ends.diff() for ends, _ in sides]).sum(0)
+    core, last = torch.zeros_like(degree), torch.zeros_like(degree)
+    alive = torch.ones_like(degree, dtype=torch.bool)
     rest = torch.arange(graph.num_nodes, device=graph.device)
     while rest.numel():
-        k = int(left[rest].min())
-        layer = rest[left[rest] <= k]
+        k = int(degree[rest].min())
+        layer = rest[degree[rest] <= k]
         while layer.numel():
             core[layer] = k
             alive[layer] = False
             near = torch.cat([_neighbours(layer, *side) for side in sides])
             near = near[alive[near]]
-            left.index_add_(0, near, torch.full_like(near, -1))
-            near = near[left[near] <= k]
+            degree.index_add_(0, near, torch.full_like(near, -1))
+            near = near[degree[near] <= k]
             place = torch.arange(near.numel(), device=near.device)
-            seen[near] = place
-            layer = near[seen[near] == place]
+            last[near] = place
+            layer = near[last[near] == place]
         rest = rest[alive[rest]]
     return core
 
@@ -282,52 +277,34 @@ def clustering_coefficient(
     Source:
         Watts and Strogatz 1998; weights: Onnela et al. 2005; directions: Fagiolo 2007.
     """
-    weighted = edge_weight is not None and edge_weight is not False
+    is_weighted = edge_weight is not None and edge_weight is not False
     if isinstance(edge_index, Graph):
-        weighted = edge_index.is_weighted
-    graph = as_graph(
-        edge_index,
-        edge_weight,
-        num_nodes,
-        batch,
-        directed,
-        run,
-        weights="strengths" if weighted else "distances",
-    )
-    result = run.dtype
-    return clustering(graph).to(result)
-
-
-def clustering(graph: Graph) -> Tensor:
-    """Of a graph without weights, or of an adjacency matrix, whose loops are no neighbours."""
+        is_weighted = edge_index.is_weighted
+    weights = "strengths" if is_weighted else "distances"
+    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights=weights)
     shares = None if graph.weight is None else graph.weight / _largest(graph)
     if graph._diagonal is not None and shares is not None:
         rowptr, col, shares = _strengths.without_diagonal(graph.rowptr, graph.col, shares)
         graph = Graph(rowptr, col, None, graph.directed, shares, graph.ptr, _trusted=True)
     plain = shares is None and graph.is_symmetric
-    found = triangles_of(graph).double() if plain else _sums(_oriented(graph, shares))
+    count = triangles_of(graph).double() if plain else _sums(_oriented(graph, shares))
     if graph.is_symmetric:
         pairs = (graph.degree * (graph.degree - 1)).double() / 2
     else:
         row = _small.repeat_interleave(graph.degree)
-        mutual = torch.isin(row * graph.num_nodes + graph.col, _keys(*graph.transpose))
+        colptr, tail = graph.transpose
+        back = _small.repeat_interleave(colptr.diff()) * graph.num_nodes + tail
+        mutual = torch.isin(row * graph.num_nodes + graph.col, back)
         both = torch.zeros_like(graph.degree).index_add_(0, row, mutual.long())
-        every = graph.degree + graph.transpose[0].diff()
+        every = graph.degree + colptr.diff()
         pairs = (every * (every - 1) - 2 * both).double()
-    return torch.where(pairs > 0, found / pairs.clamp(min=1), 0)
-
-
-def _keys(rowptr: Tensor, col: Tensor) -> Tensor:
-    """Arcs as numbers, ascending."""
-    return _small.repeat_interleave(rowptr.diff()) * (rowptr.numel() - 1) + col
+    return torch.where(pairs > 0, count / pairs.clamp(min=1), 0).to(run.dtype)
 
 
 class _Oriented(NamedTuple):
-    """Each edge once, from the end of lower degree, in numbers by ascending degree.
-
-    `value` is what the edge contributes to the product of a triangle: 1, the cube root of its
-    weight, or the sum over both arcs.
-    """
+    """Each edge once, from the end of lower degree, in numbers by ascending degree. `value` is what
+    the edge contributes to the product of a triangle: 1, the cube root of its weight, or the sum
+    over both arcs."""
 
     vertex: Tensor
     rowptr: Tensor
@@ -337,34 +314,27 @@ class _Oriented(NamedTuple):
 
 def _oriented(graph: Graph, shares: Tensor | None = None) -> _Oriented:
     """`shares` are the weights, divided by the largest."""
-    n = graph.num_nodes
-    tail, head = _small.repeat_interleave(graph.degree), graph.col.long()
-    value = None
-    if shares is not None:
-        value = shares.pow(1 / 3)
-    elif not graph.is_symmetric:
-        value = torch.ones(head.numel(), dtype=torch.float64, device=graph.device)
-    degree = graph.degree
+    n, degree = graph.num_nodes, graph.degree
+    tail, head = _small.repeat_interleave(degree), graph.col.long()
+    value = None if shares is None else shares.pow(1 / 3)
     if not graph.is_symmetric:
         degree = degree + graph.transpose[0].diff()
+        if value is None:
+            value = torch.ones(head.numel(), dtype=torch.float64, device=graph.device)
     vertex = torch.argsort(degree, stable=True)
     rank = torch.empty_like(vertex)
     rank[vertex] = torch.arange(n, device=graph.device)
     tail, head = rank[tail], rank[head]
     if graph.is_symmetric:
         up = tail < head
-        key = tail[up] * n + head[up]
-        value = None if value is None else value[up]
-        key, order = torch.sort(key)
-        value = None if value is None else value[order]
+        key, order = torch.sort(tail[up] * n + head[up])
+        value = None if value is None else value[up][order]
     else:
         assert value is not None
         key, place = torch.unique(
             torch.minimum(tail, head) * n + torch.maximum(tail, head), return_inverse=True
         )
-        value = torch.zeros(key.numel(), dtype=torch.float64, device=graph.device).index_add_(
-            0, place, value
-        )
+        value = value.new_zeros(key.numel()).index_add_(0, place, value)
     tail, head = key // max(n, 1), key % max(n, 1)
     count = torch.bincount(tail, minlength=n)
     return _Oriented(vertex, torch.cat([count.new_zeros(1), count.cumsum(0)]), head, value)
@@ -383,27 +353,27 @@ def _largest(graph: Graph) -> Tensor:
 def _sums(edges: _Oriented) -> Tensor:
     """float64 [n]: the sum of the products of the triangles of each vertex."""
     n = edges.vertex.numel()
-    found = torch.zeros(n, dtype=torch.float64, device=edges.head.device)
+    sums = torch.zeros(n, dtype=torch.float64, device=edges.head.device)
     tail = _small.repeat_interleave(edges.rowptr.diff())
     key = tail * n + edges.head
     ahead = edges.rowptr[1:][tail] - torch.arange(1, key.numel() + 1, device=key.device)
-    done = ahead.cumsum(0)
+    pairs = ahead.cumsum(0)
     start = 0
     while start < key.numel():
-        before = 0 if start == 0 else int(done[start - 1])
-        stop = max(start + 1, int(torch.searchsorted(done, before + _PAIRS, right=True)))
+        before = 0 if start == 0 else int(pairs[start - 1])
+        stop = max(start + 1, int(torch.searchsorted(pairs, before + _PAIRS, right=True)))
         count = ahead[start:stop]
         arc = torch.arange(start, stop, device=key.device)
         one, other = _small.repeat_interleave(arc, count), _csr.ranges(arc + 1, count)
-        asked = edges.head[one] * n + edges.head[other]
-        third = torch.searchsorted(key, asked).clamp_(max=key.numel() - 1)
-        hit = key[third] == asked
+        closing = edges.head[one] * n + edges.head[other]
+        third = torch.searchsorted(key, closing).clamp_(max=key.numel() - 1)
+        hit = key[third] == closing
         one, other, third = one[hit], other[hit], third[hit]
         if edges.value is None:
             product = torch.ones(one.numel(), dtype=torch.float64, device=key.device)
         else:
             product = edges.value[one] * edges.value[other] * edges.value[third]
         for corner in (tail[one], edges.head[one], edges.head[other]):
-            found.index_add_(0, corner, product)
+            sums.index_add_(0, corner, product)
         start = stop
-    return torch.empty_like(found).index_copy_(0, edges.vertex, found)
+    return torch.empty_like(sums).index_copy_(0, edges.vertex, sums)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent.graph import Graph, _batch, _segments
@@ -27,9 +26,7 @@ def push(graph: Graph) -> Product:
 
 def product(rowptr: Tensor, col: Tensor, weight: Tensor | None) -> Product:
     """x -> M x, for the matrix with these rows."""
-    if col.numel() == 0:
-        return torch.zeros_like
-    return Rows(rowptr, col, weight)
+    return Rows(rowptr, col, weight) if col.numel() else torch.zeros_like
 
 
 class Rows:
@@ -50,25 +47,18 @@ class Rows:
         # its last.
         return self._matrix @ x if x.dim() == 2 else (self._matrix @ x[:, None])[:, 0]
 
-    def to_host(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
-        """rowptr, col and weight."""
-        rowptr, col = self.rowptr.cpu().numpy(), self.col.cpu().numpy()
-        weight = np.ones(col.size) if self.weight is None else self.weight.cpu().numpy()
-        return rowptr, col, weight
-
     def to_scipy(self) -> Any:
         """The matrix on the host, as a scipy.sparse.csr_array."""
         import scipy.sparse
 
-        rowptr, col, weight = self.to_host()
+        rowptr, col = self.rowptr.cpu().numpy(), self.col.cpu().numpy()
+        weight = np.ones(col.size) if self.weight is None else self.weight.cpu().numpy()
         return scipy.sparse.csr_array((weight, col, rowptr), shape=(rowptr.size - 1,) * 2)
 
 
 def total(graph: Graph, values: Tensor) -> Tensor:
-    """The sum over the vertices of each graph: [num_graphs] or [num_graphs, k].
-
-    Sums do not depend on the number of threads.
-    """
+    """The sum over the vertices of each graph, for any number of threads: [num_graphs] or
+    [num_graphs, k]."""
     return _batch.total(graph, values.contiguous())
 
 

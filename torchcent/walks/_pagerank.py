@@ -85,15 +85,14 @@ def pagerank(
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     follow = check_walks.damping(alpha)
     bound = check_walks.tolerance(tol)
-    result = run.dtype
     restart = _distribution(personalization, "personalization", graph)
     jump = restart if dangling is None else _distribution(dangling, "dangling", graph)
     single = restart.dim() == 1 and jump.dim() == 1
     restart, jump = _matched(restart, jump)
     parts = zip(restart.split(_TOGETHER, 1), jump.split(_TOGETHER, 1), strict=True)
     walk = _Walk(graph, follow, bound)
-    found = [walk.stationary(p.contiguous(), d.contiguous()).to(result) for p, d in parts]
-    scores = torch.cat(found, 1) if found else restart.to(result)
+    columns = [walk.stationary(p.contiguous(), d.contiguous()).to(run.dtype) for p, d in parts]
+    scores = torch.cat(columns, 1) if columns else restart.to(run.dtype)
     return scores[:, 0] if single else scores
 
 
@@ -125,7 +124,7 @@ class _Walk:
         self.graph, self.alpha = graph, alpha
         out = _matrix.strength(graph, graph.weight, graph.rowptr)
         self.share = torch.where(out > 0, 1 / out, 0)[:, None]
-        self.stuck = None if bool((out > 0).all()) else (out == 0).double()[:, None]
+        self.dangling = None if bool((out > 0).all()) else (out == 0).double()[:, None]
         self.pull = _matrix.pull(graph)
         # x changes by c in a step; the exact scores are within c alpha / (1 - alpha) of the new x.
         self.enough = tol * (1 - alpha) / alpha if alpha > 0 else math.inf
@@ -153,7 +152,7 @@ class _Walk:
     def _step(self, x: Tensor, restart: Tensor, jump: Tensor) -> Tensor:
         flow = x * self.share
         new = self.pull(flow[:, 0])[:, None] if flow.shape[1] == 1 else self.pull(flow)
-        if self.stuck is not None:
-            lost = _matrix.total(self.graph, x * self.stuck)
-            new = new + _matrix.spread(self.graph, lost) * jump
+        if self.dangling is not None:
+            mass = _matrix.total(self.graph, x * self.dangling)
+            new = new + _matrix.spread(self.graph, mass) * jump
         return new.mul_(self.alpha).add_(restart, alpha=1 - self.alpha)

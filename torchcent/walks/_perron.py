@@ -68,13 +68,13 @@ def _classes(matrix: _Matrix) -> _Classes | None:
     _, label = scipy.sparse.csgraph.connected_components(matrix, True, "strong")
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     inside = label[row] == label[matrix.indices]
-    kept = np.zeros(label.max(initial=-1) + 1, dtype=bool)
-    kept[label[row[inside]]] = True
-    if not kept.any():
+    cyclic = np.zeros(label.max(initial=-1) + 1, dtype=bool)
+    cyclic[label[row[inside]]] = True
+    if not cyclic.any():
         return None
     order = np.argsort(label, kind="stable")
-    vertex = order[kept[label[order]]]
-    count = np.bincount(label[vertex], minlength=kept.size)[kept]
+    vertex = order[cyclic[label[order]]]
+    count = np.bincount(label[vertex], minlength=cyclic.size)[cyclic]
     place = np.full(matrix.shape[0], -1)
     place[vertex] = np.arange(vertex.size)
     inner = scipy.sparse.csr_array(
@@ -113,19 +113,11 @@ def bounds(matrix: _Matrix, alpha: float) -> tuple[float, float]:
         low, high = float(classes.low.max()), float(classes.high.max())
         if alpha * high < 1 or high <= 1.001 * low:
             return low, high
-        if is_affordable(*_extent(classes)):
-            values = [
-                _irreducible(
-                    classes.block(i), classes.x[classes.first[i] : classes.first[i + 1]], 0
-                )
-                for i in np.flatnonzero(classes.high >= low).tolist()
-            ]
+        if is_affordable(classes.vertex.size, classes.inner.nnz):
+            leading = np.flatnonzero(classes.high >= low).tolist()
+            values = [_irreducible(classes.block(i), classes.start(i), 0) for i in leading]
             return max(x.low for x in values), max(x.high for x in values)
     return low, high
-
-
-def _extent(classes: _Classes) -> tuple[int, int]:
-    return classes.vertex.size, classes.inner.nnz
 
 
 class _Pair(NamedTuple):
@@ -171,92 +163,66 @@ class Defective(Exception):
 
 
 class Unresolved(Exception):
-    """Rounding does not allow the tolerance; `error` is what it does."""
-
-    def __init__(self, error: float) -> None:
-        super().__init__()
-        self.error = error
+    """Rounding does not allow the tolerance; the argument is the error that it leaves."""
 
 
 def limit(matrix: _Matrix, start: _Numbers, tol: float, symmetric: bool) -> _Numbers | None:
-    """Where powers of matrix + 1 lead from `start`, normalised; None if that is not affordable.
-
-    Raises:
-        Defective: the largest eigenvalue has too few eigenvectors.
-        Unresolved: an estimated error beyond `tol` remains.
-    """
+    """Where powers of matrix + 1 lead from `start`, normalised; None if that is not affordable."""
     classes = _classes(matrix)
     if classes is None or not is_affordable(matrix.shape[0], matrix.nnz):
         return None
     classes = _narrowed(classes, 40, 1 + 1e-14)
-    pairs: dict[int, _Pair] = {}
-    for i in np.flatnonzero(classes.high >= classes.low.max()).tolist():
-        pairs[i] = _irreducible(classes.block(i), classes.start(i), tol)
+    pairs = {
+        i: _irreducible(classes.block(i), classes.start(i), tol)
+        for i in np.flatnonzero(classes.high >= classes.low.max()).tolist()
+    }
     top = max(pair.low for pair in pairs.values())
     leading = {i: pair for i, pair in pairs.items() if pair.high >= top * (1 - _EQUAL)}
     error = max(pair.error for pair in leading.values())
     if error > tol:
         raise Unresolved(error)
-    found = np.zeros(matrix.shape[0])
+    vector = np.zeros(matrix.shape[0])
     for i, pair in leading.items():
-        at = classes.members(i)
+        members = classes.members(i)
         if symmetric:
-            found[at] = pair.vector * _dot(pair.vector, start[at])
-        else:
-            _add_directed(
-                matrix, classes, number=i, pair=pair, leading=list(leading), start=start, top=top,
-                found=found,
-            )  # fmt: skip
-    scaled: _Numbers = found / _length(found)
-    return scaled
-
-
-def _add_directed(
-    matrix: _Matrix,
-    classes: _Classes,
-    number: int,
-    pair: _Pair,
-    leading: list[int],
-    start: _Numbers,
-    top: float,
-    found: _Numbers,
-) -> None:
-    """Adds the eigenvector of a class and what it reaches, times its share of `start`."""
-    own = classes.members(number)
-    beyond = _reached(matrix.T.tocsr(), own)
-    for other in leading:
-        if other != number and np.isin(classes.members(other), beyond).any():
-            raise Defective
-    share = 1.0
-    if len(leading) > 1:
+            vector[members] = pair.vector * _dot(pair.vector, start[members])
+            continue
+        # The eigenvector of a class and what it reaches, times its share of `start`.
         back = matrix.T.tocsr()
-        left = _irreducible(classes.block(number).T, np.ones(own.size), 1e-12).vector
-        before = _reached(matrix, own)
-        share = _dot(left, start[own])
-        share += _dot(_onward(back, own, left, before, top), start[before])
-        share /= _dot(left, pair.vector)
-    found[own] += share * pair.vector
-    found[beyond] += share * _onward(matrix, own, pair.vector, beyond, top)
+        beyond = _outside(back, members)
+        for other in leading:
+            if other != i and np.isin(classes.members(other), beyond).any():
+                raise Defective
+        share = 1.0
+        if len(leading) > 1:
+            left = _irreducible(classes.block(i).T, np.ones(members.size), 1e-12).vector
+            before = _outside(matrix, members)
+            share = _dot(left, start[members])
+            share += _dot(_onward(back, members, left, before, top), start[before])
+            share /= _dot(left, pair.vector)
+        vector[members] += share * pair.vector
+        vector[beyond] += share * _onward(matrix, members, pair.vector, beyond, top)
+    unit: _Numbers = vector / _length(vector)
+    return unit
 
 
-def _reached(arcs: _Matrix, own: NDArray[np.int64]) -> NDArray[np.int64]:
+def _outside(arcs: _Matrix, members: NDArray[np.int64]) -> NDArray[np.int64]:
     """The vertices that a class leads to, besides its own; arcs[u, v]: from u to v."""
-    reached = scipy.sparse.csgraph.breadth_first_order(
-        arcs, int(own[0]), directed=True, return_predecessors=False
+    order = scipy.sparse.csgraph.breadth_first_order(
+        arcs, int(members[0]), directed=True, return_predecessors=False
     )
-    outside: NDArray[np.int64] = np.setdiff1d(reached, own)
+    outside: NDArray[np.int64] = np.setdiff1d(order, members)
     return outside
 
 
 def _onward(
-    matrix: _Matrix, own: NDArray[np.int64], x: _Numbers, beyond: NDArray[np.int64], top: float
+    matrix: _Matrix, members: NDArray[np.int64], x: _Numbers, beyond: NDArray[np.int64], top: float
 ) -> _Numbers:
     """The entries of an eigenvector where it is not of a leading class: (top - M) y = M x."""
     if not beyond.size:
         return np.zeros(0)
     rows = matrix[beyond]
     inner = scipy.sparse.identity(beyond.size, format="csc") * top - rows[:, beyond]
-    found: _Numbers = scipy.sparse.linalg.splu(scipy.sparse.csc_matrix(inner)).solve(
-        rows[:, own] @ x
-    )
-    return np.maximum(np.atleast_1d(found), 0)
+    solver = scipy.sparse.linalg.splu(scipy.sparse.csc_matrix(inner))
+    y: _Numbers = solver.solve(rows[:, members] @ x)
+    return np.maximum(np.atleast_1d(y), 0)

@@ -85,18 +85,15 @@ def random_walk_encoding(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     steps = check_encodings.steps(walk_length)
-    result = run.dtype
     _room_for(graph, steps, run.memory)
-    return return_probabilities(graph, steps).to(result)
+    return return_probabilities(graph, steps).to(run.dtype)
 
 
 def as_in_pyg(graph: Graph, steps: int) -> Tensor:
-    """float64 [n, steps]: the values of PyTorch Geometric's AddRandomWalkPE, without weights.
-
-    They are those of random_walk_encoding, except that up to 2000 vertices an arc that is given r
-    times leads to its head with one r-th of the probability. It is divided by a sum to which each
-    one adds, and then assigned to the matrix.
-    """
+    """float64 [n, steps]: the values of PyTorch Geometric's AddRandomWalkPE, without weights. They
+    are those of random_walk_encoding, except that up to 2000 vertices an arc that is given r times
+    leads to its head with one r-th of the probability. It is divided by a sum to which each one
+    adds, and then assigned to the matrix."""
     graph = graph.unweighted()._adjacency
     _room_for(graph, steps, None)
     if graph.weight is None:
@@ -114,10 +111,8 @@ def as_in_pyg(graph: Graph, steps: int) -> Tensor:
 
 def _is_dense(graph: Graph) -> NDArray[np.bool_]:
     size, slots = _batch.counts(graph)
-    found: NDArray[np.bool_] = (size <= _DENSE) | (
-        (size <= _MOST) & (size * size <= _OF_DEGREE * slots)
-    )
-    return found
+    is_cheap: NDArray[np.bool_] = (size <= _MOST) & (size * size <= _OF_DEGREE * slots)
+    return (size <= _DENSE) | is_cheap
 
 
 def _room_for(graph: Graph, steps: int, memory: int | None) -> None:
@@ -138,37 +133,37 @@ def _room_for(graph: Graph, steps: int, memory: int | None) -> None:
 
 def return_probabilities(graph: Graph, steps: int, out: Tensor | None = None) -> Tensor:
     """float64 [n, steps]; `out` is what the weights of a row are divided by, None their sum."""
-    found = torch.zeros(graph.num_nodes, steps, dtype=torch.float64, device=graph.device)
+    result = torch.zeros(graph.num_nodes, steps, dtype=torch.float64, device=graph.device)
     if not graph.num_slots:
-        return found
+        return result
     size = _batch.counts(graph)[0]
     if out is None:
         out = _matrix.strength(graph, graph.weight, graph.rowptr)
     share = torch.where(out > 0, 1 / out, 0)
     if graph._diagonal is not None:
-        found[:, 0] = graph._diagonal * share
+        result[:, 0] = graph._diagonal * share
     dense = _is_dense(graph)
     numbers = np.flatnonzero(dense & (size > (0 if graph._diagonal is not None else 1)))
     widths = _padded(size[numbers])
     for width in np.unique(widths):
-        together = max(1, _BYTES // (4 * 8 * int(width) ** 2))
-        own = numbers[widths == width]
-        for begin in range(0, own.size, together):
-            _dense(graph, own[begin : begin + together], int(width), share, found)
+        count = max(1, _BYTES // (4 * 8 * int(width) ** 2))
+        alike = numbers[widths == width]
+        for begin in range(0, alike.size, count):
+            _dense(graph, alike[begin : begin + count], int(width), share, result)
     numbers = np.array(
-        [x for x in np.flatnonzero(~dense) if not _within_reach(graph, int(x), share, found)], int
+        [x for x in np.flatnonzero(~dense) if not _within_reach(graph, int(x), share, result)], int
     )
     classes = np.ceil(np.log2(np.maximum(size[numbers], 2)))
     for kind in np.unique(classes):
-        _sparse(graph, numbers[classes == kind], share, found)
-    return found
+        _sparse(graph, numbers[classes == kind], share, result)
+    return result
 
 
 def _padded(size: _Numbers) -> _Numbers:
     """The width of a matrix for each graph, of a few different ones."""
     step = np.where(size <= 64, 8, 64)
-    found: _Numbers = -(-size // step) * step
-    return found
+    width: _Numbers = -(-size // step) * step
+    return width
 
 
 class _Part(NamedTuple):
@@ -202,7 +197,7 @@ def _part(graph: Graph, numbers: _Numbers) -> _Part:
     return _Part(first, size, _csr.ranges(first, size), of)
 
 
-def _dense(graph: Graph, numbers: _Numbers, width: int, share: Tensor, found: Tensor) -> None:
+def _dense(graph: Graph, numbers: _Numbers, width: int, share: Tensor, result: Tensor) -> None:
     part = _part(graph, numbers)
     begin = graph.rowptr[part.vertex]
     count = graph.rowptr[part.vertex + 1] - begin
@@ -214,13 +209,11 @@ def _dense(graph: Graph, numbers: _Numbers, width: int, share: Tensor, found: Te
         value = value * graph.weight[slot]
     step = value.new_zeros(len(numbers), width, width)
     step.view(-1)[_small.repeat_interleave(place, count) + head] = value
-    power, own = step, part.graph * width + part.local
-    for k in range(2, found.shape[1] + 1):  # P^k = power times power, or times the next one
-        other = power
-        if k % 2:
-            other = power @ step
+    power, diagonal = step, part.graph * width + part.local
+    for k in range(2, result.shape[1] + 1):  # P^k = power times power, or times the next one
+        other = power @ step if k % 2 else power
         back = (power * other.transpose(1, 2)).sum(2)
-        found[part.vertex, k - 1] = back.view(-1)[own]
+        result[part.vertex, k - 1] = back.view(-1)[diagonal]
         power = other
 
 
@@ -241,11 +234,11 @@ def _steps(graph: Graph, share: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return rowptr, col, value if weight is None else value * weight
 
 
-def _within_reach(graph: Graph, number: int, share: Tensor, found: Tensor) -> bool:
+def _within_reach(graph: Graph, number: int, share: Tensor, result: Tensor) -> bool:
     """Computes a graph by sparse rows, if that is less work than blocks of columns."""
     import scipy.sparse
 
-    part, steps = _part(graph, np.array([number])), found.shape[1]
+    part, steps = _part(graph, np.array([number])), result.shape[1]
     rowptr, col, value = (x.cpu().numpy() for x in part.arcs(*_steps(graph, share)))
     n = rowptr.size - 1
     matrix = scipy.sparse.csr_array((value, col.astype(np.int32), rowptr), shape=(n, n))
@@ -257,11 +250,11 @@ def _within_reach(graph: Graph, number: int, share: Tensor, found: Tensor) -> bo
         return False
     back = None if graph.is_symmetric else matrix.T.tocsr()
     walks = torch.from_numpy(_closed.closed_walks(matrix, back, rows, steps))
-    found[part.vertex] = walks.to(found.device)
+    result[part.vertex] = walks.to(result.device)
     return True
 
 
-def _sparse(graph: Graph, numbers: _Numbers, share: Tensor, found: Tensor) -> None:
+def _sparse(graph: Graph, numbers: _Numbers, share: Tensor, result: Tensor) -> None:
     """A block has a column of each graph at a time."""
     part = _part(graph, numbers)
     mutual = graph.is_symmetric
@@ -276,7 +269,7 @@ def _sparse(graph: Graph, numbers: _Numbers, share: Tensor, found: Tensor) -> No
         state[here, column] = 1
         if mutual:  # the diagonal of S^(i + j) are the products of the columns of S^i and S^j
             state = product(state)
-        for k in range(2 if mutual else 1, found.shape[1] + 1):
+        for k in range(2 if mutual else 1, result.shape[1] + 1):
             if not mutual:
                 state = product(state)
                 back = state[here, column]
@@ -285,4 +278,4 @@ def _sparse(graph: Graph, numbers: _Numbers, share: Tensor, found: Tensor) -> No
                 sums = _segments.of_segments(ends, state * other)
                 back = sums[part.graph[here], column]
                 state = other
-            found[part.vertex[here], k - 1] = back
+            result[part.vertex[here], k - 1] = back

@@ -17,7 +17,7 @@ from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.walks import _leading, _matrix
 from torchcent.walks._matrix import Product, Rows
 
-_GROWN = 24  # steps after which terms that have not shrunk are a reason to look at alpha
+_LATE = 24  # steps after which terms that have not shrunk are a reason to look at alpha
 _STRIDE = 4  # steps between two looks at what a GPU has computed
 
 
@@ -89,31 +89,28 @@ def katz(
     factor = check_walks.attenuation(alpha)
     check.flag(normalized, "normalized")
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
-    result = run.dtype
-    if isinstance(beta, Tensor):
-        start = check.per_vertex(beta, "beta", graph)
-    else:
-        start = check.per_vertex(
-            torch.full((graph.num_nodes,), number(beta, "beta"), dtype=torch.float64), "beta", graph
-        )
+    if not isinstance(beta, Tensor):
+        beta = torch.full((graph.num_nodes,), number(beta, "beta"), dtype=torch.float64)
+    start = check.per_vertex(beta, "beta", graph)
     largest = start.max() if start.numel() else start.sum()
     largest = torch.where(largest > 0, largest, 1)  # the scores are linear in beta
-    found = _walks(graph, factor, start / largest, bound, most) * largest
-    return (_unit(graph, found) if normalized else found).to(result)
+    scores = _walks(graph, factor, start / largest, bound, most) * largest
+    if normalized:
+        norm = _matrix.total(graph, scores * scores).sqrt()
+        scores = scores / _matrix.spread(graph, torch.where(norm > 0, norm, 1))
+    return scores.to(run.dtype)
 
 
 def _walks(graph: Graph, alpha: float, start: Tensor, tol: float, max_iter: int) -> Tensor:
-    """The sum of M^k start over all k, M = alpha transpose(A). Each graph stops by itself.
-
-    Let t be the largest entry of M^k 1, that is the norm of M^k. What is left after k terms is at
-    most t / (1 - t) times the largest sum of these.
-    """
+    """The sum of M^k start over all k, M = alpha transpose(A). Each graph stops by itself. Let t be
+    the largest entry of M^k 1, that is the norm of M^k. What is left after k terms is at most t /
+    (1 - t) times the largest sum of these."""
     pull = _matrix.pull(graph)
     even = bool((start == start[:1]).all())  # `start` is a multiple of the vector of ones
     term = start if even else torch.stack([start, torch.ones_like(start)], 1)
     x = start
     moving = _batch.largest(graph, start) > 0
-    checked, every = False, _STRIDE if graph.device.type == "cuda" else 1
+    is_below, every = False, _STRIDE if graph.device.type == "cuda" else 1
     for step in range(max_iter + 1):
         norm = _batch.largest(graph, term if even else term[:, 1].contiguous())
         moving = moving & ~(norm <= tol / (1 + tol))
@@ -121,9 +118,14 @@ def _walks(graph: Graph, alpha: float, start: Tensor, tol: float, max_iter: int)
             if not bool(moving.any()):
                 return x
             worst = float(torch.where(moving, norm, 0).max())
-            if not checked and (not worst < 1e150 or (step >= _GROWN and worst >= 1)):
-                checked = True
-                _check_alpha(pull, alpha)
+            if not is_below and (not worst < 1e150 or (step >= _LATE and worst >= 1)):
+                low, high = _eigenvalue(pull, alpha)
+                if alpha * low >= 1:
+                    raise ValueError(
+                        f"alpha={alpha:g} must be below the reciprocal of the largest eigenvalue "
+                        f"of the graph with its weights, about {2 / (low + high):.6g}"
+                    )
+                is_below = True
             if not worst < 1e300:
                 raise ValueError(
                     f"katz has scores beyond the largest number of float64, by alpha={alpha:g}; "
@@ -142,15 +144,6 @@ def _walks(graph: Graph, alpha: float, start: Tensor, tol: float, max_iter: int)
         else ": the graph has no cycle, but long paths; raise max_iter"
     )
     raise ValueError(f"no convergence to tol={tol:g} in max_iter={max_iter} iterations{close}")
-
-
-def _check_alpha(pull: Product, alpha: float) -> None:
-    low, high = _eigenvalue(pull, alpha)
-    if alpha * low >= 1:
-        raise ValueError(
-            f"alpha={alpha:g} must be below the reciprocal of the largest eigenvalue of the "
-            f"graph with its weights, about {2 / (low + high):.6g}"
-        )
 
 
 def _eigenvalue(pull: Product, alpha: float) -> tuple[float, float]:
@@ -215,8 +208,7 @@ def eigenvector(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
-    result = run.dtype
-    return _leading.eigenvectors(graph, bound, most).to(result)
+    return _leading.eigenvectors(graph, bound, most).to(run.dtype)
 
 
 @measure("vertices", "dtype", weights="strengths", columns=("hubs", "authorities"))
@@ -269,16 +261,9 @@ def hits(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
-    result = run.dtype
     hubs = _leading.hubs(graph, bound, most)
-    authorities = _shares(graph, _matrix.pull(graph)(hubs))
-    return Hits(_shares(graph, hubs).to(result), authorities.to(result))
-
-
-def _unit(graph: Graph, values: Tensor) -> Tensor:
-    """Divides by the Euclidean norm of each graph."""
-    norm = _matrix.total(graph, values * values).sqrt()
-    return values / _matrix.spread(graph, torch.where(norm > 0, norm, 1))
+    authorities = _matrix.pull(graph)(hubs)
+    return Hits(*(_shares(graph, x).to(run.dtype) for x in (hubs, authorities)))
 
 
 def _shares(graph: Graph, values: Tensor) -> Tensor:

@@ -89,28 +89,26 @@ def subgraph_centrality(
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     check.undirected(graph, "subgraph_centrality")
     bound = check_walks.tolerance(tol)
-    result = run.dtype
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
-    return closed_walks(graph, bound, ids).to(result)
+    return closed_walks(graph, bound, ids).to(run.dtype)
 
 
 def closed_walks(graph: Graph, tol: float, vertices: Tensor | None = None) -> Tensor:
     """The diagonal of exp(A), for all vertices or for some."""
-    chosen = _batch.chosen(graph, vertices)
+    vertices_of = _batch.chosen(graph, vertices)
     every = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     for number in range(graph.num_graphs):
-        part, ids = _batch.part(graph, number), chosen(number)
+        part, ids = _batch.part(graph, number), vertices_of(number)
         if part.num_nodes == 0 or (ids is not None and ids.numel() == 0):
             continue
-        own = every[_batch.run(graph, number)[0]]
-        searches = part.num_nodes if ids is None else ids.numel()
-        if part.num_nodes <= _DENSE or _is_dense(part, searches):
+        scores = every[_batch.run(graph, number)[0]]
+        if part.num_nodes <= _DENSE or _is_dense(part, part.num_nodes if ids is None else len(ids)):
             values, states = torch.linalg.eigh(_dense(part))
-            own.copy_((states * states) @ values.exp())
+            scores.copy_((states * states) @ values.exp())
             continue
-        wanted = torch.arange(part.num_nodes, device=graph.device) if ids is None else ids
-        known = _within_reach(part, wanted, tol)
-        own[wanted] = _quadratures(part, wanted, tol) if known is None else known
+        ids = torch.arange(part.num_nodes, device=graph.device) if ids is None else ids
+        some = _within_reach(part, ids, tol)
+        scores[ids] = _quadratures(part, ids, tol) if some is None else some
     return every if vertices is None else every[vertices]
 
 
@@ -131,11 +129,8 @@ def _dense(graph: Graph) -> Tensor:
 
 def _within_reach(graph: Graph, vertices: Tensor, tol: float) -> Tensor | None:
     """The series of the exponential, whose terms are all >= 0, by sparse rows of powers; None if
-    quadratures are less work.
-
-    What is left out after k terms is at most that of the largest eigenvalue, of which there is an
-    upper bound, and a score is at least 1.
-    """
+    quadratures are less work. What is left out after k terms is at most that of the largest
+    eigenvalue, of which there is an upper bound, and a score is at least 1."""
     product = _matrix.push(graph)
     if not isinstance(product, _matrix.Rows):
         return None
@@ -162,15 +157,10 @@ def _within_reach(graph: Graph, vertices: Tensor, tol: float) -> Tensor | None:
 def _quadratures(graph: Graph, vertices: Tensor, tol: float) -> Tensor:
     product = _matrix.push(graph)
     top = _above_spectrum(graph, product)
-    parts = vertices.split(_together(graph))
+    # So many quadratures are little work for one thread of a CPU, or enough for a GPU.
+    size = max(16, min(_TOGETHER, _small.ALONE // graph.num_nodes))
+    parts = vertices.split(512 if graph.device.type == "cuda" else size)
     return torch.cat([_quadrature(product, part, graph.num_nodes, top, tol) for part in parts])
-
-
-def _together(graph: Graph) -> int:
-    """Quadratures of which the CPU adds up to little work in one thread, or a GPU has enough."""
-    if graph.device.type == "cuda":
-        return 512
-    return max(16, min(_TOGETHER, _small.ALONE // graph.num_nodes))
 
 
 def _above_spectrum(graph: Graph, product: Product) -> float:
@@ -191,8 +181,7 @@ def _quadrature(product: Product, vertices: Tensor, n: int, top: float, tol: flo
     new = torch.zeros(n, count, dtype=torch.float64, device=vertices.device)
     new[vertices, torch.arange(count, device=vertices.device)] = 1
     old, rest = torch.zeros_like(new), new.new_zeros(count)
-    diagonal: list[Tensor] = []
-    beside: list[Tensor] = []
+    diagonal, beside = list[Tensor](), list[Tensor]()
     for step in range(1, min(_STEPS, n) + 1):
         image = product(new) - old * rest
         along = _columns(image, new)
@@ -229,12 +218,11 @@ def _bounds(
     # The matrix with one more row, whose last entry makes `top` an eigenvalue.
     unit = torch.zeros_like(diagonal)
     unit[:, -1] = rest * rest
-    shifted = matrix - top * torch.eye(size, dtype=torch.float64, device=matrix.device)
-    last = top + torch.linalg.solve(shifted, unit)[:, -1]
+    difference = matrix - top * torch.eye(size, dtype=torch.float64, device=matrix.device)
+    last = top + torch.linalg.solve(difference, unit)[:, -1]
     wide = torch.nn.functional.pad(matrix, (0, 1, 0, 1))
     wide[:, size, size] = last
-    wide[:, size, size - 1] = rest
-    wide[:, size - 1, size] = rest
+    wide[:, size, size - 1] = wide[:, size - 1, size] = rest
     return low, _corner(wide)
 
 
@@ -285,13 +273,10 @@ def communicability(
     graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run, weights="strengths")
     check_batch.one_graph(graph, "communicability", "pass its graphs one by one")
     check.undirected(graph, "communicability")
-    result = run.dtype
-    limit = run.memory
-    needed = 4 * 8 * graph.num_nodes**2
-    allowed = _memory.budget(limit, graph.device)
-    if needed > allowed:
+    need, limit = 4 * 8 * graph.num_nodes**2, _memory.budget(run.memory, graph.device)
+    if need > limit:
         what = f"communicability ({graph.num_nodes} vertices)"
-        raise _memory.refuse(what, needed, allowed, limit)
+        raise _memory.refuse(what, need, limit, run.memory)
     values, states = torch.linalg.eigh(_dense(graph))
-    found: Tensor = (states * values.exp()) @ states.T
-    return found.to(result)
+    matrix: Tensor = (states * values.exp()) @ states.T
+    return matrix.to(run.dtype)
