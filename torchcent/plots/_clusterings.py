@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +15,6 @@ from torchcent.clustering._clustering import Clustering
 from torchcent.clustering._mcl import clustering_quality
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs
-from torchcent.io import replacing
 from torchcent.plots import _check as check_plot
 from torchcent.plots._scores import (
     _BLUE,
@@ -22,9 +22,9 @@ from torchcent.plots._scores import (
     _INK,
     _MUTED,
     _ORANGE,
-    _STYLE,
     _whole_numbers,
     check_plot_path,
+    figure_of_three,
 )
 
 _SHADES = ("#12283f", "#2b6cb0", "#63a4dd", "#dd6b20", "#f0b429", "#7b8794")
@@ -72,41 +72,27 @@ def plot_clusterings(
         edge_index, _, directed, edge_weight, *_ = as_arcs(
             edge_index, several[0].num_nodes, directed, edge_weight
         )
-    # Computed also for a single clustering, so that invalid arguments raise the same errors.
-    clustering_quality(
-        several[0], edge_index, edge_weight, num_nodes=several[0].num_nodes, directed=directed
-    )
-    import matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(_STYLE):  # type: ignore[arg-type]
-        figure = Figure(figsize=(13.5, 4.8), layout="constrained")
-        FigureCanvasAgg(figure)
-        axes = figure.subplots(1, 3, width_ratios=[1, 1.1, 1])
-        layout: Any = figure.get_layout_engine()
-        layout.set(w_pad=0.12, h_pad=0.08, wspace=0.03)
-        title = f"Markov clustering of {where or f'{several[0].num_nodes:,} vertices'}"
+    def fit(one: Clustering) -> dict[str, float]:
+        return clustering_quality(
+            one, edge_index, edge_weight, num_nodes=one.num_nodes, directed=directed
+        )
+
+    fit(several[0])  # also for a single clustering: invalid arguments raise the same errors
+    several.sort(key=lambda one: one.inflation)
+    first = several[0]
+    title = f"Markov clustering of {where or f'{first.num_nodes:,} vertices'}"
+    if len(several) == 1:
+        title += f", inflation {first.inflation:g}: {first.num_clusters:,} clusters"
+    with figure_of_three(path, suffix, title, [1, 1.1, 1]) as (left, middle, right):
         if len(several) == 1:
-            one = several[0]
-            title += f", inflation {one.inflation:g}: {one.num_clusters:,} clusters"
-            _draw_sizes(axes[0], several)
-            _draw_matrix(axes[1], one, edge_index)
-            _draw_chaos(axes[2], one)
+            _draw_sizes(left, several)
+            _draw_matrix(middle, first, edge_index)
+            _draw_chaos(right, first)
         else:
-            several.sort(key=lambda found: found.inflation)
-            _draw_counts(axes[0], several)
-            quality = [
-                clustering_quality(
-                    x, edge_index, edge_weight, num_nodes=x.num_nodes, directed=directed
-                )
-                for x in several
-            ]
-            _draw_quality(axes[1], [x.inflation for x in several], quality)
-            _draw_sizes(axes[2], several)
-        figure.suptitle(title, x=0.008, ha="left", fontsize=14, fontweight="bold")
-        with replacing(path) as file:
-            figure.savefig(file, format=suffix[1:], dpi=160)
+            _draw_counts(left, several)
+            _draw_quality(middle, [x.inflation for x in several], [fit(x) for x in several])
+            _draw_sizes(right, several)
 
 
 def _draw_sizes(axes: Any, several: Sequence[Clustering]) -> None:
@@ -117,11 +103,12 @@ def _draw_sizes(axes: Any, several: Sequence[Clustering]) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.grid(True)
-    for found, color in zip(several, _colors(len(several)), strict=True):
-        size = found.sizes.cpu().numpy()
+    colors = itertools.cycle(_SHADES if len(several) > 1 else [_BLUE])
+    for one, color in zip(several, colors, strict=False):
+        size = one.sizes.cpu().numpy()
         rank = np.arange(1, len(size) + 1)
         mark = {"marker": "o", "markersize": 3} if len(size) <= 60 else {}
-        label = f"inflation {found.inflation:g}"
+        label = f"inflation {one.inflation:g}"
         axes.plot(rank, size, color=color, linewidth=1.8, label=label, **mark)
     _whole_numbers(axes.xaxis)
     _whole_numbers(axes.yaxis)
@@ -135,14 +122,15 @@ def _draw_sizes(axes: Any, several: Sequence[Clustering]) -> None:
         axes.text(0.96, 0.95, note, transform=axes.transAxes, ha="right", va="top", color=_MUTED)
 
 
-def _draw_matrix(axes: Any, found: Clustering, edge_index: Tensor | Graph) -> None:
+def _draw_matrix(axes: Any, one: Clustering, edge_index: Tensor | Graph) -> None:
     """Plots the density of the adjacency matrix with vertices ordered by cluster."""
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
+    from matplotlib.patches import Rectangle
 
     axes.set_title("Edges, vertices by cluster")
     axes.set_xlabel("vertex, the largest cluster first")
-    n = max(found.num_nodes, 1)
-    order = torch.argsort(found.labels.cpu(), stable=True)
+    n = max(one.num_nodes, 1)
+    order = torch.argsort(one.labels.cpu(), stable=True)
     place = torch.empty_like(order)
     place[order] = torch.arange(order.numel(), device="cpu")
     arcs = edge_index.to_edge_index() if isinstance(edge_index, Graph) else edge_index
@@ -158,30 +146,24 @@ def _draw_matrix(axes: Any, found: Clustering, edge_index: Tensor | Graph) -> No
         norm=LogNorm(vmin=1, vmax=max(count.max(), 2)), interpolation="nearest", aspect="equal",
     )  # fmt: skip
     begin = 0
-    for size in found.sizes[:40].tolist():
+    for size in one.sizes[:40].tolist():
         if size < 0.01 * n:
             break
-        axes.add_patch(_square(begin, size))
+        square = Rectangle((begin, begin), size, size, fill=False, edgecolor=_ORANGE, linewidth=0.9)
+        axes.add_patch(square)
         begin += size
     axes.spines[["right", "top"]].set_visible(True)
 
 
-def _square(begin: int, size: int) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((begin, begin), size, size, fill=False, edgecolor=_ORANGE, linewidth=0.9)
-
-
-def _draw_chaos(axes: Any, found: Clustering) -> None:
+def _draw_chaos(axes: Any, one: Clustering) -> None:
     axes.set_title("Convergence")
     axes.set_xlabel("iteration")
     axes.set_ylabel("chaos")
     axes.grid(True)
-    chaos = np.array(found.chaos_history)
-    at = np.arange(1, len(chaos) + 1)
-    shown = chaos > 0
-    axes.plot(at[shown], chaos[shown], "o-", color=_BLUE, markersize=3.5, linewidth=1.6)
-    if shown.any():
+    chaos = np.array(one.chaos_history)
+    at = np.flatnonzero(chaos > 0)
+    axes.plot(at + 1, chaos[at], "o-", color=_BLUE, markersize=3.5, linewidth=1.6)
+    if len(at):
         axes.set_yscale("log")
     axes.xaxis.get_major_locator().set_params(integer=True)
 
@@ -191,16 +173,16 @@ def _draw_counts(axes: Any, several: Sequence[Clustering]) -> None:
     axes.set_xlabel("inflation")
     axes.set_yscale("log")
     axes.grid(True)
-    rate = [found.inflation for found in several]
+    rate = [x.inflation for x in several]
     rows = {
-        "clusters": [found.num_clusters for found in several],
-        "of them singletons": [int((found.sizes == 1).sum()) for found in several],
-        "vertices in the largest": [int(found.sizes.max()) for found in several],
+        "clusters": [x.num_clusters for x in several],
+        "of them singletons": [int((x.sizes == 1).sum()) for x in several],
+        "vertices in the largest": [int(x.sizes.max()) for x in several],
     }
     for (name, values), color in zip(rows.items(), (_BLUE, _MUTED, _ORANGE), strict=True):
-        shown = [(r, v) for r, v in zip(rate, values, strict=True) if v]
-        if shown:
-            axes.plot(*zip(*shown, strict=True), "o-", color=color, label=name)
+        points = [(r, v) for r, v in zip(rate, values, strict=True) if v]
+        if points:
+            axes.plot(*zip(*points, strict=True), "o-", color=color, label=name)
     _whole_numbers(axes.yaxis)
     axes.legend(frameon=False)
 
@@ -218,7 +200,3 @@ def _draw_quality(axes: Any, rate: list[float], quality: list[dict[str, float]])
         axes.plot(rate, values, "o-", color=color, label=name.replace("_", " "))
     axes.axhline(0, color=_GRID, linewidth=1)
     axes.legend(frameon=False)
-
-
-def _colors(count: int) -> list[str]:
-    return [_BLUE] if count == 1 else [_SHADES[i % len(_SHADES)] for i in range(count)]

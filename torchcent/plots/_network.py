@@ -12,9 +12,8 @@ from torch import Tensor
 
 from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
-from torchcent.io import replacing
 from torchcent.plots import _check as check_plot
-from torchcent.plots._scores import _INK, _MUTED, _STYLE, _short, check_plot_path
+from torchcent.plots._scores import _INK, _MUTED, _short, check_plot_path, new_figure
 
 # From scores close to zero to the highest ones.
 _SHADES = ("#d3dae1", "#a8c5e2", "#4a86c5", "#2a4a9b", "#3b0f52")
@@ -85,33 +84,31 @@ def plot_network(
     measure = check_plot.text(measure, "measure")
     title = title if title is None else check_plot.text(title, "title")
     degrees = check_positions.is_geographic(check_positions.crs(crs))
-    import matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.cm import ScalarMappable
-    from matplotlib.figure import Figure
 
-    known = np.isfinite(place).all(1)
+    points = place[np.isfinite(place).all(1)]
     stretch = 1.0  # of y
-    if degrees and known.any():
-        stretch = 1 / math.cos(math.radians(min(abs(place[known, 1].mean()), 85)))
-    with matplotlib.rc_context(_STYLE):  # type: ignore[arg-type]
-        figure = Figure(figsize=_size(place[known], stretch), layout="constrained")
-        FigureCanvasAgg(figure)
+    if degrees and len(points):
+        stretch = 1 / math.cos(math.radians(min(abs(points[:, 1].mean()), 85)))
+    title = title or f"{measure.capitalize()} of {count:,} {what}"
+    # About 90 square inches in the proportions of the map.
+    width, height = np.ptp(points, axis=0) if len(points) else (1.0, 1.0)
+    shape = min(max((width or 1.0) / ((height * stretch) or 1.0), 0.5), 2.2)
+    size = (math.sqrt(80 * shape) + 1.2, math.sqrt(80 / shape) + 0.6)
+    with new_figure(path, suffix, title, size, 200, 0.02) as figure:
         axes = figure.subplots()
         axes.set_aspect(stretch)
         axes.set_axis_off()
-        figure.suptitle(
-            title or f"{measure.capitalize()} of {count:,} {what}",
-            x=0.02, ha="left", fontsize=14, fontweight="bold",
-        )  # fmt: skip
-        lines = place[index.T]
         colors, norm = _scale(values, lowest)
-        _frame(axes, place[known])
-        if edges:
-            _draw_lines(axes, lines, values, colors, norm, lowest)
-        else:
-            ends = values[index]
-            _draw_lines(axes, lines, ends.max(0) if lowest else ends.min(0), colors, norm, lowest)
+        if len(points):
+            low, high = points.min(0), points.max(0)
+            margin = 0.02 * max(*(high - low), 1e-9)
+            axes.set_xlim(low[0] - margin, high[0] + margin)
+            axes.set_ylim(low[1] - margin, high[1] + margin)
+        ends = values[index] if not edges else values[None]
+        of_lines = ends.max(0) if lowest else ends.min(0)
+        _draw_lines(axes, place[index.T], of_lines, colors, norm, lowest)
+        if not edges:
             _draw_vertices(axes, place, values, colors, norm, lowest)
             if names is not None:
                 _draw_names(axes, place, values, names, lowest)
@@ -122,25 +119,8 @@ def plot_network(
             )  # fmt: skip
             bar.set_label(measure, color=_INK)
             bar.outline.set_visible(False)
-        if degrees and known.any():
+        if degrees and len(points):
             _draw_scale(axes, stretch)
-        with replacing(path) as file:
-            figure.savefig(file, format=suffix[1:], dpi=200)
-
-
-def _size(place: np.ndarray, stretch: float) -> tuple[float, float]:
-    """Inches: about 90 square inches in the proportions of the map."""
-    width, height = np.ptp(place, axis=0) if len(place) else (1.0, 1.0)
-    shape = min(max((width or 1.0) / ((height * stretch) or 1.0), 0.5), 2.2)
-    return math.sqrt(80 * shape) + 1.2, math.sqrt(80 / shape) + 0.6
-
-
-def _frame(axes: Any, place: np.ndarray) -> None:
-    if len(place):
-        low, high = place.min(0), place.max(0)
-        room = 0.02 * max(*(high - low), 1e-9)
-        axes.set_xlim(low[0] - room, high[0] + room)
-        axes.set_ylim(low[1] - room, high[1] + room)
 
 
 def _scale(values: np.ndarray, lowest: bool) -> tuple[Any, Any]:
@@ -169,24 +149,11 @@ def _steps(values: np.ndarray, norm: Any, lowest: bool) -> tuple[np.ndarray, np.
     return finite[order], shade[order]
 
 
-def _width(count: int) -> tuple[float, float]:
-    """The least and the greatest width for so many lines."""
-    part = min(max(math.log10(max(count, 1)) - 2, 0) / 4, 1)  # 0 at 100, 1 at 10^6
-    return _LEAST_WIDTH + 0.6 * (1 - part), _WIDTH - 1.0 * part
-
-
-def _path(lines: np.ndarray) -> Any:
-    """One path of all the lines."""
-    from matplotlib.path import Path
-
-    codes = np.tile(np.array([Path.MOVETO, Path.LINETO], np.uint8), len(lines))
-    return Path(lines.reshape(-1, 2), codes)
-
-
 def _draw_lines(
     axes: Any, lines: np.ndarray, values: np.ndarray, colors: Any, norm: Any, lowest: bool
 ) -> None:
     from matplotlib.collections import PathCollection
+    from matplotlib.path import Path
 
     values = np.where(np.isfinite(lines).all((1, 2)), values, np.nan)
     order, shade = _steps(values, norm, lowest)
@@ -196,14 +163,19 @@ def _draw_lines(
     ends = np.flatnonzero(np.diff(step)) + 1
     starts = np.concatenate([[0], ends])
     middle = (step[starts] + 0.5) / _BINS
-    thin, wide = _width(len(order))
+    part = min(max(math.log10(len(order)) - 2, 0) / 4, 1)  # 0 at 100 lines, 1 at 10^6
+    thin, wide = _LEAST_WIDTH + 0.6 * (1 - part), _WIDTH - 1.0 * part
     central = 1 - middle if lowest else middle
-    drawn = PathCollection(
-        [_path(lines[part]) for part in np.split(order, ends)], facecolors="none",
-        edgecolors=colors(middle), linewidths=thin + (wide - thin) * central**3,
-        capstyle="round", rasterized=len(order) > _RASTER,
+    codes = np.array([Path.MOVETO, Path.LINETO], np.uint8)
+    paths = [
+        Path(lines[some].reshape(-1, 2), np.tile(codes, len(some)))
+        for some in np.split(order, ends)
+    ]
+    collection = PathCollection(
+        paths, facecolors="none", edgecolors=colors(middle), capstyle="round",
+        linewidths=thin + (wide - thin) * central**3, rasterized=len(order) > _RASTER,
     )  # fmt: skip
-    axes.add_collection(drawn, autolim=False)
+    axes.add_collection(collection, autolim=False)
 
 
 def _draw_vertices(
@@ -225,15 +197,15 @@ def _draw_names(
     """Names the most central vertices, unless a name would cover another one."""
     from matplotlib.patheffects import withStroke
 
-    shown = np.flatnonzero(np.isfinite(values) & np.isfinite(place).all(1) & (values > 0))
-    best = shown[np.argsort(values[shown] if lowest else -values[shown], kind="stable")][:_NAMES]
-    taken: list[np.ndarray] = []
+    ids = np.flatnonzero(np.isfinite(values) & np.isfinite(place).all(1) & (values > 0))
+    best = ids[np.argsort(values[ids] if lowest else -values[ids], kind="stable")][:_NAMES]
+    areas: list[np.ndarray] = []
     view = axes.transAxes.inverted()
     for v in best:
         at = view.transform(axes.transData.transform(place[v]))
-        if any(abs(at[0] - x) < 0.2 and abs(at[1] - y) < 0.025 for x, y in taken):
+        if any(abs(at[0] - x) < 0.2 and abs(at[1] - y) < 0.025 for x, y in areas):
             continue
-        taken.append(at)
+        areas.append(at)
         right = at[0] > 0.8
         axes.annotate(
             _short(names[v], 30), place[v], xytext=(-6 if right else 6, 4),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,23 +27,12 @@ _BLUE, _ORANGE = "#2b6cb0", "#dd6b20"
 _MANY = 3000  # number of points above which a density replaces dots
 _NAMES = 15
 _STYLE: dict[str, Any] = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": _MUTED,
-    "axes.labelcolor": _INK,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "figure.facecolor": "white",
-    "font.size": 9.5,
-    "grid.color": _GRID,
-    "text.color": _INK,
-    "xtick.color": _MUTED,
-    "xtick.labelcolor": _INK,
-    "ytick.color": _MUTED,
-    "ytick.labelcolor": _INK,
-}
+    "axes.axisbelow": True, "axes.edgecolor": _MUTED, "axes.labelcolor": _INK,
+    "axes.spines.right": False, "axes.spines.top": False, "axes.titlelocation": "left",
+    "axes.titlesize": 11, "axes.titleweight": "bold", "figure.facecolor": "white",
+    "font.size": 9.5, "grid.color": _GRID, "text.color": _INK, "xtick.color": _MUTED,
+    "xtick.labelcolor": _INK, "ytick.color": _MUTED, "ytick.labelcolor": _INK,
+}  # fmt: skip
 
 
 def plot_scores(
@@ -96,29 +86,46 @@ def plot_scores(
     measure = check_plot.text(measure, "measure")
     title = title if title is None else check_plot.text(title, "title")
     share, lowest = check_values.flag(share, "share"), check_values.flag(lowest, "lowest")
+    title = title or f"{measure.capitalize()} of {len(values):,} vertices"
+    with figure_of_three(path, suffix, title, [1, 1.15, 1.05]) as (left, middle, right):
+        _draw_distribution(left, values, measure)
+        # Vertices with a finite, positive score, the most central first.
+        order = np.argsort(values if lowest else -values, kind="stable")
+        best = order[(np.isfinite(values) & (values > 0))[order]]
+        _draw_against_degree(middle, degree, values, names, measure, best)
+        _draw_top(
+            right, values, names, measure, best[:_NAMES], share=share, lowest=lowest, ends=ends
+        )
+
+
+@contextmanager
+def new_figure(
+    path: str | os.PathLike[str], suffix: str, title: str, size: tuple[float, float],
+    dpi: int, margin: float = 0.008,
+) -> Iterator[Any]:  # fmt: skip
+    """A matplotlib Figure, which is written to the path at the end."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(_STYLE):  # type: ignore[arg-type]
-        figure = Figure(figsize=(13.5, 4.8), layout="constrained")
+        figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
-        spread, against, top = figure.subplots(1, 3, width_ratios=[1, 1.15, 1.05])
-        figure.suptitle(
-            title or f"{measure.capitalize()} of {len(values):,} vertices",
-            x=0.008, ha="left", fontsize=14, fontweight="bold",
-        )  # fmt: skip
-        layout: Any = figure.get_layout_engine()
-        layout.set(w_pad=0.12, h_pad=0.08, wspace=0.03)
-        _draw_spread(spread, values, measure)
-        best = _best(values, lowest)
-        _draw_against_degree(against, figure, degree, values, names, measure, best)
-        _draw_top(
-            top, values, names=names, measure=measure, best=best, share=share, lowest=lowest,
-            ends=ends,
-        )  # fmt: skip
+        figure.suptitle(title, x=margin, ha="left", fontsize=14, fontweight="bold")
+        yield figure
         with replacing(path) as file:
-            figure.savefig(file, format=suffix[1:], dpi=160)
+            figure.savefig(file, format=suffix[1:], dpi=dpi)
+
+
+@contextmanager
+def figure_of_three(
+    path: str | os.PathLike[str], suffix: str, title: str, widths: list[float]
+) -> Iterator[Any]:
+    """The axes of three plots side by side."""
+    with new_figure(path, suffix, title, (13.5, 4.8), 160) as figure:
+        axes = figure.subplots(1, 3, width_ratios=widths)
+        figure.get_layout_engine().set(w_pad=0.12, h_pad=0.08, wspace=0.03)
+        yield axes
 
 
 def check_plot_path(path: str | os.PathLike[str]) -> str:
@@ -132,7 +139,7 @@ def check_plot_path(path: str | os.PathLike[str]) -> str:
     return suffix
 
 
-def _draw_spread(axes: Any, values: np.ndarray, measure: str) -> None:
+def _draw_distribution(axes: Any, values: np.ndarray, measure: str) -> None:
     """Plots the share of vertices with a score of at least x."""
     axes.set_title("How the scores are spread")
     axes.set_xlabel(measure)
@@ -168,22 +175,14 @@ def _is_whole(values: np.ndarray) -> bool:
     return bool((values == np.rint(values)).all())
 
 
-def _best(values: np.ndarray, lowest: bool) -> np.ndarray:
-    """Vertices with a finite, positive score, the most central first."""
-    order = np.argsort(values if lowest else -values, kind="stable")
-    found: np.ndarray = order[(np.isfinite(values) & (values > 0))[order]]
-    return found
-
-
 def _draw_against_degree(
-    axes: Any, figure: Any, degree: np.ndarray, values: np.ndarray, names: Any, measure: str,
-    best: np.ndarray,
-) -> None:  # fmt: skip
+    axes: Any, degree: np.ndarray, values: np.ndarray, names: Any, measure: str, best: np.ndarray
+) -> None:
     axes.set_title("Score against degree")
     axes.set_xlabel("degree")
     axes.set_ylabel(measure)
-    shown = np.isfinite(values) & (degree > 0)
-    positive = shown & (values > 0)
+    visible = np.isfinite(values) & (degree > 0)
+    positive = visible & (values > 0)
     if not positive.any():
         _nothing(axes, "every score is 0")
         return
@@ -199,15 +198,15 @@ def _draw_against_degree(
             degree[positive], values[positive], xscale="log", yscale=scale, gridsize=45,
             cmap=shades, norm=LogNorm(), linewidths=0.1, mincnt=1,
         )  # fmt: skip
-        bar = figure.colorbar(hexagons, ax=axes, pad=0.01, aspect=40)
+        bar = axes.figure.colorbar(hexagons, ax=axes, pad=0.01, aspect=40)
         bar.set_label("vertices", color=_MUTED)
         bar.outline.set_visible(False)
     else:
         axes.scatter(
             degree[positive], values[positive], s=26, color=_BLUE, alpha=0.55, edgecolors="none"
         )
-    zero = shown & (values == 0)
-    low, high, floor = _room(values[positive], scale == "log", bool(zero.any()), axes)
+    zero = visible & (values == 0)
+    low, floor = _set_limits(values[positive], scale == "log", bool(zero.any()), axes)
     if floor is not None:
         at = np.unique(degree[zero])
         axes.axhline(floor, color=_GRID, linewidth=1)
@@ -217,56 +216,54 @@ def _draw_against_degree(
             f"{zero.sum():,} vertices{apart} score 0", (0.99, floor), xytext=(0, 3), ha="right",
             xycoords=("axes fraction", "data"), textcoords="offset points", color=_MUTED,
         )  # fmt: skip
-    widest, narrowest = degree[shown].max(), degree[shown].min()
+    widest, narrowest = degree[visible].max(), degree[visible].min()
     axes.set_xlim(narrowest / 1.25, widest * (widest / narrowest) ** 0.12 * 1.25)
     _whole_numbers(axes.xaxis)
     if scale == "linear" and _is_whole(values[positive]):
         axes.yaxis.get_major_locator().set_params(integer=True)
-    _with_zero(axes.yaxis, low, floor)
+    if floor is not None:
+        _add_zero(axes.yaxis, low, floor)
     best = best[positive[best]]
-    tied = len(best) > 3 and values[best[3]] == values[best[0]]  # naming would be arbitrary
-    best = best[: 0 if tied else 3]
+    is_tie = len(best) > 3 and values[best[3]] == values[best[0]]  # naming would be arbitrary
+    best = best[: 0 if is_tie else 3]
     axes.plot(degree[best], values[best], "o", markersize=5, color=_ORANGE)
     _name(axes, degree[best], values[best], [_short(names[v], 18) for v in best])
 
 
-def _room(
+def _set_limits(
     values: np.ndarray, log: bool, zeros: bool, axes: Any
-) -> tuple[float, float, float | None]:
-    """Sets the limits of the score axis. Returns the lowest and highest score, and the position of
-    zeros, or None if there are none.
-
-    Zeros get a separate row below: a log axis has no 0, and on a narrow axis 0 is far away.
-    """
+) -> tuple[float, float | None]:
+    """Of the score axis. Returns the lowest score, and the position of zeros, if there are any.
+    Zeros get a separate row below: a log axis has no 0, and on a narrow axis 0 is far away."""
     low, high = values.min(), values.max()
     if log:
-        room = (high / low) ** 0.08
-        floor = low / room**1.5 if zeros else None
-        axes.set_ylim((floor or low) / room, high * room**1.6)
+        margin = (high / low) ** 0.08
+        floor = low / margin**1.5 if zeros else None
+        axes.set_ylim((floor or low) / margin, high * margin**1.6)
     else:
-        room = 0.08 * ((high - low) or high)
-        floor = low - 1.5 * room if zeros else None
-        axes.set_ylim((low if floor is None else floor) - room, high + 1.6 * room)
-    return low, high, floor
+        margin = 0.08 * ((high - low) or high)
+        floor = low - 1.5 * margin if zeros else None
+        axes.set_ylim((low if floor is None else floor) - margin, high + 1.6 * margin)
+    return low, floor
 
 
 def _name(axes: Any, x: np.ndarray, y: np.ndarray, names: list[str]) -> None:
     """Places names left or right of their points, or omits them, so that none overlap."""
     where = axes.transAxes.inverted().transform(axes.transData.transform(np.column_stack([x, y])))
     # left end, right end and height of occupied areas: initially the points themselves
-    taken: list[tuple[float, float, float]] = [(x - 0.015, x + 0.015, y) for x, y in where]
-    for (left, height), name in zip(where, names, strict=True):
+    areas: list[tuple[float, float, float]] = [(x - 0.015, x + 0.015, y) for x, y in where]
+    for (place, height), name in zip(where, names, strict=True):
         width, gap = 0.022 * len(name), 0.016
-        for start in (left - gap - width, left + gap):
+        for start in (place - gap - width, place + gap):
             inside = start >= 0 and start + width <= 1
             free = all(
-                start > b or start + width < a or abs(height - h) > 0.032 for a, b, h in taken
+                start > b or start + width < a or abs(height - h) > 0.032 for a, b, h in areas
             )
             if inside and free:
-                taken.append((start, start + width, height))
-                on_left = start < left
+                areas.append((start, start + width, height))
+                on_left = start < place
                 axes.annotate(
-                    name, (left, height), xycoords="axes fraction",
+                    name, (place, height), xycoords="axes fraction",
                     xytext=(-7 if on_left else 7, 0),
                     textcoords="offset points", ha="right" if on_left else "left", va="center",
                     color=_ORANGE, parse_math=False,
@@ -285,25 +282,21 @@ def _whole_numbers(axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _with_zero(axis: Any, low: float, floor: float | None) -> None:
+def _add_zero(axis: Any, low: float, floor: float) -> None:
     """Keeps the ticks within the scores and adds 0 for the row of zeros."""
     from matplotlib.ticker import NullLocator
 
-    if floor is None:
-        return
     top = axis.get_view_interval()[1]
     ticks = [t for t in axis.get_majorticklocs() if low <= t <= top]
-    shown = axis.get_major_formatter().format_ticks(ticks)
-    axis.set_ticks([floor, *ticks], ["0", *shown])
+    axis.set_ticks([floor, *ticks], ["0", *axis.get_major_formatter().format_ticks(ticks)])
     axis.set_minor_locator(NullLocator())
 
 
 def _draw_top(
-    axes: Any, values: np.ndarray, names: Any, measure: str, best: np.ndarray, share: bool,
+    axes: Any, values: np.ndarray, names: Any, measure: str, best: np.ndarray, *, share: bool,
     lowest: bool, ends: np.ndarray | None,
 ) -> None:  # fmt: skip
     axes.set_title("Lowest scores" if lowest else "Highest scores")
-    best = best[:_NAMES]
     if not len(best):
         _nothing(axes, "every score is 0")
         return
@@ -321,10 +314,8 @@ def _draw_top(
         reach = ends[1, best]
     for y, v, x in zip(place, best, reach, strict=True):
         part = f" ({values[v] / total:.1%})" if share else ""
-        axes.text(
-            x, y, f"  {values[v]:.3g} {part}".rstrip(), va="center", color=_MUTED,
-            fontsize=8.5,
-        )  # fmt: skip
+        text = f"  {values[v]:.3g} {part}".rstrip()
+        axes.text(x, y, text, va="center", color=_MUTED, fontsize=8.5)
     axes.set_xlim(0, reach.max() * 1.42)
     note = f"{measure} (share of the sum)" if share else measure
     axes.text(1, 0, note, transform=axes.transAxes, color=_MUTED, ha="right", va="top")
