@@ -85,7 +85,7 @@ def random_walk_encoding(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     steps = check_encodings.steps(walk_length)
-    _room_for(graph, steps, run.memory)
+    _check_memory(graph, steps, run.memory)
     return return_probabilities(graph, steps).to(run.dtype)
 
 
@@ -95,7 +95,7 @@ def as_in_pyg(graph: Graph, steps: int) -> Tensor:
     leads to its head with one r-th of the probability. It is divided by a sum to which each one
     adds, and then assigned to the matrix."""
     graph = graph.unweighted()._adjacency
-    _room_for(graph, steps, None)
+    _check_memory(graph, steps, None)
     if graph.weight is None:
         return return_probabilities(graph, steps)
     size = _batch.per_vertex(graph, _batch.sizes(graph))[_small.repeat_interleave(graph.degree)]
@@ -103,10 +103,10 @@ def as_in_pyg(graph: Graph, steps: int) -> Tensor:
     diagonal = None
     if graph._diagonal is not None:
         row = _small.repeat_interleave(graph.degree)
-        own = row == graph.col
-        diagonal = torch.zeros_like(graph._diagonal).index_copy_(0, row[own], weight[own])
-    made = graph._with(weight=weight, _diagonal=diagonal)
-    return return_probabilities(made, steps, _matrix.strength(graph, graph.weight, graph.rowptr))
+        loop = row == graph.col
+        diagonal = torch.zeros_like(graph._diagonal).index_copy_(0, row[loop], weight[loop])
+    out = _matrix.strength(graph, graph.weight, graph.rowptr)
+    return return_probabilities(graph._with(weight=weight, _diagonal=diagonal), steps, out)
 
 
 def _is_dense(graph: Graph) -> NDArray[np.bool_]:
@@ -115,20 +115,20 @@ def _is_dense(graph: Graph) -> NDArray[np.bool_]:
     return (size <= _DENSE) | is_cheap
 
 
-def _room_for(graph: Graph, steps: int, memory: int | None) -> None:
+def _check_memory(graph: Graph, steps: int, memory: int | None) -> None:
     """Raises MemoryError if the result and the matrices exceed the limit."""
     size, slots = _batch.counts(graph)
     dense = _is_dense(graph)
-    needed = graph._nbytes + 16 * graph.num_nodes * steps + 24 * graph.num_slots
-    needed += max(_BYTES, 4 * 8 * int(_padded(size[dense]).max(initial=0)) ** 2)
+    need = graph._nbytes + 16 * graph.num_nodes * steps + 24 * graph.num_slots
+    need += max(_BYTES, 4 * 8 * int(_padded(size[dense]).max(initial=0)) ** 2)
     if not dense.all():
         n, m = int(size[~dense].sum()), int(slots[~dense].sum())
-        needed += 40 * m + 24 * n + max(4 * 8 * n * _block(n), _closed.BYTES)
-    if memory is not None or needed >= _memory.SMALL_RUN.get(graph.device.type, 0):
+        need += 40 * m + 24 * n + max(4 * 8 * n * _block(n), _closed.BYTES)
+    if memory is not None or need >= _memory.SMALL_RUN.get(graph.device.type, 0):
         limit = _room.limit(graph, memory)
-        if needed > limit and needed > 2 * _BYTES:
+        if need > limit and need > 2 * _BYTES:
             what = f"random_walk_encoding of {graph.num_nodes} vertices with walk_length={steps}"
-            raise _memory.refuse(what, needed, limit, memory)
+            raise _memory.refuse(what, need, limit, memory)
 
 
 def return_probabilities(graph: Graph, steps: int, out: Tensor | None = None) -> Tensor:
