@@ -185,7 +185,8 @@ def measured(graph: Graph, memory: int | None, measure: str = "betweenness") -> 
 
 def _costs(runs: list[_Timed], complete: bool) -> tuple[float, float, float]:
     """Seconds to start a run, of each further search of the core, and of each further pivot.
-    complete: the last run has as many sources as the core has vertices: nothing is extrapolated."""
+    If `complete`, the last run has as many sources as the core has vertices: nothing is
+    extrapolated."""
     last = runs[-1]
     if complete:
         return 0.0, last.seconds / max(last.searches, 1), last.seconds / max(last.pivots, 1)

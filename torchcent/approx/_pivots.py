@@ -23,8 +23,8 @@ def dependency_sums(
     measure: str = "betweenness", scale: Scale | None = None,
 ) -> Tensor:  # fmt: skip
     """float64: the contribution of paths from the pivots to each vertex, of "edge_betweenness" to
-    each slot, as sums over ordered pairs. pivots: vertices, or float64 [n], the weight of each
-    vertex as a source. With the measure "linear", weights the contribution of a path to t to a
+    each slot, as sums over ordered pairs. `pivots` are vertices, or float64 [n], the weight of
+    each vertex as a source. With the measure "linear", weights the contribution of a path to t to a
     vertex v by d(s, v) / d(s, t)."""
     number = pivots.numel() if not pivots.is_floating_point() else int((pivots > 0).sum())
     plan, core = _plan.plan(graph, Request(measure, memory=memory), number)

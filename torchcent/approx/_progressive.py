@@ -199,7 +199,7 @@ class Sampling:
 
     def progressive(self, rival: Callable[[Outlook], str]) -> None:
         """Adaptive: shares from a first phase, then checks until all scores are close enough.
-        rival(outlook), called before the second phase, returns the name of a cheaper method, with
+        `rival`, called before the second phase, returns the name of a cheaper method, with
         which the run ends, or ""."""
         if self.deadline < math.inf:
             self._until_deadline(rival)
