@@ -185,7 +185,7 @@ def test_run_that_cannot_fit(measure, engine):
 
 
 def test_explain_refuses_what_the_measures_refuse():
-    with pytest.raises(ValueError, match="measure.*betweenness, edge_betweenness, stress"):
+    with pytest.raises(ValueError, match="measure must be one of betweenness, .*closeness"):
         torchcent.explain(ARCS, measure="pagerank")
     with pytest.raises(ValueError, match="engine"):
         torchcent.explain(ARCS, run=torchcent.Run(engine="gpu"))

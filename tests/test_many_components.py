@@ -329,7 +329,7 @@ def test_groups_are_searched_in_their_components(monkeypatch: pytest.MonkeyPatch
         sizes.append(graph.num_nodes)
         return run(graph, *rest)
 
-    monkeypatch.setattr(_betweenness, "_compiled", counted)
+    monkeypatch.setattr(_betweenness, "_by_kernels", counted)
     graph = triples(200)
     options = {"normalized": False, "dtype": torch.float64}
     assert call(torchcent.group_betweenness, graph, [1, 4, 599], **options) == 2

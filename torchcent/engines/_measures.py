@@ -90,6 +90,7 @@ class Measure:
         share: whether tables show each score's share of the sum.
         lowest: whether the lowest scores are the most central ones.
         without: the surfaces that do not have it, with the reason.
+        not_in_models: the arguments that it does not have as an operator.
         width: the number of columns of its result, from its options; None for a vector.
     """
 
@@ -104,6 +105,7 @@ class Measure:
     share: bool = False
     lowest: bool = False
     without: Mapping[str, str] = field(default_factory=dict)
+    not_in_models: tuple[str, ...] = ()
     width: Callable[[Mapping[str, Any]], int | None] | None = None
 
     @property

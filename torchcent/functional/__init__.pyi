@@ -236,7 +236,6 @@ def node_features(
     edge_weight: Tensor | None = ...,
     *,
     measures: str | Sequence[str] = ...,
-    states: Tensor | None = ...,
     num_nodes: int,
     batch: Tensor | None = ...,
     directed: bool | None = ...,

@@ -16,8 +16,7 @@ from torchcent.check import _weights as check_weights
 from torchcent.check._batch import measures as columns
 from torchcent.check._run import around, of_operator
 from torchcent.check._values import choice, dense, integer, number, shortened
-from torchcent.engines._measures import Measure
-from torchcent.engines._measures import columns as known_columns
+from torchcent.engines._measures import Measure, plain_columns
 from torchcent.functional import _operator
 
 _TENSORS = ("vertices", "values", "value", "group")
@@ -118,7 +117,7 @@ def _checked(value: Any, name: str, kind: str, words: Any) -> Any:
     if kind == "lengths":
         return check_cutoff.single(value)
     if kind == "columns":
-        return columns(value, known_columns())
+        return columns(value, plain_columns())
     return value
 
 

@@ -34,7 +34,8 @@ def kinds(each: Measure) -> dict[str, str]:
 
     Arguments that change the shape of the result by what they hold are left out.
     """
-    return {name: OPTIONS[name].kind for name in each.options if OPTIONS[name].kind}
+    names = [name for name in each.options if name not in each.not_in_models]
+    return {name: OPTIONS[name].kind for name in names if OPTIONS[name].kind}
 
 
 def lists(

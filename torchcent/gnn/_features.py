@@ -49,6 +49,7 @@ def _columns() -> _Columns:
 @measure(
     "vertices", *SEARCHES, "dtype", searches=True, choices={"engine": _ENGINES},
     width=lambda options: len(options["measures"]), without={"columns": "it is all of them"},
+    not_in_models=("states",),  # percolation is a function of its own
 )  # fmt: skip
 def node_features(
     edge_index: GraphLike,
