@@ -20,7 +20,7 @@ from torch import Tensor
 import torchcent
 from torchcent import Graph, Run, generate
 from torchcent.check import _devices
-from torchcent.scale import _digest, _units
+from torchcent.distribute import _digest, _units
 
 LONG = 10.0  # seconds of a run that is not repeated
 REPEAT = 3

@@ -63,7 +63,7 @@ def live(request: dict[str, Any]) -> int:
     from tuning import tuned
 
     import _torchcent_command
-    from torchcent.scale import _queue
+    from torchcent.distribute import _queue
 
     torch.set_num_threads(2)
     log = os.open(request["log"], os.O_CREAT | os.O_APPEND | os.O_WRONLY)

@@ -20,7 +20,7 @@ from runs import CASES, PAIRS
 from tuning import tuned
 
 import torchcent
-from torchcent.scale import _digest, _queue, _ranks
+from torchcent.distribute import _digest, _queue, _ranks
 
 RANK = int(os.environ.get("RANK", "0"))
 

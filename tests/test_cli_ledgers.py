@@ -16,9 +16,9 @@ from runs import SMALL, calls
 
 import torchcent
 from torchcent import cli, generate
+from torchcent.distribute._ledger import Ledger
 from torchcent.engines._measures import MEASURES
 from torchcent.runtime import _ops
-from torchcent.scale._ledger import Ledger
 
 pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
 

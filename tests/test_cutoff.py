@@ -16,8 +16,8 @@ from test_batch import together
 import torchcent
 from torchcent import Graph, cli
 from torchcent.distances import _distance_sums, _run, _weighted_sums
+from torchcent.distribute import _run as scale_run
 from torchcent.runtime import _ops
-from torchcent.scale import _run as scale_run
 
 F64 = torch.float64
 SHAPES = {

@@ -9,10 +9,10 @@ from test_hierarchy import road
 
 import torchcent
 from torchcent import Graph, generate
+from torchcent.distribute._arguments import Scale
 from torchcent.engines import _hierarchy_costs, _on_host
 from torchcent.engines._request import Request
 from torchcent.runtime import _ops
-from torchcent.scale._arguments import Scale
 
 pytestmark = pytest.mark.skipif(
     DEVICE.type != "cpu" or not _ops.available, reason="the CPU stands for the GPU"

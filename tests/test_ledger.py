@@ -25,9 +25,9 @@ from runs import CASES, PAIRS, SMALL, mesh
 
 import torchcent
 from torchcent import Graph, generate
+from torchcent.distribute import _ledger, _look, _queue, _records
+from torchcent.distribute._ledger import Ledger
 from torchcent.runtime import _config, _ops, _replacing
-from torchcent.scale import _ledger, _look, _queue, _records
-from torchcent.scale._ledger import Ledger
 
 pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
 #: one search; several; rows

@@ -21,7 +21,7 @@ from torch import Tensor
 import torchcent
 from torchcent import Clustering, Graph, Prune, generate
 from torchcent.clustering import _engines, _plan
-from torchcent.scale import _group
+from torchcent.distribute import _group
 
 RANKS = 3
 COMPILED = _plan.compiled(torch.device("cpu"))

@@ -10,9 +10,9 @@ import torch
 from runs import PAIRS
 
 import torchcent
+from torchcent.distribute._ledger import Ledger
 from torchcent.pairs import _files
 from torchcent.runtime import _ops
-from torchcent.scale._ledger import Ledger
 
 pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
 

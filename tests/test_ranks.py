@@ -19,8 +19,8 @@ import torchcent
 from torchcent.approx import _approximation, _cost
 from torchcent.approx._sampler import Sampler
 from torchcent.check import _devices
+from torchcent.distribute import _digest, _group, _queue, _records, _totals
 from torchcent.runtime import _ops
-from torchcent.scale import _digest, _group, _queue, _records, _totals
 
 pytestmark = [
     pytest.mark.skipif(not _ops.available, reason="needs the compiled library"),

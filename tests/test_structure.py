@@ -18,7 +18,7 @@ LAYERS = (
     ("runtime",),
     ("check",),
     ("graph",),
-    ("scale",),
+    ("distribute",),
     ("io", "engines"),
     ("paths", "distances", "pairs", "clustering", "flow", "walks"),
     ("plots",),

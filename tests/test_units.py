@@ -7,9 +7,9 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from runs import CASES, PAIRS, SMALL
 
+from torchcent.distribute import _run, _units
 from torchcent.engines import _driver
 from torchcent.runtime import _ops
-from torchcent.scale import _run, _units
 
 pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
 ENGINES = sorted(set(_units.LEAST_WORK) - {"tiny", "closure"})

@@ -51,10 +51,10 @@ PLACES = {
     # Slots from which several threads of the CPU share a search.
     "shared_slots": "engines._costs.SHARED_SLOTS",
     # Units of work: sources x slots, and batches, of each at least.
-    "units_work": "scale._units.LEAST_WORK",
-    "units_batches": "scale._units.LEAST_BATCHES",
-    "units_first": "scale._units.FIRST",
-    "units_sources_on_cuda": "scale._units.LEAST_SOURCES",
+    "units_work": "distribute._units.LEAST_WORK",
+    "units_batches": "distribute._units.LEAST_BATCHES",
+    "units_first": "distribute._units.FIRST",
+    "units_sources_on_cuda": "distribute._units.LEAST_SOURCES",
     # Text that is taken at a time.
     "text_chunk": "io._files.CHUNK",
     # Markov clustering: when dense matrices pay, products at a time, graphs of a batch at a time.

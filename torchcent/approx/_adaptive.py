@@ -13,8 +13,8 @@ from torchcent.check import _approx as check_approx
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.distribute._arguments import scale_of, shown
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.scale._arguments import scale_of, shown
 
 
 @computes("checkpoint", "devices", "group", "dtype", searches=True)

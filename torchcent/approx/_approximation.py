@@ -17,6 +17,7 @@ from torchcent.check import _approx as check_approx
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run
+from torchcent.distribute._arguments import scale_of, shown
 from torchcent.engines import _hops, _weighted_rows
 from torchcent.engines._measures import measure
 from torchcent.engines._request import Request
@@ -25,7 +26,6 @@ from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.graph._pieces import component_sizes, pieces
 from torchcent.paths import _path_sums
 from torchcent.runtime._watch import progress_bar
-from torchcent.scale._arguments import scale_of, shown
 
 # Samples until the widest interval is within epsilon, times epsilon squared: few, so that what
 # depends on them is repaid.

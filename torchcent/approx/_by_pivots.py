@@ -12,7 +12,7 @@ from torchcent.approx import _pivots
 from torchcent.approx._bounds import hoeffding_samples, last_look, mean_interval, serfling_samples
 from torchcent.approx._edge_numbers import num_edges, of_columns
 from torchcent.approx._result import Approximation, outward
-from torchcent.engines import _scale
+from torchcent.engines import _normalize
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 
@@ -58,7 +58,7 @@ def approximation(
         scores = total.div_(samples * (n - 1) * (n - 2))
     else:
         draws = None if samples == n else sources
-        scores = _scale.scale(total, graph, normalized=True, pivots=draws)
+        scores = _normalize.scale(total, graph, normalized=True, pivots=draws)
     lower = upper = torch.full_like(scores, math.nan)
     radius = math.nan
     if choice == "uniform" and samples == n:

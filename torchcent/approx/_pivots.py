@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from torchcent.distribute._arguments import Scale
 from torchcent.engines import _driver, _hops, _plan, _reduce, _resolution, _weighted_rows
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
-from torchcent.scale._arguments import Scale
 
 CHOICES = ("uniform", "degree", "max_min")
 #: with contributions in proportion to the distance from the pivot

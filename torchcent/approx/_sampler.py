@@ -12,16 +12,16 @@ from tqdm import tqdm
 
 from torchcent.approx import _tensor_sampler
 from torchcent.approx._edge_numbers import EdgeNumbers
+from torchcent.distribute import _run
+from torchcent.distribute._arguments import Scale
+from torchcent.distribute._run import Setting
+from torchcent.distribute._units import Search, sizes_of_samples
 from torchcent.engines import _climbs, _resolution
 from torchcent.engines._climbs import Climbs
 from torchcent.graph import Graph
 from torchcent.runtime import _codes, _memory, _ops
 from torchcent.runtime._codes import CANCEL
 from torchcent.runtime._watch import progress_bar, watched
-from torchcent.scale import _run
-from torchcent.scale._arguments import Scale
-from torchcent.scale._run import Setting
-from torchcent.scale._units import Search, sizes_of_samples
 
 # Maximum bytes of a search, per vertex and per slot. By hops: depths, queues and the vertices on
 # shortest paths (sample_hops.h). By weights: two tables and two queues (sample_weights.h). On CUDA,

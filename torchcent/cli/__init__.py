@@ -22,9 +22,9 @@ from typing import Any
 import _torchcent_command
 from _torchcent_command._parser import parsed
 from torchcent.cli import _common, _files, _groups, _ledgers, _mcl, _pairs, _scores
+from torchcent.distribute._group import Stopped
+from torchcent.distribute._ledger import recording
 from torchcent.runtime._interrupt import INTERRUPTED, came_of_interrupt
-from torchcent.scale._group import Stopped
-from torchcent.scale._ledger import recording
 
 __all__ = ["COMMANDS", "main", "run"]
 

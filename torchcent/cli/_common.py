@@ -16,11 +16,11 @@ import torch
 from torchcent import Graph
 from torchcent.check import _weights as check_weights
 from torchcent.check._run import MOST_THREADS, Run
+from torchcent.distribute._group import launched
 from torchcent.graph._arguments import graph_of
 from torchcent.io import EdgeList, from_networkx, read, read_stream
 from torchcent.io._transform import to_distances
 from torchcent.runtime._optional import need
-from torchcent.scale._group import launched
 
 _NETWORKS = {
     "les_miserables": "les_miserables_graph",

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from torchcent.cli._report import aligned_rows
+from torchcent.distribute import _look, _records
+from torchcent.distribute._look import Look, Progress, is_ledger
 from torchcent.runtime._memory import readable
-from torchcent.scale import _look, _records
-from torchcent.scale._look import Look, Progress, is_ledger
 
 __all__ = ["Command", "describe", "is_ledger", "recorded", "summary"]
 

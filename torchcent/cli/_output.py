@@ -22,7 +22,7 @@ import numpy as np
 from torch import Tensor
 
 from torchcent.cli import _common
-from torchcent.scale._look import is_ledger
+from torchcent.distribute._look import is_ledger
 
 STANDARD = "-"
 _NAME = "standard output"

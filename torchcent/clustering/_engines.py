@@ -12,9 +12,9 @@ from torchcent.clustering import _dense, _pieces, _plan, _ranks, _tensor
 from torchcent.clustering._cycles import digest
 from torchcent.clustering._flow import Flow, columns_as_rows, from_dense
 from torchcent.clustering._rules import WHOLE, Share, Summary, step_memory
+from torchcent.distribute._group import Group, agreed
 from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import BYTES, CANCEL, DONE
-from torchcent.scale._group import Group, agreed
 
 if TYPE_CHECKING:
     from torchcent.clustering._run import Loop

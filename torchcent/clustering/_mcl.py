@@ -17,10 +17,10 @@ from torchcent.clustering import _check as check_mcl
 from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance, labels_of
 from torchcent.clustering._prepare import prepare
 from torchcent.clustering._rules import Limits, Prune
+from torchcent.distribute._group import agreed, group_of
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs
 from torchcent.runtime import _memory
-from torchcent.scale._group import agreed, group_of
 
 __all__ = [
     "Clustering", "MclSweep", "Prune", "SplitJoin", "clustering_distance", "clustering_quality",

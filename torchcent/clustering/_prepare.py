@@ -12,9 +12,9 @@ from torchcent.clustering import _check as check_mcl
 from torchcent.clustering import _flow, _plan, _ranks
 from torchcent.clustering._flow import Flow
 from torchcent.clustering._rules import Prune, Rules
+from torchcent.distribute._group import Group
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs, graph_of
-from torchcent.scale._group import Group
 
 
 @dataclass(eq=False)

@@ -15,8 +15,8 @@ from torch import Tensor
 from torchcent.clustering import _pieces, _plan, _tensor
 from torchcent.clustering._flow import Flow
 from torchcent.clustering._rules import Rules, Share
+from torchcent.distribute._group import Group, agreed
 from torchcent.runtime import _memory
-from torchcent.scale._group import Group, agreed
 
 
 def plan(

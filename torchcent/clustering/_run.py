@@ -16,10 +16,10 @@ from torchcent.clustering import _engines, _plan, _tensor
 from torchcent.clustering._cycles import Cycles
 from torchcent.clustering._flow import Flow, from_packed, pointers
 from torchcent.clustering._rules import Limits, Rules, Summary
+from torchcent.distribute._group import Group, agreed
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import CANCEL, DONE
 from torchcent.runtime._watch import on_device, progress_bar, watched
-from torchcent.scale._group import Group, agreed
 
 # Products of the first expansion below which a thread and a bar cost more than they are worth.
 _INLINE_WORK, _INLINE_WORK_ON_CUDA = 2e5, 1e8

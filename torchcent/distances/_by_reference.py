@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from torchcent.distances._run import Sums, run, zeros
+from torchcent.distribute._units import Kind
 from torchcent.engines import _cutoffs, _plan
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.runtime import _ops
-from torchcent.scale._units import Kind
 
 
 def sums(

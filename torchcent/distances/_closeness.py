@@ -22,13 +22,13 @@ from torchcent.distances._distance_sums import (
     vertex_sums,
 )
 from torchcent.distances._run import Sums
-from torchcent.engines import _scale
+from torchcent.distribute._arguments import pivots_of
+from torchcent.engines import _normalize
 from torchcent.engines._kernels import Kernel
 from torchcent.engines._measures import measure
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.scale._arguments import pivots_of
 
 Lengths = float | Sequence[float] | Tensor | None
 
@@ -165,7 +165,7 @@ def closeness(
     ends = pivots_of(sources, graph, request.scale), ids
     return _scores(
         graph, request, limits, ends,
-        lambda sums, others: _scale.closeness(sums.farness, sums.reach, others, wf_improved),
+        lambda sums, others: _normalize.closeness(sums.farness, sums.reach, others, wf_improved),
     )  # fmt: skip
 
 
@@ -219,7 +219,7 @@ def harmonic(
     ends = pivots_of(sources, graph, request.scale), ids
     return _scores(
         graph, request, limits, ends,
-        lambda sums, others: _scale.harmonic(sums.harmonic, others, normalized),
+        lambda sums, others: _normalize.harmonic(sums.harmonic, others, normalized),
     )  # fmt: skip
 
 
@@ -280,7 +280,7 @@ def _scores(
     """The scores of the sums over pivots or all vertices, or of some vertices; for cutoffs a column
     for each."""
     pivots, vertices = ends
-    others = _scale.others(graph, vertices)
+    others = _normalize.others(graph, vertices)
 
     def find(request: Request) -> Sums:
         if vertices is not None:

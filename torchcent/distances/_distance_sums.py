@@ -36,14 +36,14 @@ from torchcent.distances._run import (
     run,
     zeros,
 )
-from torchcent.engines import _choice, _cutoffs, _pieces, _plan, _reduce, _scale, _tiny
+from torchcent.distribute._arguments import scale_of, shown
+from torchcent.engines import _choice, _cutoffs, _normalize, _pieces, _plan, _reduce, _tiny
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._request import Request
 from torchcent.engines._tensor import _distances as tensor_engine
 from torchcent.graph import Graph, _batch
 from torchcent.graph._pieces import Pieces
 from torchcent.runtime import _ops
-from torchcent.scale._arguments import scale_of, shown
 
 # The columns of the tiny engine that are those of sums. It does not count 1/(d + 1), nor distances
 # along outgoing arcs.
@@ -67,7 +67,7 @@ def over_all(sums: Sums, graph: Graph, pivots: Tensor | None) -> Sums:
     """Sums over all other vertices, exact or estimated from those over pivots."""
     if pivots is None:
         return sums
-    return replace(sums, total=_scale.from_pivots(sums.total, graph, pivots))
+    return replace(sums, total=_normalize.from_pivots(sums.total, graph, pivots))
 
 
 def of_each_cutoff(

@@ -19,6 +19,7 @@ from torchcent.distances._distance_sums import (
     vertex_sums,
 )
 from torchcent.distances._weighted_sums import distance_counts, distance_rows
+from torchcent.distribute._arguments import pivots_of
 from torchcent.engines import _pieces, _room, _tiny
 from torchcent.engines._kernels import Kernel
 from torchcent.engines._measures import measure
@@ -27,7 +28,6 @@ from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.graph._pieces import Pieces
 from torchcent.runtime import _memory
-from torchcent.scale._arguments import pivots_of
 
 
 @measure("graph", *SEARCHES, searches=True, kernel=Kernel("distances"))

@@ -9,11 +9,11 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.distances._distance_sums import over_all, request_for, vertex_sums
-from torchcent.engines import _scale
+from torchcent.distribute._arguments import pivots_of
+from torchcent.engines import _normalize
 from torchcent.engines._kernels import Kernel
 from torchcent.engines._measures import measure
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.scale._arguments import pivots_of
 
 
 class DistanceProfile(NamedTuple):
@@ -77,8 +77,8 @@ def distance_profile(
     pivots = pivots_of(sources, graph, request.scale)
     sums = over_all(vertex_sums(graph, request, sources=pivots), graph, pivots)
     columns = (
-        _scale.closeness(sums.farness, sums.reach, _scale.others(graph), wf_improved),
-        _scale.harmonic(sums.harmonic, _scale.others(graph), normalized),
+        _normalize.closeness(sums.farness, sums.reach, _normalize.others(graph), wf_improved),
+        _normalize.harmonic(sums.harmonic, _normalize.others(graph), normalized),
         sums.eccentricity,
         sums.reach,
         sums.farness,

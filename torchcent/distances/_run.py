@@ -10,6 +10,10 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from torchcent.distribute import _run as units
+from torchcent.distribute._digest import Key
+from torchcent.distribute._run import Setting
+from torchcent.distribute._units import Kind, Search, sizes
 from torchcent.engines._plan import Plan
 from torchcent.engines._reduce import Core
 from torchcent.engines._request import Request
@@ -17,10 +21,6 @@ from torchcent.graph import Graph
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import DONE
 from torchcent.runtime._watch import on_device, progress_bar, watched
-from torchcent.scale import _run as units
-from torchcent.scale._digest import Key
-from torchcent.scale._run import Setting
-from torchcent.scale._units import Kind, Search, sizes
 
 # Sources x slots below which a thread and a bar do not pay off.
 INLINE_WORK = {

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from torchcent.distances._bounds import as_tensor, distances_from, worth
 from torchcent.distances._distance_sums import source_sums, vertex_sums
-from torchcent.engines import _plan, _scale
+from torchcent.engines import _normalize, _plan
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 
@@ -42,7 +42,9 @@ def top_closeness(
         score = search.exact if search.run() else None
     if score is None:
         sums = vertex_sums(graph, request)
-        score = _scale.closeness(sums.farness, sums.reach, _scale.others(graph), wf_improved)
+        score = _normalize.closeness(
+            sums.farness, sums.reach, _normalize.others(graph), wf_improved
+        )
     best = torch.argsort(score, descending=True, stable=True)[:k]
     return score[best], best
 
@@ -112,7 +114,7 @@ class _Search:
         return torch.nonzero(~exact & possible).flatten()
 
     def _score(self, farness: Tensor, reach: Tensor) -> Tensor:
-        return _scale.closeness(farness, reach, _scale.others(self.graph), self.wf_improved)
+        return _normalize.closeness(farness, reach, _normalize.others(self.graph), self.wf_improved)
 
 
 def _two_hop_farness(graph: Graph, reach: Tensor) -> Tensor:

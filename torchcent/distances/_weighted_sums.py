@@ -11,6 +11,8 @@ from torch import Tensor
 
 from torchcent.distances import _by_hierarchy
 from torchcent.distances._run import FAR, HARMONIC, REACH, Part, Sums, in_order, is_quick, run
+from torchcent.distribute._digest import Key
+from torchcent.distribute._units import Kind
 from torchcent.engines import _plan
 from torchcent.engines import _weighted_rows as _rows
 from torchcent.engines._hierarchy import ROWS
@@ -20,8 +22,6 @@ from torchcent.graph import Graph, _segments
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import CANCEL
 from torchcent.runtime._watch import on_device, progress_bar, watched
-from torchcent.scale._digest import Key
-from torchcent.scale._units import Kind
 
 # Rows of weighted distances: in the format of the engine, as float64, and temporaries.
 _BYTES_PER_DISTANCE, _LARGEST_BLOCK = 32, 2**30

@@ -6,6 +6,7 @@ from typing import ClassVar, NamedTuple
 
 import torch
 
+from torchcent.distribute._units import sizes
 from torchcent.engines import _hierarchy, _hierarchy_costs, _reduce, _room, _tensor
 from torchcent.engines._chains import Chains
 from torchcent.engines._hierarchy import Hierarchy
@@ -18,7 +19,6 @@ from torchcent.runtime._codes import NARROW_BITS as NARROW
 from torchcent.runtime._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
 from torchcent.runtime._codes import WIDE_BITS as WIDE
 from torchcent.runtime._codes import WIDE_BITS_FROM as WIDE_FROM
-from torchcent.scale._units import sizes
 
 # Slots of a graph from which several threads on one search are faster than one.
 SHARED_SLOTS = 2**22

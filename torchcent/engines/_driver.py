@@ -11,6 +11,10 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from torchcent.distribute import _run
+from torchcent.distribute._arguments import Scale
+from torchcent.distribute._run import Setting
+from torchcent.distribute._units import Compute, Search, sizes
 from torchcent.engines import _cutoffs, _tensor
 from torchcent.engines._chains import Chains
 from torchcent.engines._choice import too_deep_for_lanes
@@ -22,10 +26,6 @@ from torchcent.engines._room import calls_on_cuda
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import CANCEL, DONE, Rung, Visitor
 from torchcent.runtime._watch import prepared, progress_bar
-from torchcent.scale import _run
-from torchcent.scale._arguments import Scale
-from torchcent.scale._run import Setting
-from torchcent.scale._units import Compute, Search, sizes
 
 # Depth from which the queue engine on CUDA starts with mantissa-exponent pairs. Counts may double
 # with every level, and float64 ends at 2^1024. Pairs cost no more than float64, while a failed

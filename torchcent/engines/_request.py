@@ -10,9 +10,9 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.check._run import Engine
+from torchcent.distribute._arguments import Scale
 from torchcent.engines._kernels import KERNELS
 from torchcent.graph import Graph
-from torchcent.scale._arguments import Scale
 
 
 class Request(NamedTuple):
@@ -29,7 +29,7 @@ class Request(NamedTuple):
         cutoffs: pairs farther apart do not count; with scores for each, distinct and ascending.
             None: all count.
         reduce: the reductions to apply (`check.REDUCTIONS`); None for all that pay.
-        scale: where units of work are kept; None for nowhere (scale/).
+        scale: where units of work are kept; None for nowhere (distribute/).
         blocked: whether this is the search of blocks of a larger graph (_blocks.py), to which no
             further reductions but twins and chains apply.
     """

@@ -15,6 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.distribute import _run
+from torchcent.distribute._arguments import Scale
+from torchcent.distribute._run import Setting
+from torchcent.distribute._units import Kind, Search, sizes_of_graphs
 from torchcent.engines import _resolution, _room
 from torchcent.engines._request import weights
 from torchcent.graph import Graph, _batch, _segments
@@ -22,10 +26,6 @@ from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import TINY_LANES as _LANES
 from torchcent.runtime._codes import TINY_NODES as MOST_NODES
 from torchcent.runtime._watch import progress_bar
-from torchcent.scale import _run
-from torchcent.scale._arguments import Scale
-from torchcent.scale._run import Setting
-from torchcent.scale._units import Kind, Search, sizes_of_graphs
 
 # Limits of graphs that `auto` assigns to this engine: vertices, and sources x slots. The limit is
 # lower with weights, where a heap per thread competes with 64 lanes. On CUDA a single graph is one

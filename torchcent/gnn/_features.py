@@ -15,13 +15,13 @@ from torchcent.check import _weights as check_weights
 from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.distances._distance_sums import vertex_sums
 from torchcent.distances._eccentricity import eccentricities
-from torchcent.engines import _scale, _tiny
+from torchcent.distribute._arguments import scale_of, shown
+from torchcent.engines import _normalize, _tiny
 from torchcent.engines._measures import Measure, columns, measure, plain_columns
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch, _fixed_point
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
-from torchcent.scale._arguments import scale_of, shown
 from torchcent.walks._local import degrees
 
 _ENGINES = ("auto", "tiny", "tensor")
@@ -188,7 +188,7 @@ def _of_small(
         scale=request.scale,
     )  # fmt: skip
     columns = {
-        name: _scale.scale(
+        name: _normalize.scale(
             getattr(tiny, name), graph, normalized=request.normalized, endpoints=False
         )
         for name in kinds
@@ -223,10 +223,10 @@ def _of_sums(
     graph: Graph, farness: Tensor, harmonic: Tensor, reach: Tensor, request: Request
 ) -> dict[str, Tensor]:
     """Features that follow from sums over distances."""
-    others = _scale.others(graph)
+    others = _normalize.others(graph)
     return {
-        "closeness": _scale.closeness(farness, reach, others, True),
-        "harmonic": _scale.harmonic(harmonic, others, request.normalized),
+        "closeness": _normalize.closeness(farness, reach, others, True),
+        "harmonic": _normalize.harmonic(harmonic, others, request.normalized),
         "reach": reach,
         "farness": farness,
     }
@@ -234,4 +234,4 @@ def _of_sums(
 
 def _degree(graph: Graph, request: Request) -> Tensor:
     degree = degrees(graph.unweighted()._adjacency, "out")
-    return degree / _scale.others(graph) if request.normalized else degree
+    return degree / _normalize.others(graph) if request.normalized else degree

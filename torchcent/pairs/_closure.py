@@ -11,12 +11,12 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
 from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.distribute._arguments import scale_of, shown
 from torchcent.engines import _hops
 from torchcent.graph import Graph, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs import _columns
 from torchcent.runtime import _memory, _ops, _small
-from torchcent.scale._arguments import scale_of, shown
 
 BLOCK = 512  # columns of a block; fixed in csrc/graph/cpu/closure.cpp
 _PER_NODE, _PER_SLOT = 64, 64  # upper bound of the bytes for finding components and their arcs

@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from torchcent.distribute import _run
+from torchcent.distribute._arguments import Scale
+from torchcent.distribute._run import Setting
+from torchcent.distribute._units import Search, sizes_of_columns
 from torchcent.engines._tensor import _closure
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._watch import progress_bar, watched
-from torchcent.scale import _run
-from torchcent.scale._arguments import Scale
-from torchcent.scale._run import Setting
-from torchcent.scale._units import Search, sizes_of_columns
 
 _INLINE_WORK = 2e8  # arcs x columns below which a thread and a bar do not pay off
 

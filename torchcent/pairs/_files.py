@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent.check._values import shortened
+from torchcent.distribute._units import ROWS
 from torchcent.pairs._npy import RowWriter, check_space, npy_header, numpy_dtype
 from torchcent.runtime._optional import need
-from torchcent.scale._units import ROWS
 
 Rows = slice | Tensor
 _READ = 2**26  # bytes read at a time

@@ -14,6 +14,7 @@ from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
 from torchcent.check import _weights as check_weights
 from torchcent.check._run import DEFAULT, SEARCHES, Run
+from torchcent.distribute._arguments import Scale, scale_of, shown
 from torchcent.engines._measures import measure
 from torchcent.engines._request import Request
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -21,7 +22,6 @@ from torchcent.io._files import replacing
 from torchcent.pairs import _blocks, _npy, _shared, _streams
 from torchcent.pairs._blocks import KERNEL
 from torchcent.pairs._files import check_zarr
-from torchcent.scale._arguments import Scale, scale_of, shown
 
 
 @measure("pairs", *SEARCHES, searches=True, kernel=KERNEL)

@@ -18,17 +18,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from torchcent.distribute import _run
+from torchcent.distribute._arguments import Scale
+from torchcent.distribute._digest import plain
+from torchcent.distribute._group import publish
+from torchcent.distribute._run import Setting
+from torchcent.distribute._units import Compute, Kind, Search, sizes_of_rows
 from torchcent.graph import Graph
 from torchcent.pairs import _streams
 from torchcent.pairs._blocks import Blocks
 from torchcent.pairs._files import Npy, Rows, Store, Zarr
 from torchcent.runtime._codes import CANCEL, DONE
-from torchcent.scale import _run
-from torchcent.scale._arguments import Scale
-from torchcent.scale._digest import plain
-from torchcent.scale._group import publish
-from torchcent.scale._run import Setting
-from torchcent.scale._units import Compute, Kind, Search, sizes_of_rows
 
 _LOST = -1  # instead of the checksum of a row that the dtype does not hold
 _SPAN = 64  # rows compared with their checksums at a time

@@ -10,6 +10,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
 from torchcent.check._run import DEFAULT, PATHS, Run
+from torchcent.distribute._arguments import pivots_of, scale_of, shown
 from torchcent.engines._kernels import Kernel
 from torchcent.engines._measures import measure
 from torchcent.engines._request import Request, engine_and_strategy
@@ -17,7 +18,6 @@ from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.runtime._codes import Visitor
-from torchcent.scale._arguments import pivots_of, scale_of, shown
 
 Lengths = float | Sequence[float] | Tensor | None
 

@@ -16,8 +16,8 @@ from torchcent.engines import (
     _tiny,
 )
 from torchcent.engines._kernels import KERNELS
+from torchcent.engines._normalize import of_request
 from torchcent.engines._request import Request
-from torchcent.engines._scale import of_request
 from torchcent.graph import Graph, _batch
 from torchcent.graph._pieces import Pieces
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent.scale._digest import plain
-from torchcent.scale._ledger import Ledger
-from torchcent.scale._records import About
-from torchcent.scale._units import Result, Search
+from torchcent.distribute._digest import plain
+from torchcent.distribute._ledger import Ledger
+from torchcent.distribute._records import About
+from torchcent.distribute._units import Result, Search
 
 
 class Totals:

@@ -19,7 +19,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from torchcent.check._values import shortened
-from torchcent.scale._digest import difference
+from torchcent.distribute._digest import difference
 
 _LOOK_SECONDS = 0.1  # between two looks for errors of other ranks
 POLL_SECONDS = 0.001  # between two looks for an entry

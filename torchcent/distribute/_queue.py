@@ -10,9 +10,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from torchcent.distribute._totals import Totals
+from torchcent.distribute._units import Result, Search
 from torchcent.runtime._codes import CANCEL, DONE
-from torchcent.scale._totals import Totals
-from torchcent.scale._units import Result, Search
 
 _POLL_SECONDS = 0.05
 # Units per worker that may be finished before their turn: their results wait in memory, or, with a

@@ -16,11 +16,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchcent.distribute._group import POLL_SECONDS as _POLL_SECONDS
+from torchcent.distribute._group import Channel, Stopped, check_same
+from torchcent.distribute._queue import LocalQueue
+from torchcent.distribute._units import Result, Search
 from torchcent.runtime._codes import CANCEL, DONE
-from torchcent.scale._group import POLL_SECONDS as _POLL_SECONDS
-from torchcent.scale._group import Channel, Stopped, check_same
-from torchcent.scale._queue import LocalQueue
-from torchcent.scale._units import Result, Search
 
 _SENDING = 2  # results of a rank on their way; each holds its outputs
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from torchcent.scale import _ledger, _records
-from torchcent.scale._records import COMMAND, HEADER, About, Damage
+from torchcent.distribute import _ledger, _records
+from torchcent.distribute._records import COMMAND, HEADER, About, Damage
 
 
 class Progress(NamedTuple):

@@ -11,9 +11,9 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _devices as check_devices
 from torchcent.check._run import Run
-from torchcent.scale import _digest
-from torchcent.scale._group import Group, check_same, group_of, publish
-from torchcent.scale._ledger import Ledger
+from torchcent.distribute import _digest
+from torchcent.distribute._group import Group, check_same, group_of, publish
+from torchcent.distribute._ledger import Ledger
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph

@@ -25,11 +25,11 @@ import torch
 from torch import Tensor
 
 from torchcent.check._values import shortened
+from torchcent.distribute import _records
+from torchcent.distribute._digest import Key, difference, plain
+from torchcent.distribute._records import COMMAND, HEADER, About, Damage
+from torchcent.distribute._units import Result, Search
 from torchcent.runtime._replacing import replacing
-from torchcent.scale import _records
-from torchcent.scale._digest import Key, difference, plain
-from torchcent.scale._records import COMMAND, HEADER, About, Damage
-from torchcent.scale._units import Result, Search
 
 _FORMAT = 1
 _PATIENCE = 0.5  # seconds within which another process may only have been looking

@@ -12,17 +12,17 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from torchcent.distribute import _digest
+from torchcent.distribute._arguments import Scale
+from torchcent.distribute._group import publish
+from torchcent.distribute._ledger import locked
+from torchcent.distribute._queue import LocalQueue, WorkQueue, work
+from torchcent.distribute._ranks import RemoteQueue, Service
+from torchcent.distribute._totals import Totals
+from torchcent.distribute._units import Search
 from torchcent.runtime import _codes
 from torchcent.runtime._codes import CANCEL, DONE
 from torchcent.runtime._watch import on_device, show_done, start_at, watched
-from torchcent.scale import _digest
-from torchcent.scale._arguments import Scale
-from torchcent.scale._group import publish
-from torchcent.scale._ledger import locked
-from torchcent.scale._queue import LocalQueue, WorkQueue, work
-from torchcent.scale._ranks import RemoteQueue, Service
-from torchcent.scale._totals import Totals
-from torchcent.scale._units import Search
 
 
 @dataclass(frozen=True)
