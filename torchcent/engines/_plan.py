@@ -198,18 +198,19 @@ def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, boo
     needed = max(cost.memory, cores.peak)
     if needed > limit or cost.lanes < 1:
         raise cores.refuse(f"{measure.name} with engine={engine!r}, one batch at a time,", needed)
-    made = Plan(
-        measure.name, engine, reason, graph.device, graph.num_nodes, graph.num_slots,
-        *searched, sources, cost.lanes, -(-sources // cost.batch),
-        cost.threads, cost.flight, request.strategy, cost.workspace, needed, limit,
-        weights_in_words(graph),
+    plan = Plan(
+        measure.name, engine, reason, graph.device, graph.num_nodes, graph.num_slots, *searched,
+        sources=sources, lanes=cost.lanes, batches=-(-sources // cost.batch),
+        threads=cost.threads, flight=cost.flight, strategy=request.strategy,
+        workspace=cost.workspace, memory=needed, memory_limit=limit,
+        weights=weights_in_words(graph),
         merged=0 if core.twins is None else core.twins.merged,
         contracted=0 if chains is None else chains.inner.numel(), together=together,
         cutoffs=request.cutoffs,
     )  # fmt: skip
     at_most = ENGINES[engine].cost(job, _UNLIMITED)
     unlimited = at_most._replace(workspace=cost.workspace) == cost and not cores.is_short
-    return _Kept(made, core, held, _UNLIMITED if unlimited else limit), cores.peak == 0
+    return _Kept(plan, core, held, _UNLIMITED if unlimited else limit), cores.peak == 0
 
 
 def weights_in_words(graph: Graph) -> str:
