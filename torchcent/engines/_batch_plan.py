@@ -34,8 +34,8 @@ def explained(graph: Graph, request: Request) -> Plan:
         elsewhere = _on_host.chosen(one, asked)
         if elsewhere is None:
             return _plan.plan(one, asked)[0]
-        made = _plan.plan(*elsewhere)[0]
-        return replace(made, reason=_on_host.in_words(made))
+        plan = _plan.plan(*elsewhere)[0]
+        return replace(plan, reason=_on_host.in_words(plan))
 
     measure, pivots, memory = request.measure, request.sources, request.memory
     small, large = _tiny.split(graph, request.tiny)
@@ -101,22 +101,22 @@ def _of_blocks(graph: Graph, blocks: Blocks, request: Request) -> Plan:
     assert left.sources is not None
     sources = torch.nonzero(left.sources).flatten()
     searched = blocks.searched(request.engine)
-    made = explained(searched, left._replace(sources=sources))
-    held = graph._nbytes + blocks.nbytes
+    plan = explained(searched, left._replace(sources=sources))
+    extra = graph._nbytes + blocks.nbytes
     return replace(
-        made, num_nodes=graph.num_nodes, num_slots=graph.num_slots, sources=sources.numel(),
+        plan, num_nodes=graph.num_nodes, num_slots=graph.num_slots, sources=sources.numel(),
         core_nodes=searched.num_nodes, core_slots=searched.num_slots, graphs="",
-        memory=made.memory + held, memory_limit=made.memory_limit + held, blocks=blocks.in_words,
+        memory=plan.memory + extra, memory_limit=plan.memory_limit + extra, blocks=blocks.in_words,
         weights=weights_in_words(graph),
     )  # fmt: skip
 
 
 def _of_pieces(graph: Graph, split: Pieces, request: Request) -> Plan:
     """The plan of a graph whose components are searched as graphs of their own."""
-    made = explained(split.graph, _pieces.of_batch(graph, split, request))
+    plan = explained(split.graph, _pieces.of_batch(graph, split, request))
     return replace(
-        made, reason=made.reason.replace(" graphs of ", " components of ", 1),
-        memory=made.memory + graph._nbytes, memory_limit=made.memory_limit + graph._nbytes,
+        plan, reason=plan.reason.replace(" graphs of ", " components of ", 1),
+        memory=plan.memory + graph._nbytes, memory_limit=plan.memory_limit + graph._nbytes,
     )  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def _reason(graph: Graph, size: _tiny.Numbers, small: _tiny.Numbers, plans: list
     if not plans:
         return text + ", all in one call"
     shown = "; ".join(
-        f"one of {made.num_nodes:,} by {made.engine}, {made.reason}" for made in plans[:_SOME]
+        f"one of {plan.num_nodes:,} by {plan.engine}, {plan.reason}" for plan in plans[:_SOME]
     )
     together = f"{small.size:,} small ones in one call, " if small.size else ""
     return f"{text}: {together}{shown}" + ("; ..." if len(plans) > _SOME else "")

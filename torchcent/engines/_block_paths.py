@@ -89,11 +89,11 @@ def _from_tops(blocks: Blocks, way: Graph, request: Request) -> Tensor:
     zeros = torch.zeros(way.num_nodes, dtype=torch.float64, device=way.device)
     ones = torch.ones_like(zeros)
     tops = torch.nonzero(blocks.is_top).flatten()
-    found = _searched(way, Pairs(ones, zeros, zeros, ones), tops, request)
+    sums = _searched(way, Pairs(ones, zeros, zeros, ones), tops, request)
     paths = torch.zeros(blocks.block.numel(), dtype=torch.float64)
     lower = torch.nonzero(~blocks.is_top).flatten()
     vertex = blocks.vertex.index_select(0, lower).cpu()
-    return paths.index_copy_(0, vertex, found.index_select(0, lower).cpu())
+    return paths.index_copy_(0, vertex, sums.index_select(0, lower).cpu())
 
 
 def _sums(
@@ -112,9 +112,9 @@ def _sums(
     zeros = torch.zeros_like(there)
     cut = torch.nonzero(blocks.is_cut).flatten()
     pairs = Pairs(zeros, there, torch.ones_like(there), zeros)
-    found = _searched(way, pairs, cut, request).index_select(0, cut).cpu()
+    searched_sums = _searched(way, pairs, cut, request).index_select(0, cut).cpu()
     above = torch.zeros_like(below)
-    above.index_copy_(0, blocks.vertex.index_select(0, cut).cpu(), found)
+    above.index_copy_(0, blocks.vertex.index_select(0, cut).cpu(), searched_sums)
     # And by the tops.
     rest = (below.index_select(0, top) - inside).index_select(0, of_member)
     above.index_add_(0, member, down.index_select(0, member) * rest)

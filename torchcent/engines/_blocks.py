@@ -99,8 +99,8 @@ class Blocks(Record):
     def nbytes(self) -> int:
         """Memory besides the graph, with that of the separate graphs of the union."""
         own = (self.tree.order, self.tree.parent, self.block, self.top, self.size, self.vertex)
-        held = sum(part.numel() * part.itemsize for part in (*own, self.slot, self.number))
-        return held + 2 * self.union._nbytes + (0 if self.reach is None else self.reach.nbytes)
+        own_bytes = sum(part.numel() * part.itemsize for part in (*own, self.slot, self.number))
+        return own_bytes + 2 * self.union._nbytes + (0 if self.reach is None else self.reach.nbytes)
 
     def work(self, sources: int | None) -> float:
         """Sources x slots, for searches from all vertices or from so many."""
@@ -157,10 +157,10 @@ class Blocks(Record):
             memory=None if memory is None else max(memory - graph._nbytes - self.nbytes, 0),
         )
         if measure.visitor == Visitor.STRESS:
-            found = _block_paths.reduce(self, graph, a, b, left)
-            if found is None:
+            triple = _block_paths.reduce(self, graph, a, b, left)
+            if triple is None:
                 return None
-            sources, targets, known = found
+            sources, targets, known = triple
             return left._replace(sources=sources, targets=targets), known
         if self.reach is not None:
             sources, targets, known = self.reach.reduce(
@@ -255,9 +255,9 @@ def of(graph: Graph) -> Blocks:
     directed = not graph.is_symmetric
     parts = (rowptr, col, None, directed, weight, ptr)
     contraction = graph._contraction.part(rowptr, col, vertex)
-    made = Graph(*parts, _trusted=True, _ties=graph._ties, _contraction=contraction)
+    pieces = Graph(*parts, _trusted=True, _ties=graph._ties, _contraction=contraction)
     return Blocks(
-        Fold(order, parent), block, top=top, size=size, union=made, vertex=vertex, slot=slot,
+        Fold(order, parent), block, top=top, size=size, union=pieces, vertex=vertex, slot=slot,
         number=number, reach=reach,
     )  # fmt: skip
 

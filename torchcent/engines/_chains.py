@@ -81,12 +81,14 @@ class Chains(Record):
         least, device = _row_bytes(*_counts(core)), core.rowptr.device
         ball = max(1, min(_BALL, _ROWS // (2 * least)))
         weight = None if core.weight is None else core.weight.cpu()
-        made: tuple[Tensor, ...] = _ops.ops.chains(
+        arrays: tuple[Tensor, ...] = _ops.ops.chains(
             core.rowptr.cpu(), core.col.cpu(), weight, ball, device.type != "cpu"
         )
-        kept, first, inner, ends, along, rowptr, head, arc, slots = (x.to(device) for x in made)
+        vertices, first, inner, ends, along, rowptr, head, arc, slots = (
+            x.to(device) for x in arrays
+        )
         return Chains(
-            kept, first, inner=inner, ends=ends, along=along, rowptr=rowptr, head=head,
+            vertices, first, inner=inner, ends=ends, along=along, rowptr=rowptr, head=head,
             arc=arc, slots=slots, ball=ball, by_hops=core.weight is None,
         )  # fmt: skip
 
@@ -127,9 +129,9 @@ class Chains(Record):
 
     def times(self, sources: int) -> tuple[float, float]:
         """Of a search per source, and of sweeps for all sources, as `_ALONE` counts it."""
-        kept = self.kept.numel()
-        size = kept + self.head.numel() + self.with_inner
-        alone, together = _times(sources, kept, size, not self.by_hops, self.kept.is_cuda)
+        num_kept = self.kept.numel()
+        size = num_kept + self.head.numel() + self.with_inner
+        alone, together = _times(sources, num_kept, size, not self.by_hops, self.kept.is_cuda)
         return alone, together if self.most_at <= _MOST_AT else math.inf
 
     def together(self, sources: int, limit: int) -> bool:
@@ -148,12 +150,12 @@ class Chains(Record):
         return self.kept.numel() ** 2 * (self.along.itemsize + 8)
 
     def bytes_per_thread(self, together: bool) -> int:
-        kept, slots, width = self.kept.numel(), self.head.numel(), self.along.itemsize
-        search = kept * (width + 8 + 48) + slots * (2 * width + 48)
+        num_kept, slots, width = self.kept.numel(), self.head.numel(), self.along.itemsize
+        search = num_kept * (width + 8 + 48) + slots * (2 * width + 48)
         if not together:
             return search
-        rows = self.most_rows * _row_bytes(kept, slots, self.with_inner)
-        return search + rows + kept * (84 + 16 * self.most_at)
+        rows = self.most_rows * _row_bytes(num_kept, slots, self.with_inner)
+        return search + rows + num_kept * (84 + 16 * self.most_at)
 
     def in_words(self, together: bool) -> str:
         share = self.inner.numel() / max(self.inner.numel() + self.kept.numel(), 1)
@@ -168,33 +170,33 @@ def _counts(core: Core) -> tuple[int, int, int]:
     return max(core.num_nodes - inner, 1), slots, min(inner, slots // 2 + 1)
 
 
-def _row_bytes(kept: int, slots: int, chains: int) -> int:
+def _row_bytes(num_kept: int, slots: int, chains: int) -> int:
     """Distances, path counts on the last rung of the ladder, and arcs of a search."""
-    return kept * (8 + 16) + 4 * chains + 8 * slots
+    return num_kept * (8 + 16) + 4 * chains + 8 * slots
 
 
 def _times(
-    sources: int, kept: int, size: int, weighted: bool, on_cuda: bool
+    sources: int, num_kept: int, size: int, weighted: bool, on_cuda: bool
 ) -> tuple[float, float]:
     alone, together = (_ALONE_ON_CUDA, _TOGETHER_ON_CUDA) if on_cuda else (_ALONE, _TOGETHER)
-    return alone[weighted] * sources * size, together[weighted] * kept * size
+    return alone[weighted] * sources * size, together[weighted] * num_kept * size
 
 
 def bytes_to_contract(core: Core) -> int:
     """Memory of the Chains of a core, at most."""
-    kept, slots, _ = _counts(core)
-    inner, chains = core.num_nodes - kept + 1, slots // 2 + 1
+    num_kept, slots, _ = _counts(core)
+    inner, chains = core.num_nodes - num_kept + 1, slots // 2 + 1
     width = 4 if core.weight is None else core.weight.itemsize
-    return 16 * kept + (24 + width) * inner + (56 + width) * chains + 4096
+    return 16 * num_kept + (24 + width) * inner + (56 + width) * chains + 4096
 
 
 def may_pay(core: Core, sources: int) -> bool:
     """Whether :func:`pays` can be true, without the chains, which have not been counted yet."""
-    kept, slots, _ = _counts(core)
+    num_kept, slots, _ = _counts(core)
     weighted = core.weight is not None
     if core.rowptr.is_cuda and sources < _LEAST_ON_CUDA[weighted]:
         return False
-    least = min(_times(sources, kept, kept + slots, weighted, core.rowptr.is_cuda))
+    least = min(_times(sources, num_kept, num_kept + slots, weighted, core.rowptr.is_cuda))
     return least <= _worthwhile(core, sources)
 
 
@@ -208,8 +210,8 @@ def seconds(core: Core, sources: int, chains: Chains | None = None) -> float:
     weighted = core.weight is not None
     if chains is not None:
         return _UNIT[weighted] * min(chains.times(sources))
-    kept, slots, _ = _counts(core)
-    return _UNIT[weighted] * min(_times(sources, kept, kept + slots, weighted, False))
+    num_kept, slots, _ = _counts(core)
+    return _UNIT[weighted] * min(_times(sources, num_kept, num_kept + slots, weighted, False))
 
 
 def _worthwhile(core: Core, sources: int) -> float:

@@ -65,8 +65,8 @@ class Climbs(Record):
         )  # fmt: skip
 
         def build(control: Tensor) -> tuple[Tensor, ...]:
-            found: tuple[Tensor, ...] = _ops.ops.hierarchy_climbs(*arguments, control)
-            return found
+            parts: tuple[Tensor, ...] = _ops.ops.hierarchy_climbs(*arguments, control)
+            return parts
 
         of_arcs = prepared(build, "contracting", progress, core.num_slots < QUICK_SLOTS)
         vertex = core.vertex[hierarchy.vertex]
@@ -77,8 +77,15 @@ class Climbs(Record):
     @property
     def arrays(self) -> tuple[Tensor, ...]:
         """The climbs, as the operators that sample and draw paths take them."""
-        found = self.hierarchy
-        return (found.first, found.paths, found.powers, found.last, *self.of_arcs, *self.of_graph)
+        hierarchy = self.hierarchy
+        return (
+            hierarchy.first,
+            hierarchy.paths,
+            hierarchy.powers,
+            hierarchy.last,
+            *self.of_arcs,
+            *self.of_graph,
+        )
 
     @property
     def height(self) -> int:
@@ -118,9 +125,9 @@ def made(
         memory: bytes that all of it may take.
         seconds: those that are left for the paths.
     """
-    found = kept(graph, memory)
-    if found is not None or paths < LEAST_PATHS or not (graph.is_weighted and possible(graph)):
-        return found
+    climbs = kept(graph, memory)
+    if climbs is not None or paths < LEAST_PATHS or not (graph.is_weighted and possible(graph)):
+        return climbs
     core = _reduce.core(graph, "degree", "all")
     fill = _hierarchy_costs.MOST_FILL[True]
     arcs = _hierarchy.most_arcs(core, fill)

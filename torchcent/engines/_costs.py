@@ -80,10 +80,10 @@ class Job(NamedTuple):
         graph, core = self.graph, self.core
         own = self.own * (2 if self._several(engine) else 1)
         if not self.counts_paths:
-            held = graph._nbytes + _room.core_bytes(core)
-            held = self.held if self.on_cuda else held
+            bytes_of_graph = graph._nbytes + _room.core_bytes(core)
+            bytes_of_graph = self.held if self.on_cuda else bytes_of_graph
             of_each = 3 if self._several(engine) else 2  # graph, core, unit
-            return held + of_each * (self.cutoffs * _SUMS + _OTHERS) * graph.num_nodes
+            return bytes_of_graph + of_each * (self.cutoffs * _SUMS + _OTHERS) * graph.num_nodes
         if self.on_cuda:
             return _room.run_bytes(graph, core, self.scores, own, self.sources, self.held)
         return graph._nbytes + self.scores + 8 * own + _room.core_bytes(core)

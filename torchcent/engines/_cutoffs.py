@@ -53,11 +53,11 @@ def share(core: Core, limit: Tensor) -> float:
         return 1.0
     starts = torch.linspace(0, core.num_nodes - 1, _SAMPLE).long()
     if core.weight is None:
-        found = torch.stack([_hops.hops(core.rowptr, core.col, each) for each in starts.tolist()])
+        lengths = torch.stack([_hops.hops(core.rowptr, core.col, each) for each in starts.tolist()])
     else:
         starts = starts.to(core.weight.device)
-        found = core.weight.new_empty((_SAMPLE, core.num_nodes))
+        lengths = core.weight.new_empty((_SAMPLE, core.num_nodes))
         arcs = core.rowptr, core.col, core.weight, core.colptr, core.row, core.back_weight
         launch = Launch(torch.get_num_threads())
-        _ops.ops.weighted_distances(arcs, starts, found, control(), ENGINE["dijkstra"], launch)
-    return float(((found >= 0) & (found < limit.item())).double().mean())
+        _ops.ops.weighted_distances(arcs, starts, lengths, control(), ENGINE["dijkstra"], launch)
+    return float(((lengths >= 0) & (lengths < limit.item())).double().mean())

@@ -55,10 +55,10 @@ class Fold(Record):
         apart = weight is graph._ones or not _ops.has_kernel("folded_sums", graph.device)
         if apart:  # these are kept
             return self.hanging(graph, weight), in_component(graph, weight)
-        found: tuple[Tensor, Tensor] = _ops.ops.folded_sums(
+        sums: tuple[Tensor, Tensor] = _ops.ops.folded_sums(
             self.order, self.parent, graph.components, weight, torch.get_num_threads()
         )
-        return found
+        return sums
 
     def arcs_left(self, arcs: Tensor) -> Tensor:
         """[n]: the number of arcs that each vertex has left."""
@@ -110,11 +110,11 @@ class Fold(Record):
             return torch.zeros_like(a, memory_format=torch.contiguous_format)
         totals = totals or (in_component(graph, a), in_component(graph, b))
         if _ops.has_kernel("folded_pairs", graph.device):
-            found: Tensor = _ops.ops.folded_pairs(
+            scores: Tensor = _ops.ops.folded_pairs(
                 self.order, self.parent, a, b, *hanging, *totals, counts, endpoints,
                 torch.get_num_threads(),
             )  # fmt: skip
-            return found
+            return scores
         return a * (totals[1] - b) + b * (totals[0] - a)  # nothing is folded here
 
     def _of_slots(
@@ -168,7 +168,7 @@ def in_component(graph: Graph, weight: Tensor) -> Tensor:
 def totals(graph: Graph, weight: Tensor) -> Tensor:
     label = graph.components
     if _ops.has_kernel("component_totals", graph.device):
-        found: Tensor = _ops.ops.component_totals(label, weight, torch.get_num_threads())
-        return found
+        sums: Tensor = _ops.ops.component_totals(label, weight, torch.get_num_threads())
+        return sums
     total = weight.new_zeros(graph.num_nodes).index_add_(0, label, weight)
     return total.index_select(0, label)

@@ -180,11 +180,11 @@ class Hierarchy(Record):
 
         Of a directed graph, `reverse` is anything with an entry for each slot.
         """
-        found: Tensor = _ops.ops.hierarchy_scores(
+        sums: Tensor = _ops.ops.hierarchy_scores(
             self.vertex, self.first, self.to, self.length, self.paths, self.powers, self.slot,
             self.cells[1], flows, reverse,
         )  # fmt: skip
-        return found
+        return sums
 
     def bytes_per_thread(self, lanes: int, per_slot: bool) -> int:
         """Rows of the vertices above a batch and in the cells of one path, and sums."""
@@ -246,10 +246,10 @@ def _whole(weight: Tensor | None) -> tuple[Tensor | None, float]:
 
 
 def _cells(part: dict[str, Tensor]) -> tuple[Tensor, ...]:
-    found: tuple[Tensor, ...] = _ops.ops.hierarchy_cells(
+    cells: tuple[Tensor, ...] = _ops.ops.hierarchy_cells(
         *(part[name] for name in ("first", "to", "length", "last"))
     )
-    return found
+    return cells
 
 
 def _by_components(component: Tensor, sequence: Tensor, split: Tensor) -> tuple[Tensor, Tensor]:
@@ -302,10 +302,10 @@ def _contracted(core: Core, most_fill: float, progress: bool | None) -> Hierarch
             if component is not None:
                 order = component[part["vertex"]], part["sequence"], part["split"]
                 part["sequence"], part["split"] = _by_components(*order)
-            found = Hierarchy(**part, cells=_cells(part), unit=unit, possible=possible)
+            hierarchy = Hierarchy(**part, cells=_cells(part), unit=unit, possible=possible)
             if device.type == "cuda":
-                levels(found, device)  # with what is held there when a run is planned
-            return found
+                levels(hierarchy, device)  # with what is held there when a run is planned
+            return hierarchy
         if not given:
             break
         contraction.forget()

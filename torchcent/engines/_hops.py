@@ -29,8 +29,8 @@ def rim(rowptr: Tensor, col: Tensor, from_hub: Tensor | None = None) -> tuple[in
 def hops(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
     """int32 [n]: the number of hops from the source, -1 if unreachable."""
     if _ops.has_kernel("depths", rowptr.device):
-        found: Tensor = _ops.ops.depths(rowptr, col, source)
-        return found
+        depths: Tensor = _ops.ops.depths(rowptr, col, source)
+        return depths
     return hops_on_tensors(rowptr, col, source)
 
 

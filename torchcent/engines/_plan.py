@@ -121,14 +121,14 @@ def plan(
     asked = request.num_sources if num_sources is None else num_sources
     if request.engine == "hierarchy":
         graph = of_many_distances(graph, request)
-    found = _plan(graph, request, asked)
+    choice = _plan(graph, request, asked)
     many = asked is None or asked >= _hierarchy.LEAST[True]
-    if many and found[0].engine == "dijkstra" and request.engine == "auto":
+    if many and choice[0].engine == "dijkstra" and request.engine == "auto":
         fixed = of_many_distances(graph, request)
         if fixed is not graph:
             contracted = _plan(fixed, request, asked)
-            return contracted if contracted[0].engine == "hierarchy" else found
-    return found
+            return contracted if contracted[0].engine == "hierarchy" else choice
+    return choice
 
 
 def of_many_distances(graph: Graph, request: Request) -> Graph:
@@ -153,15 +153,15 @@ def _plan(graph: Graph, request: Request, asked: int | None) -> tuple[Plan, _red
     plans = _plans(graph)
     known = plans.get(key) if keeps else None
     if known is not None:
-        found = known.under(_room.limit(graph, request.memory, known.held))
-        if found is not None:
-            return found, known.core
-    made, prepared = _made(graph, request, asked)
+        plan_under_limit = known.under(_room.limit(graph, request.memory, known.held))
+        if plan_under_limit is not None:
+            return plan_under_limit, known.core
+    entry, prepared = _made(graph, request, asked)
     if prepared and keeps:
         if len(plans) >= MOST_KEPT:
             plans.clear()
-        plans[key] = made
-    return made.plan, made.core
+        plans[key] = entry
+    return entry.plan, entry.core
 
 
 @Slot
@@ -179,8 +179,8 @@ def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, boo
     if measure.per_slot:
         core = _reduce.with_slots(graph, core)
     sources = core.searched if asked is None else min(asked, core.searched)
-    held = _room.held_bytes(graph)
-    limit = cores.limit(held)
+    own_bytes = _room.held_bytes(graph)
+    limit = cores.limit(own_bytes)
     chains, together = None, False
     searched = core.num_nodes, core.num_slots
     if engine == "chains":
@@ -193,7 +193,7 @@ def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, boo
         hierarchy = Hierarchy.of(core)
         assert hierarchy is not None
         reason = hierarchy.in_words()
-    job = Job(graph, core, measure, sources, held, together, len(request.cutoffs or [None]))
+    job = Job(graph, core, measure, sources, own_bytes, together, len(request.cutoffs or [None]))
     cost = ENGINES[engine].cost(job, limit)
     needed = max(cost.memory, cores.peak)
     if needed > limit or cost.lanes < 1:
@@ -210,7 +210,7 @@ def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, boo
     )  # fmt: skip
     at_most = ENGINES[engine].cost(job, _UNLIMITED)
     unlimited = at_most._replace(workspace=cost.workspace) == cost and not cores.is_short
-    return _Kept(plan, core, held, _UNLIMITED if unlimited else limit), cores.peak == 0
+    return _Kept(plan, core, own_bytes, _UNLIMITED if unlimited else limit), cores.peak == 0
 
 
 def weights_in_words(graph: Graph) -> str:

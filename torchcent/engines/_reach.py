@@ -66,8 +66,8 @@ class Reach(Record):
     @property
     def nbytes(self) -> int:
         own = (self.vertex, self.top, self.searched, self.bridge, self.slot)
-        made = self.union.num_slots * 12 + self.vertex.numel() * (8 + 4 * 8)  # transpose and sums
-        return self.union._nbytes + made + sum(x.numel() * x.itemsize for x in own)
+        extra = self.union.num_slots * 12 + self.vertex.numel() * (8 + 4 * 8)  # transpose and sums
+        return self.union._nbytes + extra + sum(x.numel() * x.itemsize for x in own)
 
     def bridges(self) -> tuple[Tensor, Tensor]:
         """The lower ends of the arcs that are alone in their blocks, downwards and upwards."""
@@ -117,8 +117,8 @@ class Reach(Record):
 def sums(reach: Reach, a: Tensor, b: Tensor) -> tuple[Tensor, ...]:
     """A_X - a, B_X - b, R_X and S_X of each copy."""
     union = reach.union
-    found: tuple[Tensor, ...] = _ops.ops.block_reach(
+    parts: tuple[Tensor, ...] = _ops.ops.block_reach(
         union.ptr, reach.vertex, union.rowptr, union.col, *union.transpose, reach.top, a, b,
         torch.get_num_threads(),
     )  # fmt: skip
-    return found
+    return parts

@@ -87,11 +87,11 @@ class Core(Record):
             return self.balls
         if self.order != "degree":
             return torch.arange(self.num_nodes, device=self.rowptr.device)
-        found: Tensor = _ops.ops.breadth_first(
+        order: Tensor = _ops.ops.breadth_first(
             self.rowptr, self.col, self.colptr, self.row, self.from_hub
         )
         Core.from_hub.forget(self)
-        return found
+        return order
 
     @cached_property
     def searched(self) -> int:
@@ -152,8 +152,8 @@ class Problem:
             return known.index_copy_(0, place, searched.T)
         if self.core.twins is None:
             return self.known.index_add_(0, place, searched)
-        found = torch.zeros_like(self.known).index_add_(0, place, searched)
-        return self.known.add_(self.core.twins.spread(self.graph, found, edges))
+        per_place = torch.zeros_like(self.known).index_add_(0, place, searched)
+        return self.known.add_(self.core.twins.spread(self.graph, per_place, edges))
 
 
 Cores = dict[tuple[str, str, int], Core]
@@ -176,11 +176,11 @@ def core(graph: Graph, order: str, fold: str, ball: int = 0, twins: Twins | None
     cache = cores(twins or graph)
     if (order, fold, ball) not in cache:
         if ball:
-            found = core(graph, order, fold, 0, twins)
-            if found.rowptr.device.type == "cpu":
-                balls = _ops.ops.clusters(found.rowptr, found.col, ball)
-                found = dataclasses.replace(found, balls=balls)
-            cache[order, fold, ball] = found
+            smaller = core(graph, order, fold, 0, twins)
+            if smaller.rowptr.device.type == "cpu":
+                balls = _ops.ops.clusters(smaller.rowptr, smaller.col, ball)
+                smaller = dataclasses.replace(smaller, balls=balls)
+            cache[order, fold, ball] = smaller
         else:
             cache[order, fold, ball] = _core(graph, order, fold, twins)
     return cache[order, fold, ball]
@@ -203,17 +203,17 @@ def bytes_to_reduce(graph: Graph, cache: Cores, order: str, fold: str, in_order:
     if known is not None and not (in_order and Core.sequence not in known.cache):
         return 0
     own = {id(graph.rowptr), id(graph.col), *map(id, graph.transpose)}
-    held = {
+    sizes = {
         id(part): part.numel() * part.element_size()
         for part in tensors((cores.get(graph), _twins.every.get(graph)))
         if id(part) not in own
     }
     if known is not None:
-        return graph._nbytes + sum(held.values()) + _device.bytes_to_order(known.num_nodes)
+        return graph._nbytes + sum(sizes.values()) + _device.bytes_to_order(known.num_nodes)
     n, m, symmetric = graph.num_nodes, graph.num_slots, graph.is_symmetric
     weights = _weights.bytes_to_scale(m, symmetric) if graph.is_weighted else 0
     sorting = _device.bytes_to_reduce(n, m, order, symmetric)
-    return graph._nbytes + sum(held.values()) + sorting + weights
+    return graph._nbytes + sum(sizes.values()) + sorting + weights
 
 
 def bytes_for_components(graph: Graph, core: Core) -> int:
@@ -242,13 +242,13 @@ def _core(graph: Graph, order: str, fold: str, twins: Twins | None) -> Core:
     arcs = graph.degree if graph.is_symmetric else graph.degree + graph.transpose[0].diff()
     for link in chain:
         arcs = link.arcs_left(arcs)
-    kept = _csr.by_degree(arcs)[: int((arcs > 0).sum())]
+    vertices = _csr.by_degree(arcs)[: int((arcs > 0).sum())]
     rim = None
     if order == "bandwidth":
         known = cores(twins or graph).get(("degree", fold, 0))  # of the same vertices
-        place, rim = _bandwidth_order(graph, known, kept)
-        kept = kept.index_select(0, place)  # no brackets: see Fold.arcs_left
-    rowptr, col, slot = _csr.induced(graph.rowptr, graph.col, kept, slots=graph.is_weighted)
+        place, rim = _bandwidth_order(graph, known, vertices)
+        vertices = vertices.index_select(0, place)  # no brackets: see Fold.arcs_left
+    rowptr, col, slot = _csr.induced(graph.rowptr, graph.col, vertices, slots=graph.is_weighted)
     colptr, row, back = rowptr, col, None
     weight = graph.scaled_weights[0]
     weight = None if weight is None else weight.index_select(0, slot)
@@ -256,13 +256,13 @@ def _core(graph: Graph, order: str, fold: str, twins: Twins | None) -> Core:
         colptr, row, back = _csr.transpose(rowptr, col)
     back_weight = weight if weight is None or back is None else weight.index_select(0, back)
     origin = slot if slot.numel() == col.numel() else None
-    made = Core(
-        rowptr, col, colptr=colptr, row=row, vertex=kept, origin=origin, order=order, chain=chain,
-        weight=weight, back_weight=back_weight, contraction=graph._contraction,
+    smaller = Core(
+        rowptr, col, colptr=colptr, row=row, vertex=vertices, origin=origin, order=order,
+        chain=chain, weight=weight, back_weight=back_weight, contraction=graph._contraction,
     )  # fmt: skip
     if rim is not None:
-        Core.rim.put(made, rim)
-    return made
+        Core.rim.put(smaller, rim)
+    return smaller
 
 
 def with_slots(graph: Graph, core: Core) -> Core:
@@ -274,7 +274,7 @@ def with_slots(graph: Graph, core: Core) -> Core:
 
 
 def _bandwidth_order(
-    graph: Graph, known: Core | None, kept: Tensor
+    graph: Graph, known: Core | None, vertices: Tensor
 ) -> tuple[Tensor, tuple[int, Tensor] | None]:
     """The kept vertices in an order that keeps neighbours together, for graphs of many levels.
 
@@ -284,7 +284,7 @@ def _bandwidth_order(
     if known is not None:
         rowptr, col, colptr, row = known.rowptr, known.col, known.colptr, known.row
     else:
-        rowptr, col, _ = _csr.induced(graph.rowptr, graph.col, kept, slots=False)
+        rowptr, col, _ = _csr.induced(graph.rowptr, graph.col, vertices, slots=False)
         colptr, row = rowptr, col
     if rowptr.device.type != "cpu":
         depth, hops = _hops.rim(rowptr, col) if known is None else known.rim
@@ -315,14 +315,14 @@ def problem(
         pairs = pairs._replace(own=a, through=b)
     most = core.num_nodes if sources is None else sources.numel()
     closed = endpoints and cutoffs is None
-    found = of_pairs(graph, core, measure, pairs, most, closed)
+    of_core = of_pairs(graph, core, measure, pairs, most, closed)
     if cutoffs is None:
-        return found
+        return of_core
     mirrored = (
         sources is None and targets is None and not endpoints and graph.is_symmetric
         and KERNELS[measure].visitor in (Visitor.BETWEENNESS, Visitor.STRESS)
     )  # fmt: skip
-    return dataclasses.replace(found, limits=_cutoffs.limits(graph, cutoffs), mirrored=mirrored)
+    return dataclasses.replace(of_core, limits=_cutoffs.limits(graph, cutoffs), mirrored=mirrored)
 
 
 def of_pairs(

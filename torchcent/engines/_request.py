@@ -63,10 +63,10 @@ class Request(NamedTuple):
         """What the sums depend on, by the names of the arguments."""
         starts = KERNELS[self.measure].weighted_by or "sources"
         named = {starts: self.sources, "targets": self.targets}
-        kept = ("measure", "engine", "strategy", "endpoints")
+        fields = ("measure", "engine", "strategy", "endpoints")
         reduce = "auto" if self.reduce is None else sorted(self.reduce)
         cutoff = list(self.cutoffs or (None,))
-        own = {name: getattr(self, name) for name in kept}
+        own = {name: getattr(self, name) for name in fields}
         return own | named | {"cutoff": cutoff if len(cutoff) > 1 else cutoff[0], "reduce": reduce}
 
     def may(self, reduction: str) -> bool:
@@ -105,8 +105,8 @@ def weights(graph: Graph, chosen: Tensor | None) -> Tensor:
         return graph._ones
     if chosen.is_floating_point():
         return chosen
-    made = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
-    return made.index_fill_(0, chosen, 1)
+    counts = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    return counts.index_fill_(0, chosen, 1)
 
 
 def engine_and_strategy(graph: Graph, engine: Engine) -> tuple[str, int]:

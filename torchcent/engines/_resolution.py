@@ -34,6 +34,6 @@ def _longest_path(graph: Graph, weight: Tensor) -> float:
     many = graph.degree[first] > 0
     longest = 0.0
     for source in first[many].split(1):
-        found = _weighted.distances(graph.rowptr, graph.col, weight, source)
-        longest = max(longest, 2 * float(found[torch.isfinite(found)].max()))
+        lengths = _weighted.distances(graph.rowptr, graph.col, weight, source)
+        longest = max(longest, 2 * float(lengths[torch.isfinite(lengths)].max()))
     return longest

@@ -36,10 +36,10 @@ def weighted_bytes(num_slots: int, width: int) -> int:
 def core_bytes(core: Core) -> int:
     """Memory of the graph that is searched."""
     arcs = core.rowptr, core.col, core.colptr, core.row, core.slot
-    held = {id(part): part for part in tensors((*arcs, core.weight, core.back_weight))}
+    parts = {id(part): part for part in tensors((*arcs, core.weight, core.back_weight))}
     on_host = core.weight is not None and core.rowptr.device.type == "cpu"
     shared = weighted_bytes(core.num_slots, core.weight.itemsize) if on_host else 0  # type: ignore[union-attr]
-    return shared + sum(part.numel() * part.element_size() for part in held.values())
+    return shared + sum(part.numel() * part.element_size() for part in parts.values())
 
 
 # --- CUDA
@@ -70,8 +70,8 @@ def allocated(*sizes: int) -> int:
 def held_bytes(graph: Graph) -> int:
     """Bytes of the graph, of everything cached with it, and of its cores."""
     device = graph.device
-    held = [storage.nbytes() for storage in storages(graph) if storage.device == device]
-    return allocated(*held) if device.type == "cuda" else sum(held)
+    sizes = [storage.nbytes() for storage in storages(graph) if storage.device == device]
+    return allocated(*sizes) if device.type == "cuda" else sum(sizes)
 
 
 def limit(graph: Graph, memory: int | None, held: int | None = None) -> int:
@@ -135,10 +135,10 @@ def _tasks(core: Core) -> int:
 
 def levels(depth: int) -> list[int]:
     """Levels of masks in each allocation of the lanes engine, for searches of this depth."""
-    made = [_FIRST_LEVELS]
-    while depth >= sum(made) - 1:
-        made.append(sum(made) // 2)
-    return made
+    counts = [_FIRST_LEVELS]
+    while depth >= sum(counts) - 1:
+        counts.append(sum(counts) // 2)
+    return counts
 
 
 def width(slots: int, sources: int, fits: Callable[[int], bool]) -> int:

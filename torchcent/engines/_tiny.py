@@ -129,7 +129,7 @@ def run(
     whole = numbers.size == graph.num_graphs and len(parts) == 1
     new = torch.empty if device.type == "cpu" and whole else torch.zeros
     none = torch.empty(0, dtype=torch.float64, device=device)
-    found = {
+    columns = {
         name: new(shape.get(name, (n,)) if name in wanted else 0, dtype=kind, device=device)
         if name in wanted or kind != none.dtype
         else none
@@ -170,7 +170,7 @@ def run(
     quick = float(size @ slots) < _INLINE_WORK
     with progress_bar(total, title, progress, quick) as bar:
         key = {"search": title, "engine": "tiny", "graphs": len(numbers), "from": sources}
-        outputs: tuple[Tensor, ...] = (*found.values(), overflow)
+        outputs: tuple[Tensor, ...] = (*columns.values(), overflow)
         kinds: list[Kind] = ["sum" for _ in outputs]
         weight, per_one = (none, None) if graph.weight is None else graph._scaled_per_graph
         inputs = graph.rowptr, graph.col, weight, ptr, begins, ends
@@ -181,10 +181,10 @@ def run(
         _run.run(search, setting, scale)
         bar.update(total - bar.n)
     if per_one is not None and "distances" in wanted:
-        _in_lengths(graph, found["distances"], per_one)
+        _in_lengths(graph, columns["distances"], per_one)
     paths = set(wanted) - {"distances"}
     lost = overflow.cpu().numpy().nonzero()[0].tolist() if paths else []
-    return Found(**found, overflowed=lost)
+    return Found(**columns, overflowed=lost)
 
 
 def _in_lengths(graph: Graph, distances: Tensor, per_one: Tensor) -> None:

@@ -76,11 +76,11 @@ class Twins(Record):
         transpose = (None, None, None) if graph.is_symmetric else (*graph.transpose, back)
         arrays = (graph.rowptr, graph.col, weight, *transpose, fold.parent, label)
         on_host = (None if x is None else x.cpu() for x in arrays)
-        found = _ops.ops.twins(*on_host, torch.get_num_threads())
-        twin, copies, left, around, among = (x.to(graph.device) for x in found)
-        made = Twins(twin, copies, left, around, among, fold, label)
-        every(graph)[label is None] = made
-        return made
+        parts = _ops.ops.twins(*on_host, torch.get_num_threads())
+        twin, copies, left, around, among = (x.to(graph.device) for x in parts)
+        twins = Twins(twin, copies, left, around, among, fold, label)
+        every(graph)[label is None] = twins
+        return twins
 
     @staticmethod
     def label_of(numbers: Sequence[Tensor]) -> Tensor:

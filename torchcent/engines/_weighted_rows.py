@@ -52,10 +52,10 @@ def fill(
 ) -> None:
     """Writes the distances from each source, or to it, to `out`."""
     if engine == "tensor":
-        found = _weighted.distances(arcs[0], arcs[1], arcs[2], sources)
+        rows = _weighted.distances(arcs[0], arcs[1], arcs[2], sources)
         if out.dtype == torch.int32:
-            found = torch.where(torch.isfinite(found), found, -1)
-        out.copy_(found)
+            rows = torch.where(torch.isfinite(rows), rows, -1)
+        out.copy_(rows)
     elif engine == "hierarchy":
         *contracted, unit = arcs
         if sources.is_cuda:

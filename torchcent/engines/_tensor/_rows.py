@@ -33,7 +33,7 @@ def distances(rowptr: Tensor, col: Tensor, sources: Tensor, out: Tensor) -> bool
     distance[pair] = 0
     for depth in range(1, max(num_nodes, 1)):
         fits = depth <= torch.iinfo(out.dtype).max
-        found = []
+        heads = []
         for part in _parts(rowptr, pair, num_nodes):
             head = _heads(rowptr, col, part, num_nodes)
             head = head[distance[head] < 0]
@@ -41,14 +41,14 @@ def distances(rowptr: Tensor, col: Tensor, sources: Tensor, out: Tensor) -> bool
                 if not fits:
                     return True
                 distance[head] = depth
-            found.append(head)
-        new = sum(head.numel() for head in found)
+            heads.append(head)
+        new = sum(head.numel() for head in heads)
         if new == 0:
             break
         if new > DENSE * distance.numel():
             pair = torch.nonzero(distance == depth).flatten()
         else:
-            pair = torch.unique(torch.cat(found))
+            pair = torch.unique(torch.cat(heads))
     return False
 
 

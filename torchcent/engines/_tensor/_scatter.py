@@ -46,6 +46,6 @@ def _segment_sum(values: Tensor, count: Tensor, library: ModuleType | None) -> T
     """Sums of consecutive runs: the first count[0] values, the next count[1] values, ..."""
     offsets = torch.nn.functional.pad(count.cumsum(0), (1, 0))
     if library is not None:
-        found: Tensor = library.segment_csr(values, offsets, reduce="sum")
-        return found
+        sums: Tensor = library.segment_csr(values, offsets, reduce="sum")
+        return sums
     return torch.segment_reduce(values, "sum", offsets=offsets)

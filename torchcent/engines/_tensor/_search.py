@@ -128,9 +128,9 @@ class Levels(list[Level]):
         """The levels without the pairs beyond a distance."""
         if limit >= len(self) - 1:
             return self
-        found = Levels(self[: int(limit) + 1])
-        found[-1] = found[-1].without_arcs()
-        return found
+        levels = Levels(self[: int(limit) + 1])
+        levels[-1] = levels[-1].without_arcs()
+        return levels
 
 
 def shortest_path_levels(

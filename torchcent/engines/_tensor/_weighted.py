@@ -33,24 +33,24 @@ def distances(
     """
     num_nodes, lanes = rowptr.numel() - 1, sources.numel()
     length = weight.double()
-    found = torch.full((lanes * num_nodes,), torch.inf, dtype=torch.float64, device=col.device)
+    lengths = torch.full((lanes * num_nodes,), torch.inf, dtype=torch.float64, device=col.device)
     pair = torch.arange(lanes, device=col.device) * num_nodes + sources
-    found[pair] = 0
+    lengths[pair] = 0
     while pair.numel():  # the pairs whose distance has decreased
         improved = []
         for part in _parts(rowptr, pair, num_nodes):
             vertex = part % num_nodes
             tail, slot = out_arcs(rowptr, vertex)
             head = (part - vertex)[tail] + col[slot]
-            onward = found[part][tail] + length[slot]
-            less = onward < found[head]
+            onward = lengths[part][tail] + length[slot]
+            less = onward < lengths[head]
             if farthest < torch.inf:
                 less &= onward <= farthest
             head, onward = head[less], onward[less]
-            found.scatter_reduce_(0, head, onward, "amin")
+            lengths.scatter_reduce_(0, head, onward, "amin")
             improved.append(head)
         pair = torch.unique(torch.cat(improved))
-    return found.view(lanes, num_nodes)
+    return lengths.view(lanes, num_nodes)
 
 
 def source_sums(
@@ -64,12 +64,12 @@ def source_sums(
         sums: float64 [k, 3]; set to distances d, 1/d, and vertices reached.
         farthest: float64 [k]; set to the largest distance.
     """
-    found = distances(rowptr, col, weight, sources)
-    reached = torch.isfinite(found) & (found > 0)
-    sums[:, 0] = torch.where(reached, found, 0).sum(1)
-    sums[:, 1] = torch.where(reached, 1 / found, 0).sum(1)
+    lengths = distances(rowptr, col, weight, sources)
+    reached = torch.isfinite(lengths) & (lengths > 0)
+    sums[:, 0] = torch.where(reached, lengths, 0).sum(1)
+    sums[:, 1] = torch.where(reached, 1 / lengths, 0).sum(1)
     sums[:, 2] = reached.sum(1)
-    farthest[:] = torch.where(reached, found, 0).amax(1)
+    farthest[:] = torch.where(reached, lengths, 0).amax(1)
 
 
 class _Arcs(NamedTuple):
@@ -81,15 +81,15 @@ class _Arcs(NamedTuple):
 
 
 def _tight_arcs(
-    rowptr: Tensor, col: Tensor, weight: Tensor, found: Tensor, tolerance: float
+    rowptr: Tensor, col: Tensor, weight: Tensor, lengths: Tensor, tolerance: float
 ) -> _Arcs:
-    lanes, num_nodes = found.shape
+    lanes, num_nodes = lengths.shape
     vertex = torch.arange(num_nodes, device=col.device)
     tail = _small.repeat_interleave(vertex, rowptr.diff())
     head, length = col.long(), weight.double()
     most = TOGETHER if col.device.type == "cpu" else TOGETHER_ON_ACCELERATOR
     picked = []
-    for rows in found.split(max(1, most // max(col.numel(), 1))):
+    for rows in lengths.split(max(1, most // max(col.numel(), 1))):
         onward, there = rows[:, tail] + length, rows[:, head]
         if tolerance > 0:
             tight = (rows[:, tail] < there) & (onward <= there * (1 + tolerance))
@@ -153,9 +153,9 @@ class WeightedLevels(Levels):
                 )
             )  # fmt: skip
             begin.append(begin[-1] + int(own.sum()))
-        found = WeightedLevels(begin, self._distance[near])
-        found.extend(parts)
-        return found
+        levels = WeightedLevels(begin, self._distance[near])
+        levels.extend(parts)
+        return levels
 
 
 def shortest_path_levels(
@@ -166,11 +166,11 @@ def shortest_path_levels(
 
     `one` is the path count of the sources themselves; its type is that of all counts.
     """
-    found = distances(rowptr, col, weight, sources, farthest)
-    lanes, num_nodes = found.shape
-    arcs = _tight_arcs(rowptr, col, weight, found, tolerance)
+    lengths = distances(rowptr, col, weight, sources, farthest)
+    lanes, num_nodes = lengths.shape
+    arcs = _tight_arcs(rowptr, col, weight, lengths, tolerance)
     first = torch.arange(lanes, device=col.device) * num_nodes + sources
-    depth = _depths(arcs, first, found.numel())
+    depth = _depths(arcs, first, lengths.numel())
     pair = torch.nonzero(depth >= 0).flatten()
     pair = pair[torch.argsort(depth[pair], stable=True)]
     place = torch.empty_like(depth)
@@ -184,7 +184,7 @@ def shortest_path_levels(
     arriving = _runs(depth[arcs.head], len(size))
 
     sigma = _empty(one, pair.numel())
-    levels = WeightedLevels(begin, found.view(-1)[pair])
+    levels = WeightedLevels(begin, lengths.view(-1)[pair])
     for level, (low, high) in enumerate(zip(begin[:-1], begin[1:], strict=True)):
         if level == 0:
             count = one
