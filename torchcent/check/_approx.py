@@ -23,28 +23,28 @@ def epsilon(value: object) -> float:
 
 
 def share(value: object, name: str, most: float = 1) -> float:
-    found = number(value, name)
-    if not 0 < found < most:
+    fraction = number(value, name)
+    if not 0 < fraction < most:
         raise ValueError(
             f"{name} must be more than 0 and less than {most:g}, got {shortened(value)}"
         )
-    return found
+    return fraction
 
 
 def at_least(value: object, name: str, least: float) -> float:
-    found = number(value, name)
-    if not least <= found < float("inf"):
+    size = number(value, name)
+    if not least <= size < float("inf"):
         raise ValueError(f"{name} must be at least {least:g} and finite, got {shortened(value)}")
-    return found
+    return size
 
 
 def seconds(value: object) -> float | None:
     if value is None:
         return None
-    found = number(value, "time_limit")
-    if not 0 < found < float("inf"):
+    limit = number(value, "time_limit")
+    if not 0 < limit < float("inf"):
         raise ValueError(f"time_limit must be a positive number of seconds, got {shortened(value)}")
-    return found
+    return limit
 
 
 def options(method: str, top: object, pivots: str, graph: Graph) -> None:

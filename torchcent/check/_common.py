@@ -207,9 +207,9 @@ def at_most_one(**arguments: object) -> None:
 def device(value: object, name: str = "device") -> torch.device:
     """A device that is available."""
     try:
-        found = torch.device(value)  # type: ignore[call-overload]
-        if found.type not in ("cpu", "meta"):
-            torch.empty(0, device=found)
+        candidate = torch.device(value)  # type: ignore[call-overload]
+        if candidate.type not in ("cpu", "meta"):
+            torch.empty(0, device=candidate)
     except (
         TypeError,
         ValueError,
@@ -221,7 +221,7 @@ def device(value: object, name: str = "device") -> torch.device:
         raise ValueError(
             f"{name} must be a device of this PyTorch, such as 'cpu', got {shortened(value)}"
         ) from None
-    result: torch.device = found
+    result: torch.device = candidate
     return result
 
 
@@ -279,8 +279,8 @@ def vertices_or_weights(value: object, name: str, graph: Graph) -> Tensor:
 def _id_faults(ids: Tensor, num_nodes: int) -> list[int]:
     """The smallest and the largest id, and how many are repetitions."""
     if _ops.has_kernel("id_faults", ids.device):
-        found: list[int] = _ops.ops.id_faults(ids, num_nodes).tolist()
-        return found
+        faults: list[int] = _ops.ops.id_faults(ids, num_nodes).tolist()
+        return faults
     return [int(ids.min()), int(ids.max()), ids.numel() - torch.unique(ids).numel()]
 
 
@@ -355,12 +355,12 @@ def distinct(n: int, k: int, generator: torch.Generator | None) -> Tensor:
     where = generator.device if generator is not None else torch.device("cpu")
     if n < _MANY or k > n // 16:
         return torch.randperm(n, generator=generator, device=where)[:k]
-    found = np.empty(0, np.int64)
-    while len(found) < k:
+    ids = np.empty(0, np.int64)
+    while len(ids) < k:
         drawn = torch.randint(n, (k,), generator=generator, device=where).cpu().numpy()
-        found = np.concatenate([found, drawn])
-        found = found[np.sort(np.unique(found, return_index=True)[1])]
-    return torch.from_numpy(found[:k])
+        ids = np.concatenate([ids, drawn])
+        ids = ids[np.sort(np.unique(ids, return_index=True)[1])]
+    return torch.from_numpy(ids[:k])
 
 
 def positive(value: object, name: str) -> int | None:

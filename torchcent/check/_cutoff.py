@@ -50,8 +50,8 @@ def single(value: object) -> float | None:
     if value is None:
         return None
     number(value, "cutoff")
-    found = _length(value, "cutoff")
-    return None if found == math.inf else found
+    length = _length(value, "cutoff")
+    return None if length == math.inf else length
 
 
 def values(value: object) -> float | list[float]:
@@ -82,9 +82,9 @@ def values(value: object) -> float | list[float]:
 
 
 def _length(value: object, name: str) -> float:
-    found = number(value, name, " or a list of numbers" if name == "cutoff" else "")
+    length = number(value, name, " or a list of numbers" if name == "cutoff" else "")
     if isinstance(value, np.float32):
-        found = float(str(value))
-    if not found >= 0:
+        length = float(str(value))
+    if not length >= 0:
         raise ValueError(f"{name} must be >= 0, got {shortened(value)}")
-    return found
+    return length

@@ -123,8 +123,8 @@ def store_edges(store: Any, what: str) -> Tensor:
             hint = "; put the transform before ToSparseTensor"
         raise ValueError(f"{what} has no edge_index{hint}")
     index = store["edge_index"]
-    found: Tensor = index.as_tensor() if hasattr(index, "as_tensor") else index
-    return found
+    edges: Tensor = index.as_tensor() if hasattr(index, "as_tensor") else index
+    return edges
 
 
 def store_size(store: Any, what: str) -> int:

@@ -15,25 +15,25 @@ def devices(value: object, home: torch.device) -> tuple[torch.device, ...]:
     if isinstance(value, str) and value == "all":
         if home.type != "cuda":
             return (home,)
-        found = [torch.device("cuda", at) for at in range(torch.cuda.device_count())]
+        every = [torch.device("cuda", at) for at in range(torch.cuda.device_count())]
     elif isinstance(value, Sequence) and not isinstance(value, str):
-        found = [_numbered(check.device(each, "each of devices")) for each in value]
+        every = [_numbered(check.device(each, "each of devices")) for each in value]
     else:
         raise TypeError(f"devices must be a sequence of devices or 'all', got {shortened(value)}")
     home = _numbered(home)
-    if home not in found:
-        names = [str(each) for each in found]
+    if home not in every:
+        names = [str(each) for each in every]
         raise ValueError(
             f"devices={names} must include {home}, where the graph is; move the graph with .to()"
         )
-    if len(set(found)) < len(found):
-        raise ValueError(f"devices={[str(each) for each in found]} must be distinct")
-    if any(each.type != home.type for each in found):
+    if len(set(every)) < len(every):
+        raise ValueError(f"devices={[str(each) for each in every]} must be distinct")
+    if any(each.type != home.type for each in every):
         raise ValueError(
-            f"devices={[str(each) for each in found]} must be of one kind, so that the result does "
+            f"devices={[str(each) for each in every]} must be of one kind, so that the result does "
             "not depend on which of them computed what"
         )
-    return (home, *(each for each in found if each != home))
+    return (home, *(each for each in every if each != home))
 
 
 def _numbered(device: torch.device) -> torch.device:

@@ -53,45 +53,45 @@ def cutoff(value: object) -> float:
     """The largest distance; inf for None."""
     if value is None:
         return math.inf
-    found = number(value, "cutoff", " or None")
-    if not found >= 0:
+    length = number(value, "cutoff", " or None")
+    if not length >= 0:
         raise ValueError(f"cutoff must be >= 0, got {shortened(value)}")
-    return found
+    return length
 
 
 def fill(value: object, name: str, kind: torch.dtype) -> float:
     """The value of entries without a distance."""
-    found = number(value, name)
+    padding = number(value, name)
     if not kind.is_floating_point:
         limits = torch.iinfo(kind)
-        if not (found == round(found) if math.isfinite(found) else False):
+        if not (padding == round(padding) if math.isfinite(padding) else False):
             raise ValueError(f"{name} must be a whole number with {kind}, got {shortened(value)}")
-        if not max(limits.min, -(2**53)) <= found <= min(limits.max, 2**53):
+        if not max(limits.min, -(2**53)) <= padding <= min(limits.max, 2**53):
             raise ValueError(f"{name}={shortened(value)} does not fit {kind}")
-    return found
+    return padding
 
 
 def steps(value: object) -> int:
     """Those of a walk."""
-    found = positive(integer(value, "walk_length"), "walk_length")
-    assert found is not None
-    if found > MOST:
-        raise ValueError(f"walk_length must be at most {MOST:,}, got {shortened(found)}")
-    return found
+    length = positive(integer(value, "walk_length"), "walk_length")
+    assert length is not None
+    if length > MOST:
+        raise ValueError(f"walk_length must be at most {MOST:,}, got {shortened(length)}")
+    return length
 
 
 def width(value: object, largest: int) -> int:
     """Vertices to which matrices are padded."""
-    found = positive(value, "max_nodes")
-    if found is None:
+    size = positive(value, "max_nodes")
+    if size is None:
         return largest
-    if found > MOST:
-        raise ValueError(f"max_nodes must be at most {MOST:,}, got {shortened(found)}")
-    if found < largest:
+    if size > MOST:
+        raise ValueError(f"max_nodes must be at most {MOST:,}, got {shortened(size)}")
+    if size < largest:
         raise ValueError(
-            f"max_nodes={found} is less than the number of vertices of the largest graph, {largest}"
+            f"max_nodes={size} is less than the number of vertices of the largest graph, {largest}"
         )
-    return found
+    return size
 
 
 def path_room(paths: object, length: object) -> int | None:

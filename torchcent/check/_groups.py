@@ -29,14 +29,14 @@ def groups(value: object, graph: Graph) -> tuple[list[Tensor], bool]:
             return [check.vertices(parts, "group", graph)], True
     if not parts:
         raise ValueError(f"group must hold {_ACCEPTED}, and is empty")
-    found = []
+    members = []
     for number, part in enumerate(parts):
         name = f"group[{number}]"
         if not _is_group(part):
             raise TypeError(f"{name} must be a group, as others are, got {shortened(part)}")
         each = part if isinstance(part, Tensor) else _listed(part, name)
-        found.append(check.vertices(each, name, graph))
-    return found, False
+        members.append(check.vertices(each, name, graph))
+    return members, False
 
 
 def _listed(value: object, name: str) -> list[Any]:

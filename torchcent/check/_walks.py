@@ -38,12 +38,12 @@ def tolerance(value: object) -> float:
 
 
 def iterations(value: object) -> int:
-    found = positive(value, "max_iter")
-    if found is None:
+    count = positive(value, "max_iter")
+    if count is None:
         raise TypeError("max_iter must be an int, got None")
-    if found > MOST_ITERATIONS:
-        raise ValueError(f"max_iter must be at most {MOST_ITERATIONS:,}, got {shortened(found)}")
-    return found
+    if count > MOST_ITERATIONS:
+        raise ValueError(f"max_iter must be at most {MOST_ITERATIONS:,}, got {shortened(count)}")
+    return count
 
 
 def masses(value: object, name: str, graph: Graph) -> Tensor:

@@ -166,40 +166,40 @@ def distances(
     else:
         wrong |= inexact
     column = int(wrong.int().argmax())
-    found = value[column].item()
-    shown = f"{found:g}" if isinstance(found, float) else str(found)
+    length = value[column].item()
+    shown = f"{length:g}" if isinstance(length, float) else str(length)
     name = "" if edge_name is None else f", of {edge_name(column)},"
     said = f"edge_weight[{column}]{name} is {shown}"
-    if found == 0:
+    if length == 0:
         raise ValueError(
             f"{said}; weights are distances and must be > 0: contract vertices at the same place, "
             "or give such edges a small distance instead, such as "
             "edge_weight.clamp(min=1e-6)"
             + ("; if weights are strengths, 0 is no arc: leave these out" if for_all else "")
         )
-    if found > _EXACT and isinstance(found, int):
+    if length > _EXACT and isinstance(length, int):
         raise ValueError(f"{said}; integers beyond 2^53 are not exact: divide, or pass float64")
     raise ValueError(f"{said}; weights are distances and must be finite and > 0")
 
 
-def networkx_weights(found: list[Any], edges: Iterable[tuple[Any, ...]], name: str) -> Tensor:
+def networkx_weights(values: list[Any], edges: Iterable[tuple[Any, ...]], name: str) -> Tensor:
     """float64 [E] from the weights of all edges."""
-    if all(type(weight) is float for weight in found):
-        return torch.tensor(found, dtype=torch.float64, device="cpu")
-    made = []
-    for weight, (u, v) in zip(found, edges, strict=True):
+    if all(type(weight) is float for weight in values):
+        return torch.tensor(values, dtype=torch.float64, device="cpu")
+    numbers = []
+    for weight, (u, v) in zip(values, edges, strict=True):
         if isinstance(weight, int) and abs(weight) > _EXACT:
             raise ValueError(
                 f"weight={name!r}: edge ({u!r}, {v!r}) has {weight}; integers beyond 2^53 are not "
                 "exact: divide, or use float"
             )
         try:
-            made.append(float(weight))
+            numbers.append(float(weight))
         except (TypeError, ValueError):
             raise TypeError(
                 f"weight={name!r}: edge ({u!r}, {v!r}) has {weight!r}, which is not a number"
             ) from None
-    return torch.tensor(made, dtype=torch.float64, device="cpu")
+    return torch.tensor(numbers, dtype=torch.float64, device="cpu")
 
 
 def data_weight(data: Any, index: Any) -> Tensor:
@@ -209,8 +209,8 @@ def data_weight(data: Any, index: Any) -> Tensor:
         weight = getattr(index, "_value", None)
     if weight is None:
         raise ValueError("weighted=True, but data has no edge_weight and its edge_index no value")
-    found: Tensor = weight
-    return found
+    weights: Tensor = weight
+    return weights
 
 
 def no_weight_for_graph(value: object) -> None:

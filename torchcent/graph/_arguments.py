@@ -89,18 +89,18 @@ def as_arcs(
     if _inputs.is_plain(edge_index):
         return Arcs(check.edge_index(edge_index), num_nodes, directed, edge_weight, batch)
     size = check.num_nodes(num_nodes)
-    made = _inputs.settled(edge_index, size, directed, edge_weight, batch)
-    return _merged(made) if made.matrix else made
+    arcs = _inputs.settled(edge_index, size, directed, edge_weight, batch)
+    return _merged(arcs) if arcs.matrix else arcs
 
 
-def _merged(made: Arcs) -> Arcs:
+def _merged(arcs: Arcs) -> Arcs:
     """The entries of a matrix, with those of one place added up."""
-    index, n, weight = made.edge_index, made.num_nodes, made.edge_weight
+    index, n, weight = arcs.edge_index, arcs.num_nodes, arcs.edge_weight
     if n is None or not index.numel() or int(index.min()) < 0 or int(index.max()) >= n:
-        return made  # refused later
+        return arcs  # refused later
     if weight is not None and weight.shape != index.shape[1:]:
-        return made
-    found = _strengths.coalesced(index, weight, n)
-    if found is None:
-        return made
-    return made._replace(edge_index=found[0], edge_weight=None if weight is None else found[1])
+        return arcs
+    sums = _strengths.coalesced(index, weight, n)
+    if sums is None:
+        return arcs
+    return arcs._replace(edge_index=sums[0], edge_weight=None if weight is None else sums[1])

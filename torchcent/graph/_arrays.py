@@ -158,8 +158,8 @@ class Arrays(Keeper):
         """Bytes as plans count the graph: its own, the transpose, an order of contraction."""
         more = Arrays.back_weight.get(self), Arrays.batch.get(self), self._order
         every = (*self._own, *(Arrays._transposed.get(self) or ()), *more)
-        held = {id(part): part for part in every if part is not None}
-        return sum(part.numel() * part.element_size() for part in held.values())
+        parts = {id(part): part for part in every if part is not None}
+        return sum(part.numel() * part.element_size() for part in parts.values())
 
     @property
     def is_weighted(self) -> bool:
@@ -186,21 +186,21 @@ class Arrays(Keeper):
 
     @cached_property
     def slot(self) -> Tensor:
-        kept = vars(self)
-        ids = kept.get("_ids", self)
+        cache = vars(self)
+        ids = cache.get("_ids", self)
         if ids is not self:  # else another thread has found the slots in the meantime
             if ids is None:
                 return torch.arange(self.num_slots, device=self.device)
             slot = _csr.slots(ids, self.rowptr, self.col)
             if self._repeated:
-                kept["_loop_ends"] = ids[0][ids[0] == ids[1]]
-            if self._repeated and "_multiplicity" not in kept:
+                cache["_loop_ends"] = ids[0][ids[0] == ids[1]]
+            if self._repeated and "_multiplicity" not in cache:
                 arcs = self.rowptr, self.col
-                kept["_multiplicity"] = _strengths.counts(ids, slot, *arcs, not self.directed)
-            kept["slot"] = slot
-            kept.pop("_ids", None)
-        found: Tensor = kept["slot"]
-        return found
+                cache["_multiplicity"] = _strengths.counts(ids, slot, *arcs, not self.directed)
+            cache["slot"] = slot
+            cache.pop("_ids", None)
+        places: Tensor = cache["slot"]
+        return places
 
     @property
     def _columns(self) -> tuple[Tensor | None, Tensor | None]:
@@ -368,8 +368,8 @@ class Arrays(Keeper):
             >>> torchcent.shortest_path_lengths(graph.unweighted())[0].tolist()
             [0, 1, 1]
         """
-        made: Self = self if self.weight is None else self._hops
-        return made
+        hops: Self = self if self.weight is None else self._hops
+        return hops
 
     def reversed(self) -> Self:
         """The graph with all arcs reversed, for the same columns; useful for outgoing closeness.
@@ -410,11 +410,11 @@ class Arrays(Keeper):
         """
         slot, ids = self._columns
         own: dict[str, Any] = {name: vars(self).get(name) for name in _HANDED_ON}
-        made = type(self)(**(own | {"slot": slot, "_ids": ids} | changes), _trusted=True)
+        copy = type(self)(**(own | {"slot": slot, "_ids": ids} | changes), _trusted=True)
         for known, parts in _KNOWN.items():
             if known in self.cache and not parts & changes.keys():
-                known.put(made, self.cache[known])
-        return made
+                known.put(copy, self.cache[known])
+        return copy
 
     @Slot
     def degree(self) -> Tensor:
@@ -470,8 +470,8 @@ class Arrays(Keeper):
     @Slot
     def _on_host(self) -> Any:  # Self
         """The copy on the host (runtime/_host.py), which finds the same order of contraction."""
-        made = self.to("cpu")
-        return made if made is self else made._with(_contraction=self._contraction)
+        copy = self.to("cpu")
+        return copy if copy is self else copy._with(_contraction=self._contraction)
 
     @Slot
     def _ones(self) -> Tensor:

@@ -56,14 +56,14 @@ def part(graph: Graph, number: int) -> Graph:
         if graph._contraction.is_part or graph._contraction.is_known:
             own = torch.arange(vertices.start, vertices.stop)
             contraction = graph._contraction.part(rowptr, col, own)
-        made = Graph(
+        piece = Graph(
             rowptr, col, None, graph.directed,
             None if graph.weight is None else graph.weight[slots], _trusted=True, _ties=ties,
             _multiplicity=_own(graph._multiplicity, vertices, slots),
             _sums=_own(graph._sums, vertices, slots), _contraction=contraction,
             _diagonal=None if graph._diagonal is None else graph._diagonal[vertices],
         )  # fmt: skip
-        parts[number] = made if ties == graph._ties else _fixed_point.of(made)
+        parts[number] = piece if ties == graph._ties else _fixed_point.of(piece)
     return parts[number]
 
 

@@ -97,8 +97,8 @@ def reweighted(graph: Graph, edge_weight: Tensor) -> Graph:
     if edge_weight is None:
         raise TypeError("edge_weight must be a torch.Tensor [E]; Graph.unweighted drops weights")
     slot, ids = graph._columns
-    found = graph.slot if ids is None else ids  # of a column each
-    columns = graph.rowptr[:1].expand(2, found.shape[-1])  # as an edge_index is checked
+    entries = graph.slot if ids is None else ids  # of a column each
+    columns = graph.rowptr[:1].expand(2, entries.shape[-1])  # as an edge_index is checked
     weight = check_weights.edge_weight(edge_weight, columns, graph.num_nodes, True)
     assert weight is not None
     repeated = None
@@ -111,16 +111,16 @@ def _columns(graph: Graph) -> Tensor:
     """int64 [2, E]: the columns of a graph that only has their slots."""
     loop = graph.slot < 0
     slot = graph.slot[~loop]
-    made = loop.new_empty((2, loop.numel()), dtype=torch.int64)
-    made[0, ~loop], made[1, ~loop] = _csr.rows(graph.rowptr)[slot], graph.col[slot].long()
+    columns = loop.new_empty((2, loop.numel()), dtype=torch.int64)
+    columns[0, ~loop], columns[1, ~loop] = _csr.rows(graph.rowptr)[slot], graph.col[slot].long()
     if bool(loop.any()):
         if graph._loop_ends is None:
             raise ValueError(
                 "with_weights: this graph was pickled, and at which vertices its loops are is no "
                 "longer known; build it again, with the new weights"
             )
-        made[:, loop] = graph._loop_ends.long()
-    return made
+        columns[:, loop] = graph._loop_ends.long()
+    return columns
 
 
 def _merged(
@@ -129,10 +129,10 @@ def _merged(
     """The entries of a matrix without repetitions; None if there are none."""
     if edge_weight is not None and edge_weight.shape != columns.shape[1:]:
         return None  # refused below
-    found = _strengths.coalesced(columns, edge_weight, size)
-    if found is None:
+    sums = _strengths.coalesced(columns, edge_weight, size)
+    if sums is None:
         return None
-    places, *values, entry = found
+    places, *values, entry = sums
     return places, (values[0] if values else None), entry
 
 

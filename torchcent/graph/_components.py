@@ -16,8 +16,8 @@ def components(rowptr: Tensor, col: Tensor, symmetric: bool) -> Tensor:
     its reverse.
     """
     if _ops.has_kernel("components", rowptr.device):
-        found: Tensor = _ops.ops.components(rowptr, col, symmetric, torch.get_num_threads())
-        return found
+        labels: Tensor = _ops.ops.components(rowptr, col, symmetric, torch.get_num_threads())
+        return labels
     import scipy.sparse.csgraph
 
     ones, size = np.ones(col.numel(), np.int8), rowptr.numel() - 1

@@ -87,9 +87,9 @@ class Contraction(Keeper):
                 order: Tensor = _ops.ops.hierarchy_order(*arcs, limit, control, threads)
                 return order
 
-            found = prepared(search, "contracting", progress, arcs[1].numel() < QUICK_SLOTS)
-            if found.numel() == self._rowptr.numel() - 1:
-                self.order = found.int()
+            sequence = prepared(search, "contracting", progress, arcs[1].numel() < QUICK_SLOTS)
+            if sequence.numel() == self._rowptr.numel() - 1:
+                self.order = sequence.int()
             else:
                 self._in_vain = most_fill
         return self.order

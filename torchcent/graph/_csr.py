@@ -83,8 +83,8 @@ def csr(index: Tensor, num_nodes: int, symmetric: bool) -> Built:
 def slots(index: Tensor, rowptr: Tensor, col: Tensor) -> Tensor:
     """int64 [E]: the slot of each column of `index`, -1 for self-loops."""
     if _ops.has_kernel("slots", rowptr.device):
-        found: Tensor = _ops.ops.slots(index, rowptr, col, torch.get_num_threads())
-        return found
+        places: Tensor = _ops.ops.slots(index, rowptr, col, torch.get_num_threads())
+        return places
     size = rowptr.numel() - 1
     place = torch.searchsorted(rows(rowptr) * size + col, index[0].long() * size + index[1])
     return torch.where(index[0] == index[1], -1, place)
@@ -105,10 +105,10 @@ def slot_weights(
     """
     several = symmetric and col.numel() < 2 * index.shape[1]  # else each slot has one
     unequal = torch.zeros(1, dtype=torch.int64, device="cpu") if several else None
-    found: Tensor = _ops.ops.slot_weights(
+    weights: Tensor = _ops.ops.slot_weights(
         index, edge_weight, rowptr, col, symmetric, torch.get_num_threads(), unequal
     )
-    return found, unequal is not None and bool(unequal)
+    return weights, unequal is not None and bool(unequal)
 
 
 def slot_sums(
@@ -118,17 +118,17 @@ def slot_sums(
 
     With `symmetric` it is the larger one of the sums of the slot and of its reverse.
     """
-    found: Tensor = _ops.ops.slot_sums(
+    sums: Tensor = _ops.ops.slot_sums(
         index, edge_weight, rowptr, col, symmetric, torch.get_num_threads()
     )
-    return found
+    return sums
 
 
 def reverse_slots(rowptr: Tensor, col: Tensor) -> Tensor:
     """int64 [num_slots]: the slot of each reversed arc, in a graph that has them all."""
     if _ops.has_kernel("reverse_slots", rowptr.device):
-        found: Tensor = _ops.ops.reverse_slots(rowptr, col, torch.get_num_threads())
-        return found
+        reverse: Tensor = _ops.ops.reverse_slots(rowptr, col, torch.get_num_threads())
+        return reverse
     return transpose(rowptr, col)[2]
 
 
@@ -139,21 +139,21 @@ def finds_symmetry(device: torch.device) -> bool:
 
 def is_symmetric(rowptr: Tensor, col: Tensor, weight: Tensor | None = None) -> bool:
     """Whether each arc has its reverse, of the same weight if weights are given; compiled only."""
-    found: bool = _ops.ops.symmetric(rowptr, col, weight, torch.get_num_threads())
-    return found
+    answer: bool = _ops.ops.symmetric(rowptr, col, weight, torch.get_num_threads())
+    return answer
 
 
 def induced(
-    rowptr: Tensor, col: Tensor, kept: Tensor, *, slots: bool = True
+    rowptr: Tensor, col: Tensor, vertices: Tensor, *, slots: bool = True
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The subgraph of these vertices, renumbered in their order, and the origin of each slot.
 
     Without `slots`, the last result may be empty. Compiled only.
     """
-    found: tuple[Tensor, Tensor, Tensor] = _ops.ops.induced(
-        rowptr, col, kept, slots, torch.get_num_threads()
+    parts: tuple[Tensor, Tensor, Tensor] = _ops.ops.induced(
+        rowptr, col, vertices, slots, torch.get_num_threads()
     )
-    return found
+    return parts
 
 
 def by_degree(degree: Tensor) -> Tensor:
@@ -167,10 +167,10 @@ def by_degree(degree: Tensor) -> Tensor:
 def transpose(rowptr: Tensor, col: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """colptr, row, and for each slot of the transpose its original slot."""
     if _ops.has_kernel("transpose", rowptr.device):
-        found: tuple[Tensor, Tensor, Tensor] = _ops.ops.transpose(
+        parts: tuple[Tensor, Tensor, Tensor] = _ops.ops.transpose(
             rowptr, col, torch.get_num_threads()
         )
-        return found
+        return parts
     slot = torch.argsort(col, stable=True)
     row = rows(rowptr).int()
     return _pointers(col.long(), rowptr.numel() - 1), row[slot], slot

@@ -79,15 +79,15 @@ class Exports(Arrays):
         Weights become the edge attribute ``weight``.
         """
         networkx = need("networkx", "networkx", "Graph.to_networkx")
-        made = networkx.DiGraph() if self.directed else networkx.Graph()
-        made.add_nodes_from(range(self.num_nodes))
+        network = networkx.DiGraph() if self.directed else networkx.Graph()
+        network.add_nodes_from(range(self.num_nodes))
         (row, col), weight = self._edges()
         ends = row.tolist(), col.tolist()
         if weight is None:
-            made.add_edges_from(zip(*ends, strict=True))
+            network.add_edges_from(zip(*ends, strict=True))
         else:
-            made.add_weighted_edges_from(zip(*ends, weight.tolist(), strict=True))
-        return made
+            network.add_weighted_edges_from(zip(*ends, weight.tolist(), strict=True))
+        return network
 
     def to_igraph(self) -> igraph.Graph:
         """An igraph ``Graph`` with vertices 0 to n - 1.

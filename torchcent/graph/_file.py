@@ -125,8 +125,8 @@ def unpickled(content: Any) -> tuple[Stored, Tensor | None]:
 
     Copies, because the same pickle may hold other tensors that share memory with the arrays.
     """
-    held = content.values() if isinstance(content, dict) else ()
-    tensors = [part for part in held if isinstance(part, Tensor)]
+    values = content.values() if isinstance(content, dict) else ()
+    tensors = [part for part in values if isinstance(part, Tensor)]
     for part in tensors:
         check_values.dense(part, "every array of a pickled torchcent.Graph")
     if len({part.device for part in tensors}) > 1:
@@ -172,8 +172,8 @@ def _check_archive(path: str, file: IO[bytes]) -> None:
             continue
         if entry.file_size > _MOST_PICKLED:
             raise _refuse(path, f"{entry.file_size} bytes of values beside the arrays")
-        if found := _pickled.unexpected(archive.read(entry), _NAMED):
-            raise _refuse(path, f"it holds {found}")
+        if names := _pickled.unexpected(archive.read(entry), _NAMED):
+            raise _refuse(path, f"it holds {names}")
 
 
 def _stored(refuse: Callable[[str], ValueError], content: Any) -> Stored:

@@ -100,8 +100,8 @@ def _distances(graph: Graph, vertex: int, backward: bool = False) -> Tensor:
 
         rowptr, col, weight = (part.numpy() for part in there)
         matrix = scipy.sparse.csr_array((weight, col, rowptr), (graph.num_nodes,) * 2)
-        found: np.ndarray = scipy.sparse.csgraph.dijkstra(matrix, indices=vertex)
-        return torch.from_numpy(found)
+        lengths: np.ndarray = scipy.sparse.csgraph.dijkstra(matrix, indices=vertex)
+        return torch.from_numpy(lengths)
     out = graph.weight.new_empty((1, graph.num_nodes))
     source, launch = torch.tensor([vertex]), Launch(threads=1)
     _ops.ops.weighted_distances((*there, *back), source, out, control(), ENGINE["dijkstra"], launch)

@@ -46,12 +46,12 @@ def of_networkx(graph: networkx.Graph, weight: object, name: str = "graph") -> A
     if not _networkx.is_graph(graph):
         raise check_inputs.other(graph, name, "a networkx graph")
     read = networkx_graph(graph, weight, name)
-    made = _networkx.arrays(read)
+    arrays = _networkx.arrays(read)
     length = None
     if weight is not None:
-        found = _networkx.lengths(read, made, weight)
-        length = check_weights.networkx_weights(found, graph.edges(), weight)
-    return Arcs(made.edge_index(), len(made.nodes), made.directed, length)
+        lengths = _networkx.lengths(read, arrays, weight)
+        length = check_weights.networkx_weights(lengths, graph.edges(), weight)
+    return Arcs(arrays.edge_index(), len(arrays.nodes), arrays.directed, length)
 
 
 def networkx_graph(graph: Any, weight: str | None, name: str = "graph") -> Any:

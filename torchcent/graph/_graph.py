@@ -245,10 +245,10 @@ class Graph(Exports):
             2
         """
         check.flag(directed, "directed")
-        made = _edges.of_pairs(edges)._replace(num_nodes=num_nodes, directed=directed)
+        arcs = _edges.of_pairs(edges)._replace(num_nodes=num_nodes, directed=directed)
         if edge_weight is not None:
-            made = made._replace(edge_weight=check_inputs.numbers(edge_weight, "edge_weight"))
-        return built(made, run.memory)
+            arcs = arcs._replace(edge_weight=check_inputs.numbers(edge_weight, "edge_weight"))
+        return built(arcs, run.memory)
 
     @overload
     @staticmethod
@@ -315,11 +315,11 @@ class Graph(Exports):
         check.flag(directed, "directed")
         if check.flag(labels, "labels"):
             check.at_most_one(labels=labels or None, num_nodes=num_nodes)
-            made, names = _edges.of_labelled_table(table, weight, "table", columns)
-            return built(made._replace(directed=directed), run.memory), names
-        made = _edges.of_table(table, weight, "table", columns)
-        size = check_inputs.size(check.num_nodes(num_nodes), made.num_nodes, table)
-        return built(made._replace(num_nodes=size, directed=directed), run.memory)
+            arcs, names = _edges.of_labelled_table(table, weight, "table", columns)
+            return built(arcs._replace(directed=directed), run.memory), names
+        arcs = _edges.of_table(table, weight, "table", columns)
+        size = check_inputs.size(check.num_nodes(num_nodes), arcs.num_nodes, table)
+        return built(arcs._replace(num_nodes=size, directed=directed), run.memory)
 
     @staticmethod
     @computes()

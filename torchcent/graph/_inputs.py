@@ -80,14 +80,14 @@ def arcs(value: GraphLike, edge_weight: WeightLike, name: str = "edge_index") ->
         read = _data if _foreign.is_edge_index(value) else _edges.of_sparse
     else:
         known = () if isinstance(value, type) else FAMILIES
-        found = next((family for family in known if family.matches(type(value))), None)
-        if found is None:
+        family_of_value = next((family for family in known if family.matches(type(value))), None)
+        if family_of_value is None:
             raise check_inputs.unknown(value, name)
-        read = found.read
-    made = read(value, own, name)
+        read = family_of_value.read
+    edges = read(value, own, name)
     if edge_weight is None or isinstance(edge_weight, (str, bool)):
-        return made
-    return made._replace(edge_weight=check_inputs.numbers(edge_weight, "edge_weight"))
+        return edges
+    return edges._replace(edge_weight=check_inputs.numbers(edge_weight, "edge_weight"))
 
 
 def is_plain(value: object) -> bool:
@@ -104,11 +104,11 @@ def settled(
     batch: Tensor | None = None,
 ) -> Arcs:  # fmt: skip
     """The arcs of an object with the other arguments, of which none may contradict it."""
-    made = arcs(value, edge_weight)
-    own = made.batch is not None or made.ptr is not None
+    edges = arcs(value, edge_weight)
+    own = edges.batch is not None or edges.ptr is not None
     check_inputs.one_batch(batch is not None, own, value)
-    return made._replace(
-        num_nodes=check_inputs.size(num_nodes, made.num_nodes, value),
-        directed=check_inputs.directedness(directed, made.directed, value),
-        batch=made.batch if own else batch,
+    return edges._replace(
+        num_nodes=check_inputs.size(num_nodes, edges.num_nodes, value),
+        directed=check_inputs.directedness(directed, edges.directed, value),
+        batch=edges.batch if own else batch,
     )  # fmt: skip

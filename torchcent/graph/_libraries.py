@@ -65,8 +65,8 @@ def of_graph_tool(graph: Any, weight: object = None, name: str = "graph") -> Arc
         ends = np.sort(ends, axis=1)  # parallel edges may be listed in both directions
     length = None
     if chosen is not None:
-        found = np.asarray(graph.get_edges([graph.edge_properties[chosen]]))
-        length = check_inputs.numbers(found[:, 2], f"the edge property {chosen!r}")
+        rows = np.asarray(graph.get_edges([graph.edge_properties[chosen]]))
+        length = check_inputs.numbers(rows[:, 2], f"the edge property {chosen!r}")
     return Arcs(_tensor(ends.T), len(vertices), bool(graph.is_directed()), length)
 
 

@@ -80,9 +80,9 @@ def arrays(graph: networkx.Graph) -> Arrays:
     )  # fmt: skip
 
 
-def predecessors(graph: networkx.DiGraph, made: Arrays) -> tuple[np.ndarray, np.ndarray]:
+def predecessors(graph: networkx.DiGraph, parts: Arrays) -> tuple[np.ndarray, np.ndarray]:
     """Number of predecessors of each vertex, and the predecessors in the order of NetworkX."""
-    return _rows(graph._pred, made.nodes, made.number)
+    return _rows(graph._pred, parts.nodes, parts.number)
 
 
 def _rows(
@@ -96,35 +96,35 @@ def _rows(
     return degree, np.fromiter(named, np.int64, int(degree.sum()))
 
 
-def lengths(graph: networkx.Graph, made: Arrays, weight: Hashable) -> list[Any]:
+def lengths(graph: networkx.Graph, parts: Arrays, weight: Hashable) -> list[Any]:
     """The attribute `weight` of every edge, 1 where it is missing, in the order of graph.edges."""
-    return [attributes.get(weight, 1) for attributes in _data(graph, made)]
+    return [attributes.get(weight, 1) for attributes in _data(graph, parts)]
 
 
-def lacks(graph: networkx.Graph, made: Arrays, weight: Hashable) -> bool:
+def lacks(graph: networkx.Graph, parts: Arrays, weight: Hashable) -> bool:
     """Whether some edge has no attribute `weight`."""
-    return any(weight not in attributes for attributes in _data(graph, made))
+    return any(weight not in attributes for attributes in _data(graph, parts))
 
 
-def attributes(graph: networkx.Graph, made: Arrays) -> list[dict[Hashable, Any]]:
+def attributes(graph: networkx.Graph, parts: Arrays) -> list[dict[Hashable, Any]]:
     """A copy of the attributes of every edge, in the order of graph.edges."""
-    return [dict(attributes) for attributes in _data(graph, made)]
+    return [dict(attributes) for attributes in _data(graph, parts)]
 
 
-def _data(graph: networkx.Graph, made: Arrays) -> Any:
-    data: Any = _per_neighbour(graph, made.first)
+def _data(graph: networkx.Graph, parts: Arrays) -> Any:
+    data: Any = _per_neighbour(graph, parts.first)
     return chain.from_iterable(map(_VALUES, data)) if graph.is_multigraph() else data
 
 
-def keys(graph: networkx.Graph, made: Arrays) -> list[Hashable]:
+def keys(graph: networkx.Graph, parts: Arrays) -> list[Hashable]:
     """The keys of a multigraph's edges, in the order of graph.edges."""
-    return list(chain.from_iterable(_per_neighbour(graph, made.first)))
+    return list(chain.from_iterable(_per_neighbour(graph, parts.first)))
 
 
 def _per_neighbour(graph: networkx.Graph, first: np.ndarray | None) -> Any:
     """The adjacency's values for each neighbour, once per pair of an undirected graph."""
-    held: Any = chain.from_iterable(map(_VALUES, graph._adj.values()))
-    return held if first is None else compress(held, first.tolist())
+    data: Any = chain.from_iterable(map(_VALUES, graph._adj.values()))
+    return data if first is None else compress(data, first.tolist())
 
 
 def is_graph(value: object) -> bool:

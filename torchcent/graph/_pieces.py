@@ -71,11 +71,11 @@ def _sorted(graph: Graph) -> Pieces:
         rank = torch.empty_like(order).index_copy_(0, order, every)
         rowptr, col = begin, rank.index_select(0, col.index_select(0, slot).long()).int()
         weight = None if weight is None else weight.index_select(0, slot)
-    made = Graph(
+    union = Graph(
         rowptr, col, None, graph.directed, weight, ptr, _trusted=True,
         _ties=graph._ties, _contraction=graph._contraction.part(rowptr, col, order),
     )  # fmt: skip
-    return Pieces(made, order, rank, slot)
+    return Pieces(union, order, rank, slot)
 
 
 def around(graph: Graph, vertices: Tensor) -> tuple[Graph, Tensor]:
@@ -83,19 +83,19 @@ def around(graph: Graph, vertices: Tensor) -> tuple[Graph, Tensor]:
 
     The graph itself if these are most of it.
     """
-    held = torch.zeros_like(component_sizes(graph), dtype=torch.bool)
-    held[graph.components.index_select(0, vertices)] = True
-    inside = held.index_select(0, graph.components)
+    with_vertices = torch.zeros_like(component_sizes(graph), dtype=torch.bool)
+    with_vertices[graph.components.index_select(0, vertices)] = True
+    inside = with_vertices.index_select(0, graph.components)
     size = int(torch.count_nonzero(inside))
     if 2 * size > graph.num_nodes:
         return graph, vertices
     rank = inside.cumsum(0) - 1
     degree = graph.rowptr.diff()
-    kept = _small.repeat_interleave(inside, degree, output_size=graph.num_slots)
+    slots = _small.repeat_interleave(inside, degree, output_size=graph.num_slots)
     rowptr = torch.cat([degree.new_zeros(1), degree[inside].cumsum(0)])
     part = Graph(
-        rowptr, rank.index_select(0, graph.col[kept].long()).int(), None, graph.directed,
-        None if graph.weight is None else graph.weight[kept], _trusted=True,
+        rowptr, rank.index_select(0, graph.col[slots].long()).int(), None, graph.directed,
+        None if graph.weight is None else graph.weight[slots], _trusted=True,
         _ties=graph._ties,
     )  # fmt: skip
     return part, rank.index_select(0, vertices)

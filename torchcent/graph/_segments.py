@@ -26,18 +26,18 @@ def products(rowptr: Tensor, col: Tensor, weight: Tensor | None, values: Tensor)
 
     col is int32; only where the operator is compiled for the device.
     """
-    found: Tensor = _ops.ops.row_sums(
+    sums: Tensor = _ops.ops.row_sums(
         rowptr, col, weight, values.contiguous(), False, torch.get_num_threads()
     )
-    return found
+    return sums
 
 
 def of_segments(ptr: Tensor, values: Tensor) -> Tensor:
     """The sums of values[ptr[i] : ptr[i + 1]], of float64 [n] or [n, k]."""
     values = values.contiguous()
     if values.dtype == torch.float64 and is_compiled(values.device):
-        found: Tensor = _ops.ops.row_sums(ptr, None, None, values, False, torch.get_num_threads())
-        return found
+        sums: Tensor = _ops.ops.row_sums(ptr, None, None, values, False, torch.get_num_threads())
+        return sums
     return _in_pieces(ptr, values, "sum")
 
 
@@ -45,11 +45,11 @@ def largest_of_segments(ptr: Tensor, values: Tensor) -> Tensor:
     """The largest of each; 0 for an empty one."""
     values = values.contiguous()
     if values.dtype == torch.float64 and is_compiled(values.device):
-        found: Tensor = _ops.ops.row_sums(ptr, None, None, values, True, torch.get_num_threads())
-        return found
-    found = _in_pieces(ptr, values, "max")
+        largest: Tensor = _ops.ops.row_sums(ptr, None, None, values, True, torch.get_num_threads())
+        return largest
+    largest = _in_pieces(ptr, values, "max")
     empty = ptr.diff() == 0
-    return torch.where(empty if values.dim() == 1 else empty[:, None], 0, found)
+    return torch.where(empty if values.dim() == 1 else empty[:, None], 0, largest)
 
 
 def _in_pieces(ptr: Tensor, values: Tensor, kind: str) -> Tensor:

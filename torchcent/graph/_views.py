@@ -139,22 +139,22 @@ def irregular(graph: Any, weight: Hashable = None) -> str | None:
     if is_plain(graph):
         return None
     try:
-        found = readable(graph)
+        view = readable(graph)
     except KeyError as error:
         return f"the node {error.args[0]!r} has no adjacency"
-    if not isinstance(graph, Snapshot) and list(graph._adj) != list(found):
+    if not isinstance(graph, Snapshot) and list(graph._adj) != list(view):
         return "the order of its nodes is not that of its adjacency"
-    back = found._pred if found.is_directed() else found._adj
+    back = view._pred if view.is_directed() else view._adj
     if back is None:
         return None
-    if sum(map(len, back.values())) != sum(map(len, found._adj.values())):
+    if sum(map(len, back.values())) != sum(map(len, view._adj.values())):
         return "its successors are not its predecessors"
-    for u, row in found._adj.items():
+    for u, row in view._adj.items():
         for v, data in row.items():
             other = back.get(v, {}).get(u)
             if other is None:
                 return f"the edge from {u!r} to {v!r} is not there from the other end"
-            if other is not data and not _same(data, other, weight, found.is_multigraph()):
+            if other is not data and not _same(data, other, weight, view.is_multigraph()):
                 return f"the edge between {u!r} and {v!r} depends on the direction"
     return None
 

@@ -232,9 +232,9 @@ def decimals_of_graphs(
             fits = (largest * 10.0**number).round_() * arcs < 2.0**_FLOAT_BITS
             if bound is not None:
                 fits |= bound * 10.0**number < 2.0**_FIXED_BITS
-            found = is_open & all_of(_are_decimals(weight, number, single))
-            digits[found & fits] = number
-            is_open &= ~found
+            matches = is_open & all_of(_are_decimals(weight, number, single))
+            digits[matches & fits] = number
+            is_open &= ~matches
     per_one, rounds = 10.0 ** digits.double(), digits > 0
     if bound is not None:
         last = -_segments.largest_of_segments(first, -last.double())
@@ -245,16 +245,16 @@ def decimals_of_graphs(
         exact = (shift <= _LARGEST_SHIFT) & (units < 2.0**_FLOAT_BITS)
         own = inexact & ~(rounds | exact)
         ratio = weight / _small.repeat_interleave(smallest, slots)
-        found, unit = torch.zeros_like(own), 2.0**bits
+        matches, unit = torch.zeros_like(own), 2.0**bits
         for parts in range(1, _MOST_PARTS + 1):
-            if not bool((own & ~found).any()):
+            if not bool((own & ~matches).any()):
                 break
-            multiples = own & ~found & all_of(_are_multiples(ratio, parts))
+            multiples = own & ~matches & all_of(_are_multiples(ratio, parts))
             unit = torch.where(multiples, parts / smallest, unit)
-            found |= multiples
-        found &= bound * unit < 2.0**_FIXED_BITS
-        unit = torch.where(found, unit, 2.0**bits)
-        fixed = found | (own & (smallest * unit >= 2.0**_LEAST_BITS))
+            matches |= multiples
+        matches &= bound * unit < 2.0**_FIXED_BITS
+        unit = torch.where(matches, unit, 2.0**bits)
+        fixed = matches | (own & (smallest * unit >= 2.0**_LEAST_BITS))
         per_one, rounds = torch.where(fixed, unit, per_one), rounds | fixed
     units, rounded = (_small.repeat_interleave(each, slots) for each in (per_one, rounds))
     return torch.where(rounded, (weight * units).round_(), weight), per_one

@@ -26,14 +26,14 @@ def show_config() -> str:
         >>> print(torchcent.show_config())
         torchcent  ...
     """
-    found = [name for name in _OPTIONAL if importlib.util.find_spec(name) is not None]
+    names = [name for name in _OPTIONAL if importlib.util.find_spec(name) is not None]
     rows = {
         "torchcent": __version__,
         "torch": f"{torch.__version__} (CUDA {'yes' if torch.cuda.is_available() else 'no'})",
         "extension": "yes" if _ops.available else f"no, tensor engine only: {_ops.without}",
         "kernels": _kernels(),
         "threads": str(torch.get_num_threads()),
-        "optional": ", ".join(found) or "none",
+        "optional": ", ".join(names) or "none",
     }
     return "\n".join(f"{name:<10} {text}" for name, text in rows.items())
 

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def _sized(like: Tensor, size: Any, dtype: torch.dtype = torch.int64) -> Tensor:
-    found: Tensor = like.new_empty(size, dtype=dtype)
-    return found
+    tensor: Tensor = like.new_empty(size, dtype=dtype)
+    return tensor
 
 
 def _unknown_size() -> Any:
@@ -108,15 +108,15 @@ def _twins(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
 def _chains(
     rowptr: Tensor, col: Tensor, weight: Tensor | None, ball: int, loops: bool = False
 ) -> tuple[Tensor, ...]:
-    kept, chains, inner, arcs = (_unknown_size() for _ in range(4))
+    vertices, chains, inner, arcs = (_unknown_size() for _ in range(4))
     whole = weight is None or weight.dtype == torch.int32
     return (
-        _sized(rowptr, kept),
+        _sized(rowptr, vertices),
         _sized(rowptr, chains + 1),
         _sized(rowptr, inner),
         _sized(rowptr, 2 * chains, torch.int32),
         _sized(rowptr, inner + chains, torch.int32 if whole else torch.float64),
-        _sized(rowptr, kept + 1),
+        _sized(rowptr, vertices + 1),
         _sized(rowptr, arcs, torch.int32),
         _sized(rowptr, arcs),
         _sized(rowptr, 2 * (inner + chains)),
@@ -277,8 +277,8 @@ def _flag(*_: object) -> Tensor:
 
 
 def _numbers(*_: object) -> Tensor:
-    found: Tensor = torch.empty(_unknown_size(), dtype=torch.int64, device="cpu")
-    return found
+    numbers: Tensor = torch.empty(_unknown_size(), dtype=torch.int64, device="cpu")
+    return numbers
 
 
 def _search_summary(rowptr: Tensor, col: Tensor, sources: Tensor, *_: object) -> Tensor:
@@ -297,8 +297,8 @@ def _mcl_iterate(begin: Tensor, length: Tensor, *_: object) -> tuple[Tensor, ...
 
 
 def _codes(like: Tensor) -> Tensor:
-    found: Tensor = like.new_empty(_unknown_size(), dtype=torch.float64)
-    return found
+    codes: Tensor = like.new_empty(_unknown_size(), dtype=torch.float64)
+    return codes
 
 
 FAKES: dict[str, Callable[..., Any]] = {

@@ -98,9 +98,9 @@ def _to_host(value: Any, known: dict[int, Any]) -> Any:
         return value
     if not hasattr(value, "rowptr"):  # no Graph: `to` of these may change the object itself
         return copy.copy(value).to("cpu")
-    made = value._on_host
-    known[id(made)] = value
-    return made
+    there = value._on_host
+    known[id(there)] = value
+    return there
 
 
 def _back(result: Any, device: torch.device, known: dict[int, Any]) -> Any:

@@ -103,8 +103,8 @@ def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
 
 def _device_that_ran_out(text: str) -> torch.device:
     """The device that ran out: PyTorch names the GPU, errors of CUDA mean the current one."""
-    if found := re.search(_GPU, text):
-        return torch.device("cuda", int(found[1]))
+    if match := re.search(_GPU, text):
+        return torch.device("cuda", int(match[1]))
     on_host = not torch.cuda.is_initialized() or not text or re.search(_OF_HOST, text)
     return torch.device("cpu") if on_host else torch.device("cuda", torch.cuda.current_device())
 
@@ -176,9 +176,9 @@ class Building:
 def _free(device: torch.device) -> int:
     if device.type == "cuda":
         # Not memory_reserved and memory_allocated, which flatten all statistics: 0.5 ms.
-        held = torch.cuda.memory_stats_as_nested_dict(device)
+        stats = torch.cuda.memory_stats_as_nested_dict(device)
         unused = (
-            held["reserved_bytes"]["all"]["current"] - held["allocated_bytes"]["all"]["current"]
+            stats["reserved_bytes"]["all"]["current"] - stats["allocated_bytes"]["all"]["current"]
         )
         return int(torch.cuda.mem_get_info(device)[0] + unused)
     free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

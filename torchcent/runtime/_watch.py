@@ -60,12 +60,12 @@ def prepared(
 
     Its length is not known: the bar shows the time that has passed. Quick work is done at once.
     """
-    shared, found = control(), []
+    shared, results = control(), []
     if quick:
         return work(shared)
     with progress_bar(0, title, progress, quick, bar_format=_ELAPSED) as bar:
-        watched(lambda: found.append(work(shared)), shared, bar)
-    return found[0]
+        watched(lambda: results.append(work(shared)), shared, bar)
+    return results[0]
 
 
 class _Token:
