@@ -93,8 +93,8 @@ class Parser(argparse.ArgumentParser):
 
     def _get_option_tuples(self, option_string: str) -> list[Any]:
         """Values that are joined to an option, as in ``-I2``, but no beginnings of ``-scheme``."""
-        found: list[Any] = super()._get_option_tuples(option_string)
-        return [option for option in found if option[1] == option_string[:2]]
+        options: list[Any] = super()._get_option_tuples(option_string)
+        return [option for option in options if option[1] == option_string[:2]]
 
 
 class _Commands(argparse._SubParsersAction):  # type: ignore[type-arg]

@@ -30,11 +30,11 @@ def _info(args: argparse.Namespace) -> None:
         return
     _common.prepare(args)
     edges, device = _common.load(args), str(_common.place(args))
-    found = summary(args.graph, edges, _common.weighted(args), device)
+    report = summary(args.graph, edges, _common.weighted(args), device)
     if args.json:
-        _output.show_json({"command": args.command} | found | {"plan": _plan(found["plan"])})
+        _output.show_json({"command": args.command} | report | {"plan": _plan(report["plan"])})
     else:
-        print(describe(found))
+        print(describe(report))
 
 
 def _plan(plan: torchcent.Plan) -> dict[str, Any]:
@@ -75,13 +75,13 @@ def _write(args: argparse.Namespace, make: Callable[[], EdgeList]) -> None:
     assert path is not None  # required
     check_graph_path(path)
     edges = make()
-    kept = ("labels", "kinds") if getattr(args, "write_tab", None) is not None else ()
+    fields = ("labels", "kinds") if getattr(args, "write_tab", None) is not None else ()
     told: list[str] = []
     count = 0
 
     def write(place: str) -> None:
         nonlocal count
-        told[:], count = write_graph(place, edges, kept=kept)
+        told[:], count = write_graph(place, edges, kept=fields)
 
     if args.out == _output.STANDARD:
         _output.deliver(args, "edges", path, write)
@@ -92,7 +92,7 @@ def _write(args: argparse.Namespace, make: Callable[[], EdgeList]) -> None:
     sizes = f"{edges.num_nodes:,} vertices, {count:,} edges"
     first = holds(path, format_of(path)).first
     shifted = first == (1 if edges.labels is None else 0)
-    if first is not None and shifted and edges.num_nodes and not (kept or told):
+    if first is not None and shifted and edges.num_nodes and not (fields or told):
         sizes += f"; its vertices are counted from {first}, those of the input from {1 - first}"
     _common.remark(args, f"{_output.place(args)}: {sizes}")
 

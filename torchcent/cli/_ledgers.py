@@ -62,20 +62,20 @@ def summary(path: str) -> dict[str, Any]:
     """What ``torchcent info --json`` says about a ledger."""
     if inner := _inner(path):
         return _summary_of_parts(path, inner)
-    found = _looked_at(path)
+    ledger = _looked_at(path)
     return {
         "ledger": path,
-        "arguments": found.command and found.command["arguments"],
-        "folder": found.command and found.command["folder"],
-        "run": found.key,
+        "arguments": ledger.command and ledger.command["arguments"],
+        "folder": ledger.command and ledger.command["folder"],
+        "run": ledger.key,
         "searches": [
-            search._asdict() | {"remaining": search.remaining} for search in found.searches
+            search._asdict() | {"remaining": search.remaining} for search in ledger.searches
         ],
-        "finished": bool(found.searches) and all(x.done == x.total for x in found.searches),
-        "in_use": found.in_use,
-        "files": found.files,
-        "bytes": found.nbytes,
-        "damaged": found.damaged,
+        "finished": bool(ledger.searches) and all(x.done == x.total for x in ledger.searches),
+        "in_use": ledger.in_use,
+        "files": ledger.files,
+        "bytes": ledger.nbytes,
+        "damaged": ledger.damaged,
     }
 
 
@@ -83,7 +83,7 @@ def _summary_of_parts(path: str, inner: list[Path]) -> dict[str, Any]:
     each = [summary(str(folder)) for folder in inner]
     command = recorded(path)
     together = {
-        name: [found for one in each for found in one[name]] for name in ("searches", "damaged")
+        name: [entry for one in each for entry in one[name]] for name in ("searches", "damaged")
     }
     return {
         "ledger": path,
@@ -107,13 +107,13 @@ def describe(path: str) -> str:
     """The output of ``torchcent info`` for a ledger."""
     if inner := _inner(path):
         return _describe_parts(path, inner)
-    found = _looked_at(path)
-    rows = {"ledger": path} | _identity(found)
-    for number, search in enumerate(found.searches, 1):
+    ledger = _looked_at(path)
+    rows = {"ledger": path} | _identity(ledger)
+    for number, search in enumerate(ledger.searches, 1):
         rows[f"search {number}"] = _progress(search)
-    rows["state"] = _state([found], found.command, path)
-    rows["on disk"] = f"{readable(found.nbytes)} in {found.files} files"
-    return "\n".join([aligned_rows(rows), *_damaged(found)])
+    rows["state"] = _state([ledger], ledger.command, path)
+    rows["on disk"] = f"{readable(ledger.nbytes)} in {ledger.files} files"
+    return "\n".join([aligned_rows(rows), *_damaged(ledger)])
 
 
 def _describe_parts(path: str, inner: list[Path]) -> str:
@@ -122,13 +122,13 @@ def _describe_parts(path: str, inner: list[Path]) -> str:
     command = recorded(path)
     rows = {"ledger": path} | _identity(each[0]) | {"command": str(command)}
     rows["run"] = command.arguments[0]
-    for folder, found in zip(inner, each, strict=True):
-        for number, search in enumerate(found.searches, 1):
+    for folder, ledger in zip(inner, each, strict=True):
+        for number, search in enumerate(ledger.searches, 1):
             rows[f"{folder.name} {number}"] = _progress(search)
     rows["state"] = _state(each, command._asdict(), path)
-    nbytes, files = sum(found.nbytes for found in each), sum(found.files for found in each)
+    nbytes, files = sum(ledger.nbytes for ledger in each), sum(ledger.files for ledger in each)
     rows["on disk"] = f"{readable(nbytes)} in {files} files"
-    return "\n".join([aligned_rows(rows), *(line for found in each for line in _damaged(found))])
+    return "\n".join([aligned_rows(rows), *(line for ledger in each for line in _damaged(ledger))])
 
 
 def _looked_at(path: str) -> Look:
@@ -138,13 +138,13 @@ def _looked_at(path: str) -> Look:
         raise ValueError(f"{path} is no ledger: {error}") from None
 
 
-def _identity(found: Look) -> dict[str, str]:
+def _identity(ledger: Look) -> dict[str, str]:
     """The rows that say which run it is."""
     rows = {}
-    if found.command is not None:
-        rows["command"] = str(Command(**found.command))
-    if found.key is not None:
-        key = found.key
+    if ledger.command is not None:
+        rows["command"] = str(Command(**ledger.command))
+    if ledger.key is not None:
+        key = ledger.key
         set_ = {name: value for name, value in key.items() if name not in _ELSEWHERE}
         options = [f"{name}={value}" for name, value in set_.items() if value not in _USUAL]
         rows["run"] = ", ".join([str(key["measure"]), *options])
@@ -155,8 +155,8 @@ def _identity(found: Look) -> dict[str, str]:
     return rows
 
 
-def _damaged(found: Look) -> list[str]:
-    return [f"{'damaged':<12} {each}; it is not used" for each in found.damaged]
+def _damaged(ledger: Look) -> list[str]:
+    return [f"{'damaged':<12} {each}; it is not used" for each in ledger.damaged]
 
 
 _USUAL = (None, False, 0, "auto")
@@ -174,9 +174,9 @@ def _progress(search: Progress) -> str:
 
 
 def _state(ledgers: list[Look], command: dict[str, Any] | None, path: str) -> str:
-    if any(found.in_use for found in ledgers):
+    if any(ledger.in_use for ledger in ledgers):
         return "a process is at work on it"
-    searches = [search for found in ledgers for search in found.searches]
+    searches = [search for ledger in ledgers for search in ledger.searches]
     if searches and all(search.done == search.total for search in searches):
         begun = "all searches that have begun are finished"
     else:

@@ -45,11 +45,11 @@ def _mcl(args: argparse.Namespace) -> None:
     )  # fmt: skip
     shared = {"num_nodes": edges.num_nodes, "directed": edges.directed, **options}
     if args.sweep is None:
-        found = [torchcent.mcl(*graph, inflation=args.inflation, **shared)]
+        clusterings = [torchcent.mcl(*graph, inflation=args.inflation, **shared)]
     else:
         swept = torchcent.mcl_sweep(*graph, inflations=args.sweep, **shared)
-        found = swept.clusterings
-    found = [_program.connected(args, edges, one) for one in found]
+        clusterings = swept.clusterings
+    clusterings = [_program.connected(args, edges, one) for one in clusterings]
     if not _common.leads():
         return
     seconds = time.perf_counter() - started
@@ -60,23 +60,23 @@ def _mcl(args: argparse.Namespace) -> None:
     )
     printed = out is None or args.out == _output.STANDARD
     if not printed:
-        _write(args, out, edges, found)
+        _write(args, out, edges, clusterings)
     if args.plot is not None:
         plot_clusterings(
-            found, *graph, directed=edges.directed, path=args.plot, where=_common.title(args)
+            clusterings, *graph, directed=edges.directed, path=args.plot, where=_common.title(args)
         )
         _common.remark(args, f"figure in {args.plot}")
     if printed:
-        _write(args, out, edges, found)
+        _write(args, out, edges, clusterings)
     if args.json:
-        about = _about(args, edges, found, seconds)
+        about = _about(args, edges, clusterings, seconds)
         _output.show_json(about | ({"quality": swept.table} if args.sweep else {}))
     elif args.out == _output.STANDARD:
         pass
     elif args.sweep is not None:
         print(swept)
     elif args.out is not None:
-        print(aligned_rows(_summary(found[0])))
+        print(aligned_rows(_summary(clusterings[0])))
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
@@ -123,12 +123,12 @@ def _target(args: argparse.Namespace) -> str | None:
 
 
 def _about(
-    args: argparse.Namespace, edges: EdgeList, found: list[torchcent.Clustering], seconds: float
+    args: argparse.Namespace, edges: EdgeList, results: list[torchcent.Clustering], seconds: float
 ) -> dict[str, Any]:
     """What ``--json`` prints; the clusters themselves unless they have a file."""
     names = edges.vertex_labels()
     several = []
-    for one in found:
+    for one in results:
         several.append({
             "inflation": one.inflation, "clusters": one.num_clusters, "sizes": one.sizes,
             "iterations": one.iterations, "overlapping": one.overlaps.numel(),
@@ -144,13 +144,13 @@ def _about(
 
 
 def _write(
-    args: argparse.Namespace, out: str | None, edges: EdgeList, found: list[torchcent.Clustering]
+    args: argparse.Namespace, out: str | None, edges: EdgeList, results: list[torchcent.Clustering]
 ) -> None:
     if out is None:
         if args.sweep is None and not args.json:
-            sys.stdout.writelines(_text(args, edges, found[0]))
+            sys.stdout.writelines(_text(args, edges, results[0]))
         return
-    for one in found:
+    for one in results:
         path = out if args.sweep is None else _with_inflation(out, one.inflation)
         _output.deliver(args, "clusters", path, partial(_write_one, args, edges, one))
 
@@ -187,16 +187,16 @@ def _with_inflation(path: str, inflation: float) -> str:
     return os.path.join(folder, f"{stem}.I{digits.replace('.', '')}{suffix}")
 
 
-def _summary(found: torchcent.Clustering) -> dict[str, str]:
-    size = found.sizes
+def _summary(one: torchcent.Clustering) -> dict[str, str]:
+    size = one.sizes
     alone = int((size == 1).sum())
     rows = {
-        "clusters": f"{found.num_clusters:,} of {found.num_nodes:,} vertices, {alone:,} singletons",
+        "clusters": f"{one.num_clusters:,} of {one.num_nodes:,} vertices, {alone:,} singletons",
         "largest": ", ".join(f"{x:,}" for x in size[:5].tolist()),
-        "iterations": f"{found.iterations} ({found.engine})",
+        "iterations": f"{one.iterations} ({one.engine})",
     }
-    if found.overlaps.numel():
-        rows["overlap"] = f"{found.overlaps.numel():,} vertices flow to several clusters"
+    if one.overlaps.numel():
+        rows["overlap"] = f"{one.overlaps.numel():,} vertices flow to several clusters"
     return rows
 
 

@@ -208,14 +208,14 @@ def loops(args: argparse.Namespace, edges: EdgeList, kind: Any) -> tuple[EdgeLis
 
 
 def connected(
-    args: argparse.Namespace, edges: EdgeList, found: torchcent.Clustering
+    args: argparse.Namespace, edges: EdgeList, clustering: torchcent.Clustering
 ) -> torchcent.Clustering:
     """The clustering whose clusters are connected in the graph, for ``-force-connected y``."""
     if args.force_connected == "n":
-        return found
+        return clustering
     import scipy.sparse.csgraph
 
-    labels = found.labels.cpu()
+    labels = clustering.labels.cpu()
     row, col = edges.edge_index[:, labels[edges.edge_index[0]] == labels[edges.edge_index[1]]]
     matrix = scipy.sparse.coo_array(
         (np.ones(len(row)), (row.numpy(), col.numpy())), shape=(edges.num_nodes,) * 2
@@ -226,19 +226,19 @@ def connected(
     np.minimum.at(first, part, np.arange(len(part)))
     rank = np.empty(len(count), np.int64)
     rank[np.lexsort((first, -count))] = np.arange(len(count))
-    if len(count) > found.num_clusters:
-        split = len(count) - found.num_clusters
+    if len(count) > clustering.num_clusters:
+        split = len(count) - clustering.num_clusters
         _common.remark(args, f"{split:,} more clusters: some were not connected")
-    labels = torch.from_numpy(rank[part]).to(found.labels.device)
+    labels = torch.from_numpy(rank[part]).to(clustering.labels.device)
     offset = (0, *torch.bincount(labels).cumsum(0).tolist())
-    return replace(found, labels=labels, _members=labels.argsort(stable=True), _offset=offset)
+    return replace(clustering, labels=labels, _members=labels.argsort(stable=True), _offset=offset)
 
 
 def arranged(
-    args: argparse.Namespace, edges: EdgeList, found: torchcent.Clustering
+    args: argparse.Namespace, edges: EdgeList, clustering: torchcent.Clustering
 ) -> Sequence[Tensor]:
     """The clusters in the order of -sort."""
-    clusters = found.clusters()
+    clusters = clustering.clusters()
     if args.sort == "size":
         return clusters[::-1]
     if args.sort == "lex":

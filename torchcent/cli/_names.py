@@ -64,8 +64,8 @@ def joined(names: list[str]) -> str:
 
 
 def _split(line: str) -> tuple[str, str]:
-    found = _NAME_AND_NUMBER.fullmatch(line)
-    return (found[1], found[2]) if found else ("", line)
+    match = _NAME_AND_NUMBER.fullmatch(line)
+    return (match[1], match[2]) if match else ("", line)
 
 
 def _logical(path: str, known: Collection[str], with_number: bool) -> Iterator[tuple[int, str]]:
@@ -75,8 +75,8 @@ def _logical(path: str, known: Collection[str], with_number: bool) -> Iterator[t
     while at < len(lines):
         first, line = at + 1, lines[at].strip()
         at += 1
-        found = _NAME_AND_NUMBER.fullmatch(line) if with_number else None
-        name = line if found is None else found[1]
+        match = _NAME_AND_NUMBER.fullmatch(line) if with_number else None
+        name = line if match is None else match[1]
         if line.startswith('"') and line.count('"') % 2 and name not in known:
             end = at
             while end < len(lines) and lines[end].count('"') % 2 == 0:

@@ -36,14 +36,14 @@ def _diameter(args: argparse.Namespace) -> None:
     if args.effective is not None:
         check_weights.whole_weights(graph, "--effective")
     with parts(args.checkpoint, _PARTS, _common.leads()) as folder:
-        rows, found = _extremes(args, edges, graph, folder)
+        rows, report = _extremes(args, edges, graph, folder)
     if not _common.leads():
         return
     _common.remark_run(args, graph, started)
     if rows["diameter"] == "inf":
         _common.remark(args, "some pairs have no path between them; --component leaves them out")
     if args.json:
-        _output.show_json(_common.about_run(args, graph, started) | found)
+        _output.show_json(_common.about_run(args, graph, started) | report)
     else:
         print(aligned_rows(rows))
 
@@ -68,29 +68,29 @@ def _extremes(
             torchcent.eccentricity(graph, vertices=of[:1], disconnected=missing, run=alone)
         )
 
-    found: dict[str, Any] = {"diameter": distance(periphery), "radius": distance(center)}
-    rows = {name: f"{value:.12g}" for name, value in found.items()}
+    report: dict[str, Any] = {"diameter": distance(periphery), "radius": distance(center)}
+    rows = {name: f"{value:.12g}" for name, value in report.items()}
     if rows["radius"] != "inf":
         rows["centre"] = named(edges, center)
     if rows["diameter"] != "inf":
         rows["periphery"] = named(edges, periphery)
     for name, of in (("center", center), ("periphery", periphery)):
-        known = found["radius" if name == "center" else "diameter"] < math.inf
-        found[name] = edges.vertex_labels()[of.cpu().numpy()] if known else None
+        known = report["radius" if name == "center" else "diameter"] < math.inf
+        report[name] = edges.vertex_labels()[of.cpu().numpy()] if known else None
     if args.average:
         mean = torchcent.average_shortest_path_length(
             graph, disconnected=missing, run=runs["mean"] | exact
         )
-        found["mean"] = float(mean)
+        report["mean"] = float(mean)
         rows["mean"] = _six_digits(float(mean))
     if args.effective is not None:
         within = torchcent.effective_diameter(
             graph, q=args.effective, run=runs["effective"] | exact
         )
         share = f"{100 * args.effective:.4g}% of the connected pairs"
-        found["effective"] = {"share": args.effective, "distance": float(within)}
+        report["effective"] = {"share": args.effective, "distance": float(within)}
         rows["effective"] = f"{_six_digits(float(within))}, within which {share} lie"
-    return rows, found
+    return rows, report
 
 
 def _six_digits(value: float) -> str:
@@ -186,14 +186,14 @@ def _closure(args: argparse.Namespace) -> None:
             args, "closure", target, lambda path: write_closure(path, closure, edges.labels)
         )
     if args.json:
-        found = {
+        report = {
             "reachable_pairs": pairs, "components": sizes.numel(),
             "largest_component": int(sizes.max()) if n else 0, "vertices_on_cycles": loops,
             "out": args.out,
         }  # fmt: skip
         if not graph.directed or reflexive is not False:
-            del found["vertices_on_cycles"]
-        _output.show_json(run | found)
+            del report["vertices_on_cycles"]
+        _output.show_json(run | report)
     elif args.out != _output.STANDARD:
         print(aligned_rows(rows))
 

@@ -151,7 +151,7 @@ def summary(
     row, col = edges.edge_index
     loops = int((row == col).sum())
     labels = edges.labels
-    found: dict[str, Any] = {
+    report: dict[str, Any] = {
         "graph": name,
         "vertices": n,
         "edges": graph.num_slots if graph.directed else graph.num_slots // 2,
@@ -165,84 +165,84 @@ def summary(
     }
     if weight is not None and weight.numel():
         least, most = float(weight.min()), float(weight.max())
-        found["weights"] = {"min": least, "max": most, "used": weighted}
-        same = not found["both_directions"] or both_directions(
+        report["weights"] = {"min": least, "max": most, "used": weighted}
+        same = not report["both_directions"] or both_directions(
             row.numpy(), col.numpy(), weight.numpy()
         )
-        found["weights"]["by_direction"] = not same
+        report["weights"]["by_direction"] = not same
     if n:
         sizes = np.bincount(graph.components.numpy())
-        found["components"], found["largest_component"] = len(sizes), sizes.max()
-        found["degree"] = {
+        report["components"], report["largest_component"] = len(sizes), sizes.max()
+        report["degree"] = {
             "mean": degree.mean(), "median": np.median(degree), "min": degree.min(),
             "max": degree.max(),
         }  # fmt: skip
-        found["degree_0"], found["degree_1"] = (degree == 0).sum(), (degree == 1).sum()
+        report["degree_0"], report["degree_1"] = (degree == 0).sum(), (degree == 1).sum()
         if _ops.available:
-            found["depth_at_least"] = _hops.depth(graph.rowptr, graph.col)
-    found["plan"] = torchcent.explain(graph.to(device))
-    return found
+            report["depth_at_least"] = _hops.depth(graph.rowptr, graph.col)
+    report["plan"] = torchcent.explain(graph.to(device))
+    return report
 
 
-def describe(found: Mapping[str, Any]) -> str:
+def describe(report: Mapping[str, Any]) -> str:
     """The output of ``torchcent info``, given `summary`."""
-    edges, labels, weights = found["edges"], found["labels"], found["weights"]
-    in_file = f"{found['rows']:,} rows"
-    in_file += f", {found['self_loops']:,} self-loops" if found["self_loops"] else ""
-    if found["both_directions"]:
+    edges, labels, weights = report["edges"], report["labels"], report["weights"]
+    in_file = f"{report['rows']:,} rows"
+    in_file += f", {report['self_loops']:,} self-loops" if report["self_loops"] else ""
+    if report["both_directions"]:
         in_file += ", every edge in both directions"
         if weights is not None and weights["by_direction"]:
             in_file += ", some of them with different weights"
     called = ""
     if labels is not None:
         first, last = (_cut(str(label)) for label in labels)
-        called = f", called {first}" + (f" to {last}" if found["vertices"] > 1 else "")
+        called = f", called {first}" + (f" to {last}" if report["vertices"] > 1 else "")
     rows = {
-        "graph": found["graph"],
-        "vertices": f"{found['vertices']:,}{called}",
-        "edges": (f"{edges:,} arcs, directed" if found["directed"] else
+        "graph": report["graph"],
+        "vertices": f"{report['vertices']:,}{called}",
+        "edges": (f"{edges:,} arcs, directed" if report["directed"] else
                   f"{edges:,}, undirected ({2 * edges:,} slots)"),
         "in the file": in_file,
         "weights": "none" if weights is None else _weights(weights),
     }  # fmt: skip
-    if found["positions"] is not None:
-        rows["positions"] = _in_place(found["positions"])
-    if "degree" in found:
-        degree = found["degree"]
-        count, largest = found["components"], found["largest_component"]
-        rows["components"] = _components(count, largest, found["vertices"])
+    if report["positions"] is not None:
+        rows["positions"] = _in_place(report["positions"])
+    if "degree" in report:
+        degree = report["degree"]
+        count, largest = report["components"], report["largest_component"]
+        rows["components"] = _components(count, largest, report["vertices"])
         rows["degree"] = (
             f"{degree['mean']:.2f} on average, median {degree['median']:g}, "
             f"from {degree['min']:,} to {degree['max']:,}"
         )
-        rows["low degree"] = f"{found['degree_0']:,} of degree 0, {found['degree_1']:,} of 1"
-    if "depth_at_least" in found:
-        rows["depth"] = f"at least {found['depth_at_least']:,} (two breadth-first searches)"
+        rows["low degree"] = f"{report['degree_0']:,} of degree 0, {report['degree_1']:,} of 1"
+    if "depth_at_least" in report:
+        rows["depth"] = f"at least {report['depth_at_least']:,} (two breadth-first searches)"
     return f"{aligned_rows(rows)}\n\nbetweenness would run so:\n" + "\n".join(
-        f"  {line}" for line in str(found["plan"]).split("\n")
+        f"  {line}" for line in str(report["plan"]).split("\n")
     )
 
 
-def _weights(found: Mapping[str, Any]) -> str:
-    how = "taken for distances" if found["used"] else "not used without --weights or --similarity"
-    return f"{found['min']:g} to {found['max']:g}, {how}"
+def _weights(report: Mapping[str, Any]) -> str:
+    how = "taken for distances" if report["used"] else "not used without --weights or --similarity"
+    return f"{report['min']:g} to {report['max']:g}, {how}"
 
 
 def _positions(edges: EdgeList) -> dict[str, Any]:
     """Ranges of x and y, the coordinate system, and how many vertices have no position."""
     assert edges.positions is not None
     place = edges.positions[edges.positions.isfinite().all(1)]
-    found: dict[str, Any] = {"crs": edges.crs, "lacking": edges.num_nodes - len(place)}
+    report: dict[str, Any] = {"crs": edges.crs, "lacking": edges.num_nodes - len(place)}
     if len(place):
         low, high = place.amin(0).tolist(), place.amax(0).tolist()
-        found |= {"x": [low[0], high[0]], "y": [low[1], high[1]]}
-    return found
+        report |= {"x": [low[0], high[0]], "y": [low[1], high[1]]}
+    return report
 
 
-def _in_place(found: Mapping[str, Any]) -> str:
-    if "x" not in found:
+def _in_place(report: Mapping[str, Any]) -> str:
+    if "x" not in report:
         return "none is known"
-    (west, east), (south, north) = found["x"], found["y"]
+    (west, east), (south, north) = report["x"], report["y"]
     text = f"x {west:.8g} to {east:.8g}, y {south:.8g} to {north:.8g}"
-    text += f", {found['crs']:.40}" if found["crs"] else ", coordinate system unknown (--crs)"
-    return text + (f"; {_vertices(found['lacking'])} without" if found["lacking"] else "")
+    text += f", {report['crs']:.40}" if report["crs"] else ", coordinate system unknown (--crs)"
+    return text + (f"; {_vertices(report['lacking'])} without" if report["lacking"] else "")
