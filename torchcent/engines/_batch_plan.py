@@ -23,17 +23,17 @@ def explained(graph: Graph, request: Request) -> Plan:
     """The plan of one graph, or the combined plan of all graphs of a batch."""
 
     def of_one(one: Graph, starts: Tensor | None, ends: Tensor | None) -> Plan:
-        asked = request._replace(sources=starts, targets=ends)
-        if KERNELS[asked.measure].family == "paths":
-            blocks = _blocks.chosen(one, asked)
+        for_one = request._replace(sources=starts, targets=ends)
+        if KERNELS[for_one.measure].family == "paths":
+            blocks = _blocks.chosen(one, for_one)
             if blocks is not None:
-                return _of_blocks(one, blocks, asked)
-        split = _pieces.of(one, asked, asked.num_sources)
+                return _of_blocks(one, blocks, for_one)
+        split = _pieces.of(one, for_one, for_one.num_sources)
         if split is not None:
-            return _of_pieces(one, split, asked)
-        elsewhere = _on_host.chosen(one, asked)
+            return _of_pieces(one, split, for_one)
+        elsewhere = _on_host.chosen(one, for_one)
         if elsewhere is None:
-            return _plan.plan(one, asked)[0]
+            return _plan.plan(one, for_one)[0]
         plan = _plan.plan(*elsewhere)[0]
         return replace(plan, reason=_on_host.in_words(plan))
 
@@ -49,9 +49,9 @@ def explained(graph: Graph, request: Request) -> Plan:
             plans.append(of_one(_batch.part(graph, number), start, ends(number)))
     size = _batch.counts(graph)[0]
     engines = Counter({"tiny": int(small.size)}) if small.size else Counter()
-    engines.update(made.engine for made in plans)
-    wanted = [KERNELS[measure].tiny]
-    needed = _tiny.room_for(graph, small, wanted, measure, memory) if small.size else graph._nbytes
+    engines.update(each.engine for each in plans)
+    outputs = [KERNELS[measure].tiny]
+    nbytes = _tiny.room_for(graph, small, outputs, measure, memory) if small.size else graph._nbytes
     lanes = _tiny.lanes(graph.device)
     if pivots is None:
         sources, batches = graph.num_nodes, int((-(-size[small] // lanes)).sum())
@@ -59,7 +59,7 @@ def explained(graph: Graph, request: Request) -> Plan:
         sources = pivots.numel()
         counts = torch.bincount(_batch.of_graph(graph, pivots), minlength=graph.num_graphs)
         batches = int((-(-counts.cpu().numpy()[small] // lanes)).sum())
-    threads = max([made.threads for made in plans], default=0)
+    threads = max([each.threads for each in plans], default=0)
     if small.size and graph.device.type == "cpu":
         slots = _batch.counts(graph)[1][small]
         threads = max(threads, _tiny.threads_for(size[small], slots, graph.is_weighted))
@@ -73,21 +73,21 @@ def explained(graph: Graph, request: Request) -> Plan:
         core_nodes=graph.num_nodes,
         core_slots=graph.num_slots,
         sources=sources,
-        lanes=lanes if small.size else max([made.lanes for made in plans], default=1),
-        batches=batches + sum(made.batches for made in plans),
+        lanes=lanes if small.size else max([each.lanes for each in plans], default=1),
+        batches=batches + sum(each.batches for each in plans),
         threads=threads,
-        flight=max([made.flight for made in plans], default=0),
+        flight=max([each.flight for each in plans], default=0),
         strategy=0,
-        workspace=max([made.workspace for made in plans], default=0),
-        memory=max([needed, *(made.memory for made in plans)]),
+        workspace=max([each.workspace for each in plans], default=0),
+        memory=max([nbytes, *(each.memory for each in plans)]),
         memory_limit=_room.limit(graph, memory),
         weights=weights_in_words(graph),
         graphs=", ".join(f"{count:,} by {name}" for name, count in engines.items())
         if graph.ptr is not None
         else "",
-        merged=sum(made.merged for made in plans),
-        contracted=sum(made.contracted for made in plans),
-        together=any(made.together for made in plans),
+        merged=sum(each.merged for each in plans),
+        contracted=sum(each.contracted for each in plans),
+        together=any(each.together for each in plans),
         cutoffs=request.cutoffs,
     )
 

@@ -72,11 +72,11 @@ def reduce(
     if not (of_a.exact and of_b.exact):
         return None
     top = blocks.top.cpu()
-    known = of_b.above * (of_a.below - a.cpu())
+    scores = of_b.above * (of_a.below - a.cpu())
     outside = of_a.of_tops(top) - a.cpu().index_select(0, top)
-    known.index_add_(0, top, of_b.inside * outside)
+    scores.index_add_(0, top, of_b.inside * outside)
     sources, targets = (_of_copies(blocks, of).to(a.device) for of in (of_a, of_b))
-    return sources, targets, known.to(a.device)
+    return sources, targets, scores.to(a.device)
 
 
 def _reversed(graph: Graph) -> Graph:
@@ -127,8 +127,8 @@ def _searched(graph: Graph, pairs: Pairs, sources: Tensor, request: Request) -> 
     if not sources.numel():
         return torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     engine = "auto" if request.engine == "tiny" else request.engine
-    asked = request._replace(engine=engine, sources=sources, targets=None, reduce=frozenset())
-    plan, core = _plan.plan(graph, asked)
+    own = request._replace(engine=engine, sources=sources, targets=None, reduce=frozenset())
+    plan, core = _plan.plan(graph, own)
     start = torch.zeros_like(pairs.source).index_fill_(0, sources, 1)
     problem = _reduce.of_pairs(graph, core, "stress", pairs._replace(source=start), sources.numel())
     first = core.vertex.index_select(0, problem.sources)

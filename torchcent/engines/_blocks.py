@@ -160,23 +160,23 @@ class Blocks(Record):
             triple = _block_paths.reduce(self, graph, a, b, left)
             if triple is None:
                 return None
-            sources, targets, known = triple
-            return left._replace(sources=sources, targets=targets), known
+            sources, targets, scores = triple
+            return left._replace(sources=sources, targets=targets), scores
         if self.reach is not None:
-            sources, targets, known = self.reach.reduce(
+            sources, targets, scores = self.reach.reduce(
                 graph, a, b, measure.per_slot, request.endpoints
             )
-            return left._replace(sources=sources, targets=targets), known
+            return left._replace(sources=sources, targets=targets), scores
         of_a, of_b = self._sums(graph, a), self._sums(graph, b)
         left = left._replace(
             sources=self._of_copies(of_a), targets=self._of_copies(of_b), endpoints=False
         )
         if measure.per_slot:
             return left, self._known_of_slots(graph, of_a, of_b)
-        known = self._known_of_vertices(of_a, of_b)
+        scores = self._known_of_vertices(of_a, of_b)
         if request.endpoints:
-            known += a * (of_b.total - b) + b * (of_a.total - a)
-        return left, known
+            scores += a * (of_b.total - b) + b * (of_a.total - a)
+        return left, scores
 
     def add(self, known: Tensor, found: Tensor, per_slot: bool) -> Tensor:
         """Adds the scores of the union to those that are known."""
@@ -208,20 +208,20 @@ class Blocks(Record):
         add_at(a, self.top, of_a.inside)
         add_at(b, self.top, of_b.inside)
         add_at(product, self.top, of_a.inside * of_b.inside)
-        known = (a * b).sub_(product).clamp_(min=0)
-        return known.add_(a * of_b.above).add_(of_a.above * b)
+        scores = (a * b).sub_(product).clamp_(min=0)
+        return scores.add_(a * of_b.above).add_(of_a.above * b)
 
     def _known_of_slots(self, graph: Graph, of_a: _Sums, of_b: _Sums) -> Tensor:
-        known = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
+        scores = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
         lower = self.lower
         ends = torch.stack([lower, self.top.index_select(0, self.block.index_select(0, lower))])
         up, down = (_csr.slots(x.int(), graph.rowptr, graph.col) for x in (ends, ends.flip(0)))
         a, b, total_a, total_b = (
             x.index_select(0, lower) for x in (of_a.below, of_b.below, of_a.total, of_b.total)
         )
-        known[up] = a * (total_b - b)
-        known[down] = (total_a - a) * b
-        return known
+        scores[up] = a * (total_b - b)
+        scores[down] = (total_a - a) * b
+        return scores
 
     @Slot
     def lower(self) -> Tensor:

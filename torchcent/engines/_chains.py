@@ -116,10 +116,10 @@ class Chains(Record):
         root = torch.cat([ends[:, 0], ends[:, 1]]) // self.ball
         other = torch.cat([ends[:, 1], ends[:, 0]])
         outside = root != other // self.ball
-        needed = torch.unique(root[outside] * self.kept.numel() + other[outside])
-        if not needed.numel():
+        pairs = torch.unique(root[outside] * self.kept.numel() + other[outside])
+        if not pairs.numel():
             return self.ball
-        return self.ball + int(torch.bincount(needed // self.kept.numel()).max())
+        return self.ball + int(torch.bincount(pairs // self.kept.numel()).max())
 
     @property
     def sums(self) -> int:

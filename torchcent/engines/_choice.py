@@ -96,11 +96,11 @@ class Preparation:
         if _hierarchy.Hierarchy.of(core, fill, progress) is None:
             what = f"the contraction of the graph for {self._measure}"
             if core.rowptr.is_cuda:
-                needed = _hierarchy.bytes_to_contract(core, max(2 * fill, 1))
-                raise _memory.refuse(f"{what} on the host", needed, self.room(core), None)
-            needed = _hierarchy.bytes_of_one(core, self._paths, fill)
+                nbytes = _hierarchy.bytes_to_contract(core, max(2 * fill, 1))
+                raise _memory.refuse(f"{what} on the host", nbytes, self.room(core), None)
+            nbytes = _hierarchy.bytes_of_one(core, self._paths, fill)
             what += ", with searches and by an estimate,"
-            raise self.refuse(what, self.limit() - self.room(core) + needed)
+            raise self.refuse(what, self.limit() - self.room(core) + nbytes)
         return core
 
     def room(self, core: _reduce.Core) -> int:
@@ -119,10 +119,10 @@ class Preparation:
             self._limit = _room.limit(self.graph, self._memory, held)
         return self._limit
 
-    def _take(self, needed: int) -> None:
-        if needed and needed > self.limit():
-            raise self.refuse(f"the preparation of the graph for {self._measure}", needed)
-        self.peak = max(self.peak, needed)
+    def _take(self, nbytes: int) -> None:
+        if nbytes and nbytes > self.limit():
+            raise self.refuse(f"the preparation of the graph for {self._measure}", nbytes)
+        self.peak = max(self.peak, nbytes)
 
 
 Choice = tuple[str, str, _reduce.Core]

@@ -147,10 +147,10 @@ class Engine:
     def cost(self, job: Job, limit: int) -> Cost:
         fixed = job.fixed(self.name)
         if job.on_cuda:
-            taken, flight, lanes = self.on_cuda(job, limit - fixed)
+            room, flight, lanes = self.on_cuda(job, limit - fixed)
             if job.counts_paths:
-                taken = max(taken, _reduce.bytes_for_components(job.graph, job.core))
-            return Cost(fixed + taken, limit - fixed, lanes, self._batch(job, lanes), flight=flight)
+                room = max(room, _reduce.bytes_for_components(job.graph, job.core))
+            return Cost(fixed + room, limit - fixed, lanes, self._batch(job, lanes), flight=flight)
         lanes = self.lanes(job)
         batches = -(-job.sources // self._batch(job, lanes))
         each = self.per_thread(job) + 2 * 8 * job.own
@@ -197,10 +197,10 @@ class Relax(Engine):
         return _weighted(job, LANES * (job.width + 2) + 64, 2 * job.width, 512 + 8 + several)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
-        taken, flight = _room.relax_on_cuda(
+        nbytes, flight = _room.relax_on_cuda(
             job.core, job.of_cutoff, job.sources, limit, job.cutoffs
         )
-        return taken, flight, RELAX_LANES
+        return nbytes, flight, RELAX_LANES
 
 
 class Dijkstra(Engine):
@@ -236,8 +236,8 @@ class Contracted(Engine):
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
         weights = 8 * job.core.num_nodes  # of the sources
-        taken = _room.chains_on_cuda(job.core, job.sources, job.together, limit - weights)
-        return weights + taken, 0, 1
+        nbytes = _room.chains_on_cuda(job.core, job.sources, job.together, limit - weights)
+        return weights + nbytes, 0, 1
 
     def _batch(self, job: Job, lanes: int) -> int:
         return BATCH["dijkstra"]  # on CUDA

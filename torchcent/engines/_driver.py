@@ -160,14 +160,14 @@ def _on_tensors(problem: Problem, lanes: int, bar: tqdm) -> Compute:
     weighted = problem.core.weight is not None
 
     def compute(
-        given: Inputs, unit: slice, scores: tuple[Tensor, ...], rung: int, control: Tensor
+        inputs: Inputs, unit: slice, scores: tuple[Tensor, ...], rung: int, control: Tensor
     ) -> int:
-        rowptr, col, *rest = given.arcs
+        rowptr, col, *rest = inputs.arcs
         for begin in range(unit.start, unit.stop, max(lanes, 1)):
             part = slice(begin, min(begin + lanes, unit.stop))
             weight = rest[0] if weighted else None
             how = weight, problem.graph.tie_tolerance, problem.limits
-            batch: Any = rowptr, col, *given.of(part), scores[0], *how
+            batch: Any = rowptr, col, *inputs.of(part), scores[0], *how
             _tensor.accumulate(visitor, *batch)
             control[DONE] += part.stop - part.start
             bar.update(max(int(control[DONE]) - bar.n, 0))
@@ -186,8 +186,8 @@ def _on_chains(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
     )  # fmt: skip
     slots = chains.slots if KERNELS[problem.measure].per_slot else None
 
-    def call(given: Any, part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
-        contracted, slots, sources, *weights = given
+    def call(arguments: Any, part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
+        contracted, slots, sources, *weights = arguments
         sources = sources if plan.together else sources[part].contiguous()
         return int(
             _ops.ops.chain_dependency(
@@ -196,8 +196,8 @@ def _on_chains(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
             )
         )  # fmt: skip
 
-    given = contracted, slots, problem.sources, weight, problem.target_weight
-    return given, _in_calls(call, None if plan.together else "dijkstra", plan.device)
+    arguments = contracted, slots, problem.sources, weight, problem.target_weight
+    return arguments, _in_calls(call, None if plan.together else "dijkstra", plan.device)
 
 
 def _on_hierarchy(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
@@ -208,8 +208,8 @@ def _on_hierarchy(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
     measure = KERNELS[problem.measure]
     of_paths = measure.per_slot, measure.visitor is Visitor.STRESS
 
-    def call(given: Any, part: slice, flows: Tensor, rung: int, control: Tensor) -> int:
-        swept, starts, targets = given
+    def call(arguments: Any, part: slice, flows: Tensor, rung: int, control: Tensor) -> int:
+        swept, starts, targets = arguments
         return int(
             _ops.ops.hierarchy_dependency(
                 swept, *(each[part].contiguous() for each in starts), targets, flows, control,
@@ -225,11 +225,11 @@ def _by_reference(problem: Problem, plan: Plan) -> Compute:
     limits = _cutoffs.limits(problem.graph, plan.cutoffs or (torch.inf,)).double()
     visitor = KERNELS[problem.measure].visitor
 
-    def call(given: Inputs, part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
-        rowptr, col, weight = given.arcs[:3]
+    def call(inputs: Inputs, part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
+        rowptr, col, weight = inputs.arcs[:3]
         lengths = weight.double() if weighted else scores.new_empty(0)
         _ops.ops.reference_dependency(
-            rowptr, col, lengths, *given.of(part), scores, control, limits, visitor,
+            rowptr, col, lengths, *inputs.of(part), scores, control, limits, visitor,
             problem.graph.tie_tolerance,
         )  # fmt: skip
         return rung
@@ -270,13 +270,13 @@ def _compiled(problem: Problem, plan: Plan) -> Compute:
     assert visitor is not None
     launch = plan.launch
 
-    def call(given: Inputs, part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
+    def call(inputs: Inputs, part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
         engine = _codes.ENGINE[plan.engine]
-        begun = given.arcs, *given.of(part), scores, control, visitor, engine, rung, launch
-        rest = given.copies, problem.limits
+        first = inputs.arcs, *inputs.of(part), scores, control, visitor, engine, rung, launch
+        rest = inputs.copies, problem.limits
         if problem.core.weight is None:
-            return int(_ops.ops.path_dependency(*begun, *rest, problem.mirrored))
-        return int(_ops.ops.weighted_dependency(*begun, problem.graph.tie_tolerance, *rest))
+            return int(_ops.ops.path_dependency(*first, *rest, problem.mirrored))
+        return int(_ops.ops.weighted_dependency(*first, problem.graph.tie_tolerance, *rest))
 
     return _in_calls(call, plan.engine, plan.device)
 
@@ -290,13 +290,13 @@ def _in_calls(
     """
 
     def compute(
-        given: Any, unit: slice, scores: tuple[Tensor, ...], rung: int, control: Tensor
+        arguments: Any, unit: slice, scores: tuple[Tensor, ...], rung: int, control: Tensor
     ) -> int:
         begin, total = unit.start, unit.stop - unit.start
         for size in calls_on_cuda(engine, total) if engine and device.type == "cuda" else [total]:
             if begin > unit.start and control[CANCEL]:
                 break
-            rung = call(given, slice(begin, begin + size), scores[0], int(rung), control)
+            rung = call(arguments, slice(begin, begin + size), scores[0], int(rung), control)
             begin += size
         return rung
 

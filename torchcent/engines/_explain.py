@@ -44,8 +44,8 @@ def explain(
         >>> torchcent.explain(torchcent.generate.ba(2000, 5)).engine
         'lanes'
     """
-    known = _kernels.names("paths") + _kernels.names("distances")
-    check.choice(measure, "measure", known)
+    measures = _kernels.names("paths") + _kernels.names("distances")
+    check.choice(measure, "measure", measures)
     distances = _kernels.KERNELS[measure].family == "distances"
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=not distances)
     if distances:

@@ -90,11 +90,11 @@ class Fold(Record):
             # Paths that end in a folded leaf pass through its parent, once per path.
             own, through = own + (hanging_a - a), through + (hanging_b - b)
         if KERNELS[measure].per_slot:
-            known = self._of_slots(graph, (hanging_a, hanging_b), totals)
+            scores = self._of_slots(graph, (hanging_a, hanging_b), totals)
         else:
             hanging = hanging_a, hanging_b
-            known = self._of_vertices(graph, counts, (a, b), hanging, totals, endpoints)
-        return Pairs(hanging_a, hanging_b, own, through), known
+            scores = self._of_vertices(graph, counts, (a, b), hanging, totals, endpoints)
+        return Pairs(hanging_a, hanging_b, own, through), scores
 
     def _of_vertices(
         self,
@@ -123,14 +123,14 @@ class Fold(Record):
         hanging: tuple[Tensor, Tensor],
         totals: tuple[Tensor, Tensor] | None,
     ) -> Tensor:
-        known = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
+        scores = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
         if totals is None:  # nothing is folded
-            return known
+            return scores
         leaf, up, down = tree_slots(self, graph)
         inside_a, inside_b = (each.index_select(0, leaf) for each in hanging)
         total_a, total_b = (each.index_select(0, leaf) for each in totals)
-        known.index_copy_(0, up, inside_a * (total_b - inside_b))
-        return known.index_copy_(0, down, (total_a - inside_a) * inside_b)
+        scores.index_copy_(0, up, inside_a * (total_b - inside_b))
+        return scores.index_copy_(0, down, (total_a - inside_a) * inside_b)
 
 
 @Slot

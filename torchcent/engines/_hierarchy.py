@@ -92,16 +92,16 @@ class Hierarchy(Record):
         core: Core, most_fill: float = math.inf, progress: bool | None = False
     ) -> Hierarchy | None:
         """That of a core, kept with it; None if it would have more arcs per edge than that."""
-        known = _of_core(core)
-        if isinstance(known, float) and most_fill > known:
+        hierarchy = _of_core(core)
+        if isinstance(hierarchy, float) and most_fill > hierarchy:
             _of_core.put(core, _contracted(core, most_fill, progress) or float(most_fill))
         return Hierarchy.kept(core)
 
     @staticmethod
     def kept(core: Core) -> Hierarchy | None:
         """That of a core, if it has been contracted."""
-        known = _of_core(core)
-        return known if isinstance(known, Hierarchy) else None
+        hierarchy = _of_core(core)
+        return hierarchy if isinstance(hierarchy, Hierarchy) else None
 
     @property
     def num_arcs(self) -> int:
@@ -294,10 +294,10 @@ def _contracted(core: Core, most_fill: float, progress: bool | None) -> Hierarch
         arcs = _csr.both_ways(*arcs[:2])
         component = _components(core)
     while contraction.find(most_fill, progress) is not None:
-        given = contraction.is_given
-        limit = min(most_fill, MOST_FILL[True]) if given else most_fill
-        known = contraction.among(vertex)
-        part, possible = _operated(arcs, weight, limit if limit < math.inf else 0, known, progress)
+        has_order = contraction.is_given
+        limit = min(most_fill, MOST_FILL[True]) if has_order else most_fill
+        ids = contraction.among(vertex)
+        part, possible = _operated(arcs, weight, limit if limit < math.inf else 0, ids, progress)
         if part["vertex"].numel() == core.num_nodes:
             if component is not None:
                 order = component[part["vertex"]], part["sequence"], part["split"]
@@ -306,7 +306,7 @@ def _contracted(core: Core, most_fill: float, progress: bool | None) -> Hierarch
             if device.type == "cuda":
                 levels(hierarchy, device)  # with what is held there when a run is planned
             return hierarchy
-        if not given:
+        if not has_order:
             break
         contraction.forget()
     return None

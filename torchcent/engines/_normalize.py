@@ -57,10 +57,10 @@ def scale(
     own = pivots if extrapolated and not (endpoints or edges) else None
     if graph.ptr is None:
         size = graph.num_nodes - (not (endpoints or edges))
-        used = pivots.numel() if pivots is not None and extrapolated else size
+        sources = pivots.numel() if pivots is not None and extrapolated else size
         factor, at_pivot = (
-            1.0 if size < 2 or used == 0 else _factor(size, k, normalized, graph.directed)
-            for k in (used, used - 1)
+            1.0 if size < 2 or sources == 0 else _factor(size, k, normalized, graph.directed)
+            for k in (sources, sources - 1)
         )
         if own is None:
             return scores.mul_(factor)
@@ -122,11 +122,11 @@ def from_pivots(sums: Tensor, graph: Graph, pivots: Tensor) -> Tensor:
     """
     size = _batch.sizes(graph).double()
     count = torch.bincount(_batch.of_graph(graph, pivots), minlength=graph.num_graphs).double()
-    known = _batch.per_vertex(graph, (count == size) | (count == 0)).unsqueeze(1)
-    told = _batch.per_vertex(graph, count).unsqueeze(1).clone()
-    told.index_add_(0, pivots, told.new_full((pivots.numel(), 1), -1))
-    factor = (_batch.per_vertex(graph, size).unsqueeze(1) - 1) / told
-    return torch.where(known, sums, sums * factor)
+    exact = _batch.per_vertex(graph, (count == size) | (count == 0)).unsqueeze(1)
+    number = _batch.per_vertex(graph, count).unsqueeze(1).clone()
+    number.index_add_(0, pivots, number.new_full((pivots.numel(), 1), -1))
+    factor = (_batch.per_vertex(graph, size).unsqueeze(1) - 1) / number
+    return torch.where(exact, sums, sums * factor)
 
 
 def _factor(ends: int, sources: int, normalized: bool, directed: bool) -> float:

@@ -32,12 +32,12 @@ def chosen(graph: Graph, request: Request) -> tuple[Graph, Request] | None:
         return _copied(graph, request)
     if request.engine != "auto" or scale is not None or not _is_faster(graph, request):
         return None
-    there, asked = _copied(graph, request)
+    there, host_request = _copied(graph, request)
     try:
-        plan, _ = _plan.plan(there, asked)
+        plan, _ = _plan.plan(there, host_request)
     except MemoryError:
         return None
-    return (there, asked) if plan.engine == "hierarchy" else None
+    return (there, host_request) if plan.engine == "hierarchy" else None
 
 
 def in_words(plan: Plan) -> str:
@@ -51,11 +51,11 @@ def is_on_cuda(graph: Graph) -> bool:
 
 def _is_faster(graph: Graph, request: Request) -> bool:
     """Whether the host is likely to take less time, if it finds a hierarchy that pays."""
-    measure, asked = KERNELS[request.measure], request.num_sources
+    measure, num_sources = KERNELS[request.measure], request.num_sources
     if _choice.without_hierarchy(graph, measure, request, _HOST):
         return False
     by_hops, threads = not graph.is_weighted, torch.get_num_threads()
-    sources = graph.num_nodes if asked is None else asked
+    sources = graph.num_nodes if num_sources is None else num_sources
     if sources < _choice.FEW_SOURCES:
         return False
 
@@ -67,14 +67,14 @@ def _is_faster(graph: Graph, request: Request) -> bool:
 
     if not saves(graph.num_nodes, graph.num_slots, sources, contracted=True):
         return False
-    cores = _choice.Preparation(graph, measure, request.memory, asked)
-    fold = _choice.folding(graph, measure, request, asked)
+    cores = _choice.Preparation(graph, measure, request.memory, num_sources)
+    fold = _choice.folding(graph, measure, request, num_sources)
     core = cores.core("degree", fold, searched=False)
     if not _choice.too_deep_for_lanes(core):
         return False
     there = Graph._on_host.get(graph)
-    known = None if there is None else _reduce.cores(there).get(("degree", fold, 0))
-    contracted = known is not None and Hierarchy.kept(known) is not None
+    core_there = None if there is None else _reduce.cores(there).get(("degree", fold, 0))
+    contracted = core_there is not None and Hierarchy.kept(core_there) is not None
     return saves(core.num_nodes, core.num_slots, min(sources, core.searched), contracted)
 
 

@@ -34,8 +34,8 @@ def of(graph: Graph, request: Request, searches: int | None = None) -> Pieces | 
         return None
     if (graph.num_nodes if searches is None else searches) < FEWEST_SEARCHES:
         return None
-    known = request.cutoffs is None and KERNELS[request.measure].tiny
-    least = 1 if known and _ops.has_kernel("tiny", graph.device) else LEAST
+    tiny = request.cutoffs is None and KERNELS[request.measure].tiny
+    least = 1 if tiny and _ops.has_kernel("tiny", graph.device) else LEAST
     if graph.num_nodes < 4 * least or not fits(graph, request):
         return None
     return None if searched_share(graph) > MOST_PAIRS else pieces(graph, least)
@@ -47,8 +47,8 @@ def put_together(graph: Graph, request: Request) -> Graph:
     Not if weights have a unit in some of them, but not in all together: it decides about ties. In
     fixed point the graphs that are put together have that of the coarsest of them.
     """
-    known = request.cutoffs is None and KERNELS[request.measure].tiny
-    if graph.ptr is None or known or request.engine != "auto":
+    tiny = request.cutoffs is None and KERNELS[request.measure].tiny
+    if graph.ptr is None or tiny or request.engine != "auto":
         return graph  # the bits of an engine that was asked for are those of each graph alone
     if graph.num_nodes >= LEAST * graph.num_graphs:
         return graph

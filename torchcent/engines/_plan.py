@@ -118,15 +118,15 @@ def plan(
         MemoryError: not even one batch at a time fits; the message states the need and the limit.
         ValueError: the engine cannot run on this device.
     """
-    asked = request.num_sources if num_sources is None else num_sources
+    count = request.num_sources if num_sources is None else num_sources
     if request.engine == "hierarchy":
         graph = of_many_distances(graph, request)
-    choice = _plan(graph, request, asked)
-    many = asked is None or asked >= _hierarchy.LEAST[True]
+    choice = _plan(graph, request, count)
+    many = count is None or count >= _hierarchy.LEAST[True]
     if many and choice[0].engine == "dijkstra" and request.engine == "auto":
         fixed = of_many_distances(graph, request)
         if fixed is not graph:
-            contracted = _plan(fixed, request, asked)
+            contracted = _plan(fixed, request, count)
             return contracted if contracted[0].engine == "hierarchy" else choice
     return choice
 
@@ -138,7 +138,7 @@ def of_many_distances(graph: Graph, request: Request) -> Graph:
     return _fixed_point.of(graph) if rounds and graph.is_weighted and not request.cutoffs else graph
 
 
-def _plan(graph: Graph, request: Request, asked: int | None) -> tuple[Plan, _reduce.Core]:
+def _plan(graph: Graph, request: Request, num_sources: int | None) -> tuple[Plan, _reduce.Core]:
     """The plan for this graph; kept with it."""
     # All that a plan depends on, but for the free memory and the vertices that may be twins, if
     # these are to have the same weights.
@@ -147,16 +147,16 @@ def _plan(graph: Graph, request: Request, asked: int | None) -> tuple[Plan, _red
     keeps = MOST_KEPT > 0 and (of_all or not by_weights)
     key = (
         request.measure, request.engine, request.strategy, request.memory,
-        request.cutoffs, request.reduce, request.blocked, asked,
+        request.cutoffs, request.reduce, request.blocked, num_sources,
         torch.get_num_threads(),
     )  # fmt: skip
     plans = _plans(graph)
-    known = plans.get(key) if keeps else None
-    if known is not None:
-        plan_under_limit = known.under(_room.limit(graph, request.memory, known.held))
+    earlier = plans.get(key) if keeps else None
+    if earlier is not None:
+        plan_under_limit = earlier.under(_room.limit(graph, request.memory, earlier.held))
         if plan_under_limit is not None:
-            return plan_under_limit, known.core
-    entry, prepared = _made(graph, request, asked)
+            return plan_under_limit, earlier.core
+    entry, prepared = _made(graph, request, num_sources)
     if prepared and keeps:
         if len(plans) >= MOST_KEPT:
             plans.clear()
@@ -169,23 +169,23 @@ def _plans(graph: Graph) -> dict[object, _Kept]:
     return {}
 
 
-def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, bool]:
+def _made(graph: Graph, request: Request, num_sources: int | None) -> tuple[_Kept, bool]:
     """A new plan, and whether all that it needs had been prepared before."""
     measure = KERNELS[request.measure]
-    cores = _choice.Preparation(graph, measure, request.memory, asked)
-    fold = _choice.folding(graph, measure, request, asked)
-    cores.twins = _choice.merging(graph, measure, request, fold, asked)
-    engine, reason, core = _choice.choose(cores, measure, fold, request, asked)
+    cores = _choice.Preparation(graph, measure, request.memory, num_sources)
+    fold = _choice.folding(graph, measure, request, num_sources)
+    cores.twins = _choice.merging(graph, measure, request, fold, num_sources)
+    engine, reason, core = _choice.choose(cores, measure, fold, request, num_sources)
     if measure.per_slot:
         core = _reduce.with_slots(graph, core)
-    sources = core.searched if asked is None else min(asked, core.searched)
+    sources = core.searched if num_sources is None else min(num_sources, core.searched)
     own_bytes = _room.held_bytes(graph)
     limit = cores.limit(own_bytes)
     chains, together = None, False
-    searched = core.num_nodes, core.num_slots
+    size = core.num_nodes, core.num_slots
     if engine == "chains":
         chains = Chains.of(core)
-        searched = chains.kept.numel(), chains.head.numel()
+        size = chains.kept.numel(), chains.head.numel()
         together = chains.together(sources, limit)
         sources = chains.kept.numel() if together else sources
         reason = chains.in_words(together)
@@ -195,14 +195,14 @@ def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, boo
         reason = hierarchy.in_words()
     job = Job(graph, core, measure, sources, own_bytes, together, len(request.cutoffs or [None]))
     cost = ENGINES[engine].cost(job, limit)
-    needed = max(cost.memory, cores.peak)
-    if needed > limit or cost.lanes < 1:
-        raise cores.refuse(f"{measure.name} with engine={engine!r}, one batch at a time,", needed)
+    memory = max(cost.memory, cores.peak)
+    if memory > limit or cost.lanes < 1:
+        raise cores.refuse(f"{measure.name} with engine={engine!r}, one batch at a time,", memory)
     plan = Plan(
-        measure.name, engine, reason, graph.device, graph.num_nodes, graph.num_slots, *searched,
+        measure.name, engine, reason, graph.device, graph.num_nodes, graph.num_slots, *size,
         sources=sources, lanes=cost.lanes, batches=-(-sources // cost.batch),
         threads=cost.threads, flight=cost.flight, strategy=request.strategy,
-        workspace=cost.workspace, memory=needed, memory_limit=limit,
+        workspace=cost.workspace, memory=memory, memory_limit=limit,
         weights=weights_in_words(graph),
         merged=0 if core.twins is None else core.twins.merged,
         contracted=0 if chains is None else chains.inner.numel(), together=together,

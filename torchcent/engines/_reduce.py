@@ -199,8 +199,8 @@ def bytes_to_reduce(graph: Graph, cache: Cores, order: str, fold: str, in_order:
     It is 0 if the core is cached, with the order of sources if they are to be in order. The
     estimate assumes that nothing folds, because the effect of folding is not known in advance.
     """
-    known, in_order = cache.get((order, fold, 0)), in_order and order == "degree"
-    if known is not None and not (in_order and Core.sequence not in known.cache):
+    earlier, in_order = cache.get((order, fold, 0)), in_order and order == "degree"
+    if earlier is not None and not (in_order and Core.sequence not in earlier.cache):
         return 0
     own = {id(graph.rowptr), id(graph.col), *map(id, graph.transpose)}
     sizes = {
@@ -208,8 +208,8 @@ def bytes_to_reduce(graph: Graph, cache: Cores, order: str, fold: str, in_order:
         for part in tensors((cores.get(graph), _twins.every.get(graph)))
         if id(part) not in own
     }
-    if known is not None:
-        return graph._nbytes + sum(sizes.values()) + _device.bytes_to_order(known.num_nodes)
+    if earlier is not None:
+        return graph._nbytes + sum(sizes.values()) + _device.bytes_to_order(earlier.num_nodes)
     n, m, symmetric = graph.num_nodes, graph.num_slots, graph.is_symmetric
     weights = _weights.bytes_to_scale(m, symmetric) if graph.is_weighted else 0
     sorting = _device.bytes_to_reduce(n, m, order, symmetric)
@@ -245,8 +245,8 @@ def _core(graph: Graph, order: str, fold: str, twins: Twins | None) -> Core:
     vertices = _csr.by_degree(arcs)[: int((arcs > 0).sum())]
     rim = None
     if order == "bandwidth":
-        known = cores(twins or graph).get(("degree", fold, 0))  # of the same vertices
-        place, rim = _bandwidth_order(graph, known, vertices)
+        same = cores(twins or graph).get(("degree", fold, 0))  # of the same vertices
+        place, rim = _bandwidth_order(graph, same, vertices)
         vertices = vertices.index_select(0, place)  # no brackets: see Fold.arcs_left
     rowptr, col, slot = _csr.induced(graph.rowptr, graph.col, vertices, slots=graph.is_weighted)
     colptr, row, back = rowptr, col, None
@@ -274,23 +274,23 @@ def with_slots(graph: Graph, core: Core) -> Core:
 
 
 def _bandwidth_order(
-    graph: Graph, known: Core | None, vertices: Tensor
+    graph: Graph, same: Core | None, vertices: Tensor
 ) -> tuple[Tensor, tuple[int, Tensor] | None]:
     """The kept vertices in an order that keeps neighbours together, for graphs of many levels.
 
     On the CPU it is that of Cuthill and McKee, reversed. On CUDA it needs the rim, which is
     returned as that of the vertices in this order.
     """
-    if known is not None:
-        rowptr, col, colptr, row = known.rowptr, known.col, known.colptr, known.row
+    if same is not None:
+        rowptr, col, colptr, row = same.rowptr, same.col, same.colptr, same.row
     else:
         rowptr, col, _ = _csr.induced(graph.rowptr, graph.col, vertices, slots=False)
         colptr, row = rowptr, col
     if rowptr.device.type != "cpu":
-        depth, hops = _hops.rim(rowptr, col) if known is None else known.rim
+        depth, hops = _hops.rim(rowptr, col) if same is None else same.rim
         place = _device.bandwidth_order(rowptr, col, hops)
         return place, (depth, hops[place])
-    if known is None and not graph.is_symmetric:
+    if same is None and not graph.is_symmetric:
         colptr, row, _ = _csr.transpose(rowptr, col)
     return _ops.ops.bandwidth_order(rowptr, col, colptr, row), None
 
@@ -336,11 +336,11 @@ def of_pairs(
     """The same for any weights of pairs, with at most so many sources."""
     if KERNELS[measure].per_slot:
         core = with_slots(graph, core)
-    known: Tensor | None = None
+    scores: Tensor | None = None
     for link in core.chain:
         pairs, more = link.reduce(graph, measure, pairs, endpoints)
-        known = more if known is None else known.add_(more)
-    assert known is not None
+        scores = more if scores is None else scores.add_(more)
+    assert scores is not None
     # One batch has no order, so that the sequence need not be made for it.
     sequence = core.sequence if min(most, core.num_nodes) > BATCH["lanes"] else None
     if _ops.has_kernel("search_weights", graph.device):
@@ -353,7 +353,7 @@ def of_pairs(
     a, c, b, h = of_search
     return Problem(
         measure, core, sources=start, source_weight=a, own_weight=c, target_weight=b,
-        through_weight=h, known=known, graph=graph,
+        through_weight=h, known=scores, graph=graph,
     )  # fmt: skip
 
 

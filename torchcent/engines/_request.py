@@ -84,8 +84,8 @@ class Request(NamedTuple):
     @property
     def tiny(self) -> str:
         """The engine, as far as the tiny engine is concerned, which knows no cutoffs."""
-        known = self.cutoffs is None and KERNELS[self.measure].tiny
-        return self.engine if known else "tensor"
+        column = self.cutoffs is None and KERNELS[self.measure].tiny
+        return self.engine if column else "tensor"
 
     @property
     def num_sources(self) -> int | None:

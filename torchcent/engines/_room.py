@@ -95,9 +95,9 @@ def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int, hel
     vectors = [scores, 8 * own, 8 * core.num_nodes, 8 * core.num_nodes]
     vectors += [8 for slot in (Graph._ones, Graph._zeros) if slot not in graph.cache]
     if core.fold.order.numel():  # what _fold.py keeps
-        known = graph.cache.keys() | core.fold.cache.keys()
+        keys = graph.cache.keys() | core.fold.cache.keys()
         per_vertex = Graph.components, _fold.totals, _fold.sizes
-        vectors += [8 * graph.num_nodes for slot in per_vertex if slot not in known]
+        vectors += [8 * graph.num_nodes for slot in per_vertex if slot not in keys]
     return held + allocated(*vectors, *[8 * sources] * 3) + _SLACK
 
 
@@ -185,9 +185,9 @@ def lanes_on_cuda(
     while True:
         most = _most_in_flight(m, -(-sources // lanes), fit)
         flight = _largest_wave("lanes", sources, lanes, most)
-        needed = taken(lanes, flight)
-        if needed <= limit or flight == 1:
-            return needed, flight, lanes
+        nbytes = taken(lanes, flight)
+        if nbytes <= limit or flight == 1:
+            return nbytes, flight, lanes
         fit = flight - 1
 
 

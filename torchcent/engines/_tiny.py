@@ -143,9 +143,9 @@ def run(
     total = int(size.sum())
 
     def compute(
-        given: Any, unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
+        arguments: Any, unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
     ) -> int:
-        *arrays, begins, ends = given
+        *arrays, begins, ends = arguments
         own = slice(0, numbers.size)
         if unit.stop - unit.start < total:
             last = np.cumsum(size)
@@ -214,17 +214,17 @@ def room_for(
     size, slots = (each[numbers] for each in _batch.counts(graph))
     largest, threads = int(size.max(initial=0)), threads_for(size, slots, graph.is_weighted)
     per_vertex = 8 * len(wanted) + (48 if "distances" in wanted else 0)
-    needed = graph._nbytes + per_vertex * graph.num_nodes
+    nbytes = graph._nbytes + per_vertex * graph.num_nodes
     if graph.device.type == "cpu":
-        needed += threads * largest * _LANES * _PER_LANE
+        nbytes += threads * largest * _LANES * _PER_LANE
     elif largest > _IN_SHARED:
-        needed += largest * _BLOCK * _PER_THREAD
-    needed += 8 * graph.num_slots if "edge_betweenness" in wanted else 0
-    if memory is not None or needed >= _memory.SMALL_RUN.get(graph.device.type, 0):
+        nbytes += largest * _BLOCK * _PER_THREAD
+    nbytes += 8 * graph.num_slots if "edge_betweenness" in wanted else 0
+    if memory is not None or nbytes >= _memory.SMALL_RUN.get(graph.device.type, 0):
         limit = _room.limit(graph, memory)
-        if needed > limit:
-            raise _memory.refuse(f"{title} with engine='tiny'", needed, limit, memory)
-    return needed
+        if nbytes > limit:
+            raise _memory.refuse(f"{title} with engine='tiny'", nbytes, limit, memory)
+    return nbytes
 
 
 def _classes(size: Numbers, slots: Numbers, device: str) -> tuple[Numbers, Tensor]:

@@ -69,9 +69,9 @@ class Twins(Record):
 
         They are found on the host.
         """
-        known = every(graph).get(label is None)
-        if known is not None and known.fold is fold and same(known.label, label):
-            return known
+        earlier = every(graph).get(label is None)
+        if earlier is not None and earlier.fold is fold and same(earlier.label, label):
+            return earlier
         weight, back = (None if x is None else x.double() for x in graph.scaled_weights)
         transpose = (None, None, None) if graph.is_symmetric else (*graph.transpose, back)
         arrays = (graph.rowptr, graph.col, weight, *transpose, fold.parent, label)
@@ -124,11 +124,11 @@ class Twins(Record):
         of_b = of_a if b is a else self._inside(b)
         counts = KERNELS[measure].visitor == Visitor.STRESS
         if KERNELS[measure].per_slot:
-            known = self._known_of_slots(graph, a, b, of_a, of_b)
+            scores = self._known_of_slots(graph, a, b, of_a, of_b)
         else:
-            known = self._known_of_vertices(graph, a, b, of_a, of_b, counts)
+            scores = self._known_of_vertices(graph, a, b, of_a, of_b, counts)
         if own is not graph._zeros or through is not graph._zeros:
-            self._add_ends(known, counts, pairs, of_a, of_b)
+            self._add_ends(scores, counts, pairs, of_a, of_b)
             own = self._inside(own)
         source, target = of_a, of_b
         if self.second.numel():
@@ -142,50 +142,50 @@ class Twins(Record):
             target = target / self.copies.clamp(min=1)
         elif through is not graph._zeros:
             through = through * self.copies
-        return Pairs(source, target, own, through), known
+        return Pairs(source, target, own, through), scores
 
     def _known_of_vertices(
         self, graph: Graph, a: Tensor, b: Tensor, of_a: Tensor, of_b: Tensor, counts: bool
     ) -> Tensor:
-        known = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+        scores = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
         row, slot = self.around
         if slot.numel():
             passed = (of_a * of_b - self._inside(a * b)) / self.size  # by each of the class
             passed = passed.index_select(0, row)
             other = graph.col.index_select(0, slot).long()
-            add_at(known, other, passed if counts else passed.mul_(self._shares))
-        return known
+            add_at(scores, other, passed if counts else passed.mul_(self._shares))
+        return scores
 
     def _known_of_slots(
         self, graph: Graph, a: Tensor, b: Tensor, of_a: Tensor, of_b: Tensor
     ) -> Tensor:
-        known = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
+        scores = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
         row, slot = self.around
         own_a, own_b = (x.index_select(0, row) for x in (a, b))
         all_a, all_b = (x.index_select(0, row) for x in (of_a, of_b))
         share = self._shares
-        add_at(known, slot, own_a * (all_b - own_b) * share)
+        add_at(scores, slot, own_a * (all_b - own_b) * share)
         if slot.numel():
             back = graph.reverse_slot.index_select(0, slot)
-            add_at(known, back, own_b * (all_a - own_a) * share)
+            add_at(scores, back, own_b * (all_a - own_a) * share)
         row, slot = self.among
         other = graph.col.index_select(0, slot)
-        add_at(known, slot, a.index_select(0, row) * b.index_select(0, other))
-        return known
+        add_at(scores, slot, a.index_select(0, row) * b.index_select(0, other))
+        return scores
 
     def _add_ends(
-        self, known: Tensor, counts: bool, pairs: Pairs, of_a: Tensor, of_b: Tensor
+        self, scores: Tensor, counts: bool, pairs: Pairs, of_a: Tensor, of_b: Tensor
     ) -> None:
         """Adds what paths to twins count at their ends."""
         own, through = pairs.own, pairs.through
         ends = own * (of_b - pairs.target) + through * (of_a - pairs.source)
         row = self.around[0]
-        joined = torch.zeros_like(known).index_fill_(0, self.among[0], 1)
+        joined = torch.zeros_like(scores).index_fill_(0, self.among[0], 1)
         if counts:  # a path for each of the nearest neighbours
             joined = add_at(joined, row, torch.ones_like(self._shares))
         else:
             joined.index_fill_(0, row, 1)
-        known.addcmul_(ends, joined)
+        scores.addcmul_(ends, joined)
 
     def spread(self, graph: Graph, found: Tensor, per_slot: bool) -> Tensor:
         """The scores of all members, from those of the vertices or slots that stand for them."""
