@@ -249,10 +249,10 @@ def _read(limits: Budget, kind: str, options: _Options, data: bytes | None = Non
         limits.vertices(num_nodes)
     with limits.granted():
         if kind == "edges":
-            asked = Asked(
+            request = Asked(
                 skip, text_labels, header, marks, choice, directed=directed, num_nodes=num_nodes
             )
-            edges = read_edges(name, limits, asked, data)
+            edges = read_edges(name, limits, request, data)
         else:
             data = load_bytes(name, limits) if data is None else data
             if kind == "parquet":

@@ -74,11 +74,11 @@ def _npz_arrays(
     path, what = limits.path, "a scipy sparse matrix in .npz"
     with parsing(path, what):
         archive = zipfile.ZipFile(io.BytesIO(data))
-        known = set(archive.namelist())
+        names = set(archive.namelist())
     archive_size(archive, limits)
 
     def load(name: str) -> np.ndarray:
-        if f"{name}.npy" not in known:
+        if f"{name}.npy" not in names:
             raise ValueError(f"{path}: not {what} (it has no array {name!r})")
         with parsing(path, what):
             content = archive.read(f"{name}.npy")
@@ -95,7 +95,7 @@ def _npz_arrays(
     shape = load("shape")
     if shape.dtype.kind not in "iu" or shape.ndim != 1:
         raise ValueError(f"{path}: not {what} (its shape is not a list of integers)")
-    if word == "coo" and "coords.npy" in known:  # some SciPy versions store row and col together
+    if word == "coo" and "coords.npy" in names:  # some SciPy versions store row and col together
         ends = load("coords")
         arrays = {"row": ends[0], "col": ends[1]} if len(ends) == 2 else {}
         return word, tuple(shape.tolist()), {**arrays, "data": load("data")}

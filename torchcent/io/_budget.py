@@ -69,13 +69,13 @@ class Budget:
     def rows(self, rows: int, weighted: bool, piece: int, comments: int) -> None:
         """Checks the needs of rows of numbers: those so far, their last piece and comments."""
         row = _WEIGHTED_ROW if weighted else _ROW
-        needed = row * rows + _PIECE * piece + 4 * comments
-        self.allow(needed, f"what the file holds, not all of it counted: {rows} rows")
+        nbytes = row * rows + _PIECE * piece + 4 * comments
+        self.allow(nbytes, f"what the file holds, not all of it counted: {rows} rows")
 
     def numbering(self, edges: int, span: int) -> None:
         """Checks the needs of numbering the vertices of edges, whose ids are in a range."""
-        needed = _EDGE * edges + _VERTEX * min(2 * edges, span)
-        self.allow(needed, f"numbering the vertices of {edges} edges")
+        nbytes = _EDGE * edges + _VERTEX * min(2 * edges, span)
+        self.allow(nbytes, f"numbering the vertices of {edges} edges")
 
     def lines(self, data: bytes) -> None:
         """Checks the needs of the line-by-line readers, which hold a Python object per field."""
@@ -86,5 +86,5 @@ class Budget:
         """Checks the worst-case needs of the reader of a format for these data."""
         byte, line = _COST[kind]
         lines = data.count(b"\n") + 1 if line else 0
-        needed = byte * len(data) + line * lines + _CHUNK_LINE * min(lines, _CHUNK_LINES)
-        self.allow(needed, f"reading {len(data)} bytes of {kind}")
+        nbytes = byte * len(data) + line * lines + _CHUNK_LINE * min(lines, _CHUNK_LINES)
+        self.allow(nbytes, f"reading {len(data)} bytes of {kind}")

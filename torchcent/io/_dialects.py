@@ -195,8 +195,8 @@ def _dictionaries(path: str, text: Text, lines: list[str], choice: Choice) -> Re
         for number, ends, known in pairs
     }
     body = [rows.get(number, "") for number, _ in enumerate(lines, text.number)]
-    chosen = Choice(choice.source, choice.target, None if key is None else 3)
-    return Rewritten(_text(text, body), chosen, False, tuple(remarks))
+    columns = Choice(choice.source, choice.target, None if key is None else 3)
+    return Rewritten(_text(text, body), columns, False, tuple(remarks))
 
 
 @lru_cache(maxsize=1024)

@@ -75,14 +75,14 @@ def of_square(size: int, table: str) -> str:
 
 def _is_square(columns: Columns, layout: Layout) -> bool:
     """Whether the rows may be a matrix; one of 3 columns has a diagonal of 0, or only 0 and 1."""
-    taken = [*columns.ends, *([] if columns.weight is None else [columns.weight])]
-    count, width = len(taken[0]), layout.width
-    above = count == width + 1 and all(x[0] == k for k, x in enumerate(taken))
+    parts = [*columns.ends, *([] if columns.weight is None else [columns.weight])]
+    count, width = len(parts[0]), layout.width
+    above = count == width + 1 and all(x[0] == k for k, x in enumerate(parts))
     if width < 3 or not (count == width or above):
         return False
     if width > 3 and not above:
         return True
-    rows = [x[int(above) :] for x in taken]
+    rows = [x[int(above) :] for x in parts]
     binary = all(np.isin(x, (0, 1)).all() for x in rows)
     return binary or all(x[k] == 0 for k, x in enumerate(rows))
 

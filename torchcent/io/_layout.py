@@ -194,10 +194,10 @@ def roles(
         if not (header and (check_columns.is_index(name) or check_columns.is_weight(name)))
     ]  # fmt: skip
     places = ends[:2] if ends else (free if len(free) > 1 else (0, 1))[:2]
-    wanted = (*zip(ENDS, choice[:2], places, strict=True), ("weight_column", choice[2], None))
+    triples = (*zip(ENDS, choice[:2], places, strict=True), ("weight_column", choice[2], None))
     source, target, weight = (
         place if column is None else _chosen(where, argument, column, names)
-        for argument, column, place in wanted
+        for argument, column, place in triples
     )
     assert source is not None and target is not None
     chosen = choice.source is not None or choice.target is not None
@@ -263,19 +263,19 @@ def find_layout(path: str, text: Text, choice: Choice, header: bool | None = Non
     above = None if header else _names_above(text, fields, separator)
     names = fields
     doubtful: tuple[str, ...] = ()
-    if wanted := [x for x in choice if isinstance(x, str)]:
-        if above and all(x in above for x in wanted) and not all(x in fields for x in wanted):
+    if titles := [x for x in choice if isinstance(x, str)]:
+        if above and all(x in above for x in titles) and not all(x in fields for x in titles):
             header = False
         elif header is False:
             raise ValueError(
-                f"{where}: header=False (--no-header), but {shortened(wanted[0])} names a column"
+                f"{where}: header=False (--no-header), but {shortened(titles[0])} names a column"
             )
         header = header is None or header
     elif header is None:
-        taken = [
+        places = [
             x - 1 if isinstance(x, int) else k for k, x in enumerate((choice.source, choice.target))
         ]
-        header = _is_header(fields, ends, below, taken, separator)
+        header = _is_header(fields, ends, below, places, separator)
         if header and ends is not None and not ends.certain:
             doubtful = (fields[ends.source], fields[ends.target])
     if not header and above:

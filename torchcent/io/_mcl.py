@@ -96,19 +96,19 @@ def _by_line(path: str, rows: bytes) -> Columns:
 
 def read_tab(path: str | os.PathLike[str]) -> dict[int, str]:
     """Reads mcl's dictionary of labels (``-write-tab``): one index, tab and label per line."""
-    known: dict[int, str] = {}
+    labels: dict[int, str] = {}
     for at, line in enumerate(text_lines(path, text_bytes(path, load_bytes(path))), 1):
         if not line.strip() or line.startswith("#"):
             continue
         number, _, label = line.partition("\t")
         if not re.fullmatch(" *[0-9]{1,18} *", number) or not label:
             raise ValueError(f"{path}:{at}: no index, tab and label: {line[:60]!r}")
-        if known.setdefault(int(number), label) != label:
+        if labels.setdefault(int(number), label) != label:
             raise ValueError(
                 f"{path}:{at}: index {number.strip()} is {label[:60]!r}, but before it was "
-                f"{known[int(number)][:60]!r}"
+                f"{labels[int(number)][:60]!r}"
             )
-    return known
+    return labels
 
 
 def write_clusters(
@@ -210,12 +210,12 @@ def cluster_lines(
     parts = _members(clusters)
     _members(parts, 2**63 if names is None else len(names))
     rows = [list(map(str, x)) if names is None else [names[v] for v in x] for x in parts]
-    needed = any(_breaks(row, at) for row in rows for at in range(len(row)))
-    if needed:
+    quotes = any(_breaks(row, at) for row in rows for at in range(len(row)))
+    if quotes:
         yield _QUOTED_NAMES + "\n"
     for row in rows:
         shown = [
-            quoted(name) if needed and (name[:1] == '"' or _breaks(row, at)) else name
+            quoted(name) if quotes and (name[:1] == '"' or _breaks(row, at)) else name
             for at, name in enumerate(row)
         ]
         yield "\t".join(shown) + "\n"

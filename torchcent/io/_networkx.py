@@ -103,22 +103,22 @@ _NAMES = {"graphml": ("name", "label"), "gml": ("label", "name")}
 
 
 def _names(
-    path: str, graph: Any, usual: tuple[str, str], asked: str | None, drawn: dict[str, str]
+    path: str, graph: Any, usual: tuple[str, str], attribute: str | None, drawn: dict[str, str]
 ) -> list[str] | None:
     """The labels of the nodes, or None if they are their ids."""
-    if asked == "id" or not len(graph):
+    if attribute == "id" or not len(graph):
         return None
     nodes = [graph.nodes[v] for v in graph]
-    if asked is not None:
-        names = _attribute(nodes, asked)
+    if attribute is not None:
+        names = _attribute(nodes, attribute)
         if names is None:
             known = sorted({str(name) for node in nodes for name in node})
             raise ValueError(
-                f"{path}: labels={asked!r} is no attribute of the nodes; accepted: id"
+                f"{path}: labels={attribute!r} is no attribute of the nodes; accepted: id"
                 + "".join(f", {name}" for name in known)[:200]
             )
         if reason := _unfit(names):
-            raise ValueError(f"{path}: labels={asked!r}: {reason}; labels='id' takes the ids")
+            raise ValueError(f"{path}: labels={attribute!r}: {reason}; labels='id' takes the ids")
         return names
     reasons = []
     for name in usual:

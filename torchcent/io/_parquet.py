@@ -45,24 +45,24 @@ def read_parquet(
             remarks += (of_square(size, "pandas.read_parquet(...)"),)
     ends = [heads[k] for k in places]
     length = None if weighted is None else heads[weighted]
-    wanted = [*ends, *([] if length is None else [length])]
-    for name in wanted:
+    fields = [*ends, *([] if length is None else [length])]
+    for name in fields:
         if heads.count(name) > 1:
             raise ValueError(f"{path}: {heads.count(name)} columns {name!r}; accepted: one")
     limits.allow(8 * 8 * metadata.num_rows, f"{metadata.num_rows} rows")
     groups = [metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups)]
     limits.allow(2 * sum(groups), "what the row groups expand to")
     # keep the dictionary encoding of string columns: decoding could repeat a name arbitrarily often
-    coded = [x for x in wanted if _is_text(pa, schema.field(x).type)]
+    coded = [x for x in fields if _is_text(pa, schema.field(x).type)]
     with parsing(path, "a parquet file"):
         file = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=coded)
-        table = file.read(columns=wanted)
-        if not set(wanted) <= set(table.column_names):
+        table = file.read(columns=fields)
+        if not set(fields) <= set(table.column_names):
             raise ValueError("its columns are not those of its schema")
         own = _own_metadata(table.schema.metadata)
     columns = [_column(path, pa, name, table[name]) for name in ends]
     isolated = own.get("isolated", [])
-    known = None if own.get("num_nodes") is None else claimed_count(path, own["num_nodes"])
+    count = None if own.get("num_nodes") is None else claimed_count(path, own["num_nodes"])
     weight = None
     if length is not None:
         with parsing(path, "a parquet file"):
@@ -96,9 +96,9 @@ def read_parquet(
             raise ValueError(f"{path}: 'isolated' in its metadata holds other things than names")
     for remark in remarks:
         warnings.warn(f"{path}: {remark}", stacklevel=4)
-    said = Declared(known, bool(own.get("directed")), vertices=list(map(str, isolated)))
-    asked = Asked(directed=directed, num_nodes=num_nodes)
-    return edge_list(limits, Columns((source, target), names, weight), said, asked)
+    said = Declared(count, bool(own.get("directed")), vertices=list(map(str, isolated)))
+    options = Asked(directed=directed, num_nodes=num_nodes)
+    return edge_list(limits, Columns((source, target), names, weight), said, options)
 
 
 def _refuse_matrix(path: str, file: Any) -> None:

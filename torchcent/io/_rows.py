@@ -146,7 +146,7 @@ def read_rows(
     weighted = layout.weight is not None
     comments: list[bytes] = []
     code: dict[str, int] = {}
-    taken = beyond = 0  # bytes of comments, and rounded weights
+    nbytes = beyond = 0  # bytes of comments, and rounded weights
     for text, share in _larger(pieces) if names else pieces:
         if (names and not is_text(text)) or (layout.like_r and b'"' in text):
             raise IrregularText
@@ -167,7 +167,7 @@ def read_rows(
             if chr(text[begin]) not in marks:
                 raise IrregularText
             comments.append(bytes(text[begin:end]))
-            taken += end - begin
+            nbytes += end - begin
         if names:
             words = lines.numpy().tobytes().decode().split("\n")[:-1]
             if code:
@@ -175,7 +175,7 @@ def read_rows(
                 ids = torch.from_numpy(np.array(places, np.int64))[ids]
             else:
                 code = dict(zip(words, range(len(words)), strict=True))
-        limits.rows(source.size + ids.shape[1], weighted, len(text), taken + 100 * len(code))
+        limits.rows(source.size + ids.shape[1], weighted, len(text), nbytes + 100 * len(code))
         source.add(ids[0].numpy(), share, limits)
         target.add(ids[1].numpy(), share, limits)
         if weighted:

@@ -90,7 +90,7 @@ def read_edges(path: str, limits: Budget, asked: Asked, data: bytes | None = Non
     return edge_list(limits, columns, said, asked)
 
 
-def _streamed(path: str, limits: Budget, asked: Asked, names: bool) -> _Reading:
+def _streamed(path: str, limits: Budget, options: Asked, names: bool) -> _Reading:
     """Reads rows piece by piece, without the text of the file in memory as a whole.
 
     Raises:
@@ -100,19 +100,19 @@ def _streamed(path: str, limits: Budget, asked: Asked, names: bool) -> _Reading:
         head, share = next(pieces, (bytearray(), 1.0))
         second = next(pieces, None)
         try:
-            data = _skipped(path, text_bytes(path, bytes(head)), asked.skip)
-            text = without_comments(data, asked.marks, asked.skip + 1)
+            data = _skipped(path, text_bytes(path, bytes(head)), options.skip)
+            text = without_comments(data, options.marks, options.skip + 1)
             if second and len(first_rows(path, text.body)) < 2:
                 raise IrregularText
-            _dialects.refuse_others(path, text, asked.choice)
-            layout = find_layout(path, text, asked.choice, asked.header)
+            _dialects.refuse_others(path, text, options.choice)
+            layout = find_layout(path, text, options.choice, options.header)
         except ValueError:
             raise IrregularText from None
-        if not names and (asked.text_labels or layout.has_names):
+        if not names and (options.text_labels or layout.has_names):
             raise IrregularText
         rows = bytearray(_below_header(text.body, layout))
         rest = chain([(rows, share)], [second] if second else [], pieces)
-        columns, comments = read_rows(rest, layout, limits, asked.marks, names=names)
+        columns, comments = read_rows(rest, layout, limits, options.marks, names=names)
     text = replace(text, body=b"", below=text.below + comments)
     if not set(layout.doubtful).isdisjoint(columns.names or ()):
         raise IrregularText
@@ -120,25 +120,25 @@ def _streamed(path: str, limits: Budget, asked: Asked, names: bool) -> _Reading:
         said = declared(path, text.comments)
     except ValueError:
         raise IrregularText from None
-    return _Reading(columns.typed(asked.text_labels) if names else columns, said, text, layout)
+    return _Reading(columns.typed(options.text_labels) if names else columns, said, text, layout)
 
 
-def _whole(path: str, data: bytes, limits: Budget, asked: Asked) -> _Reading:
+def _whole(path: str, data: bytes, limits: Budget, options: Asked) -> _Reading:
     """Reads any text."""
     limits.text("edges", data)
-    data = _skipped(path, text_bytes(path, data), asked.skip)
-    text = without_comments(data, asked.marks, asked.skip + 1)
+    data = _skipped(path, text_bytes(path, data), options.skip)
+    text = without_comments(data, options.marks, options.skip + 1)
     said = declared(path, text.comments)
     if not text.body or text.body.isspace():
         none = np.empty(0, np.int64)
         return _Reading(Columns((none, none), None, None), said, text, None)
-    _dialects.refuse_others(path, text, asked.choice)
+    _dialects.refuse_others(path, text, options.choice)
     try:
-        columns, layout = _table(limits, text, asked)
+        columns, layout = _table(limits, text, options)
         return _Reading(columns, said, replace(text, body=b""), layout)
     except ValueError:
-        for other in _dialects.others(text, asked.choice, asked.header, asked.marks, limits):
-            way = replace(asked, choice=other.choice, header=other.header)
+        for other in _dialects.others(text, options.choice, options.header, options.marks, limits):
+            way = replace(options, choice=other.choice, header=other.header)
             with contextlib.suppress(ValueError):
                 columns, layout = _table(limits, other.text, way)
                 without = replace(other.text, body=b"")
@@ -146,19 +146,19 @@ def _whole(path: str, data: bytes, limits: Budget, asked: Asked) -> _Reading:
         raise
 
 
-def _table(limits: Budget, text: Text, asked: Asked) -> tuple[Columns, Layout]:
+def _table(limits: Budget, text: Text, options: Asked) -> tuple[Columns, Layout]:
     """The columns that are taken, and where they stand."""
-    layout = find_layout(limits.path, text, asked.choice, asked.header)
-    columns = _columns(limits, text, layout, asked.text_labels)
+    layout = find_layout(limits.path, text, options.choice, options.header)
+    columns = _columns(limits, text, layout, options.text_labels)
     if not set(layout.doubtful).isdisjoint(columns.names or ()):
         remark = (
             f"the first row, {' and '.join(map(repr, layout.doubtful))}, is read as an edge, "
             "because its labels occur in other rows; header=True (--header) takes them for the "
             "names of the columns"
         )
-        layout = find_layout(limits.path, text, asked.choice, False)
+        layout = find_layout(limits.path, text, options.choice, False)
         layout.remarks += (remark,)
-        columns = _columns(limits, text, layout, asked.text_labels)
+        columns = _columns(limits, text, layout, options.text_labels)
     return columns, layout
 
 

@@ -184,12 +184,12 @@ def _with_loops(matrix: Any, value: Any) -> Any:
 
 def _largest_of_rows(matrix: Any, k: int) -> Any:
     """A matrix of ones: at most k of each row, without those equal to the next smaller one."""
-    chosen = matrix.copy()
-    chosen.data = np.ones_like(matrix.data)
+    largest = matrix.copy()
+    largest.data = np.ones_like(matrix.data)
     for row in np.flatnonzero(np.diff(matrix.indptr) > k):
         part = slice(matrix.indptr[row], matrix.indptr[row + 1])
-        chosen.data[part] = matrix.data[part] > _next_largest(matrix.data[part], k)
-    return chosen
+        largest.data[part] = matrix.data[part] > _next_largest(matrix.data[part], k)
+    return largest
 
 
 def _with_fewer_neighbours(matrix: Any, k: int) -> Any:
