@@ -174,22 +174,22 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     whole = parser()
     args, unknown = whole.parse_known_args(arguments)
     if unknown:
-        used = used_parser(whole, args)
+        inner = used_parser(whole, args)
         options = [text for text in unknown if text.startswith("-") and text != "-"]
         name = options[0].partition("=")[0] if options else ""
-        known = used._option_string_actions
+        known = inner._option_string_actions
         hint = meant(name, known) if name not in known else f"; it comes after {args.command}"
-        used.error(f"unrecognized arguments: {' '.join(options or unknown)}{hint}")
+        inner.error(f"unrecognized arguments: {' '.join(options or unknown)}{hint}")
     return args
 
 
 def used_parser(whole: Parser, args: argparse.Namespace) -> Parser:
     """The parser of the subcommand that was given."""
-    used = whole
+    inner = whole
     for name in (args.command, getattr(args, "model", None)):
         if name is not None:
-            used = subparsers(used)[name]
-    return used
+            inner = subparsers(inner)[name]
+    return inner
 
 
 def subparsers(of: argparse.ArgumentParser) -> dict[str, Any]:

@@ -142,15 +142,15 @@ def shared_ids(names: Sequence[Any], source: np.ndarray, target: np.ndarray) -> 
     if source.max() < target.min() or target.max() < source.min():
         return None
     some = slice(10_000)  # the first rows usually tell
-    shared = np.intersect1d(source[some], target[some])
-    if not len(shared):
-        shared = source[np.isin(source, target)]
-    if not len(shared):
+    common = np.intersect1d(source[some], target[some])
+    if not len(common):
+        common = source[np.isin(source, target)]
+    if not len(common):
         return None
     one, other = (str(name) for name in names)
-    example = f"{both[0]}{shared[0]} and {both[1]}{shared[0]}"
+    example = f"{both[0]}{common[0]} and {both[1]}{common[0]}"
     return (
-        f"ids of the columns {one!r} and {other!r} that are the same number, such as {shared[0]}, "
+        f"ids of the columns {one!r} and {other!r} that are the same number, such as {common[0]}, "
         f"are taken for one vertex; prefixes, {example}, keep them apart"
     )
 

@@ -141,9 +141,9 @@ def reductions(value: object) -> frozenset[str] | None:
 
 def strategy(value: object, warp_size: int, engine: str, graph: Graph) -> int:
     """The code of a traversal strategy, which only queue and dijkstra on CUDA have."""
-    known: Mapping[str, int] = WEIGHTED_STRATEGIES if graph.is_weighted else STRATEGIES
+    strategies: Mapping[str, int] = WEIGHTED_STRATEGIES if graph.is_weighted else STRATEGIES
     single = "dijkstra" if graph.is_weighted else "queue"
-    name = choice(value, "strategy", tuple(known))
+    name = choice(value, "strategy", tuple(strategies))
     if name != "auto" and (engine not in ("auto", single) or graph.device.type != "cuda"):
         raise ValueError(
             f"strategy={name!r} is for engine={single!r} on CUDA, but engine={engine!r} was given "
@@ -155,7 +155,7 @@ def strategy(value: object, warp_size: int, engine: str, graph: Graph) -> int:
             f"tie_tolerance={graph.tie_tolerance:g}; use one without 'locked', or "
             "Graph.with_ties(tie_tolerance=0)"
         )
-    return known[name] + (WARP_SIZES.index(warp_size) if "warp_centric" in name else 0)
+    return strategies[name] + (WARP_SIZES.index(warp_size) if "warp_centric" in name else 0)
 
 
 def warp_size(value: object) -> None:
@@ -199,9 +199,9 @@ def top(value: object, graph: Graph) -> int:
 
 def at_most_one(**arguments: object) -> None:
     """Checks that at most one of several mutually exclusive arguments is given."""
-    given = [name for name, value in arguments.items() if value is not None]
-    if len(given) > 1:
-        raise ValueError(f"{' and '.join(given)} exclude each other; pass one of them")
+    names = [name for name, value in arguments.items() if value is not None]
+    if len(names) > 1:
+        raise ValueError(f"{' and '.join(names)} exclude each other; pass one of them")
 
 
 def device(value: object, name: str = "device") -> torch.device:

@@ -34,14 +34,14 @@ def cutoffs(value: object, engine: str) -> Cutoffs | None:
     """One cutoff or several; None for no limit."""
     if value is None:
         return None
-    given = values(value)
-    asked = [given] if isinstance(given, float) else given
+    bounds = values(value)
+    several = [bounds] if isinstance(bounds, float) else bounds
     if engine == "tiny":
         raise ValueError("cutoff is not for engine='tiny'; use 'auto' or 'tensor'")
-    if given == math.inf:
+    if bounds == math.inf:
         return None
-    lengths = tuple(sorted(set(asked)))
-    column = None if isinstance(given, float) else tuple(map(lengths.index, asked))
+    lengths = tuple(sorted(set(several)))
+    column = None if isinstance(bounds, float) else tuple(map(lengths.index, several))
     return Cutoffs(lengths, column)
 
 

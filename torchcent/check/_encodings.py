@@ -24,9 +24,9 @@ def dtype(value: object, graph: Graph) -> torch.dtype | None:
     """That of distances, if one is asked for."""
     if value is None:
         return None
-    known = _FLOATS if graph.is_weighted else (*_WHOLE, *_FLOATS)
-    if not isinstance(value, torch.dtype) or value not in known:
-        names = ", ".join(map(str, known))
+    types = _FLOATS if graph.is_weighted else (*_WHOLE, *_FLOATS)
+    if not isinstance(value, torch.dtype) or value not in types:
+        names = ", ".join(map(str, types))
         of = " with weights" if graph.is_weighted else ""
         raise ValueError(f"dtype must be one of {names}{of}, or None, got {shortened(value)}")
     return value
@@ -40,8 +40,8 @@ def narrowest(
         default = torch.get_default_dtype()
         return default if default in _FLOATS else torch.float32
     most = min(float(max(largest - 1, 0)), limit)
-    given = (x for x in fills if isinstance(x, (int, float)) and not isinstance(x, bool))
-    numbers = [most, *(number(x, "fill") for x in given)]
+    values = (x for x in fills if isinstance(x, (int, float)) and not isinstance(x, bool))
+    numbers = [most, *(number(x, "fill") for x in values)]
     for kind in DISTANCE_DTYPES:
         limits = torch.iinfo(kind)
         if all(limits.min <= x <= limits.max for x in numbers):

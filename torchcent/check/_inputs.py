@@ -333,12 +333,12 @@ def weight_column(value: object, known: Sequence[Any]) -> Any:
     return None if value is None else _column(value, known, "weight")
 
 
-def _column(value: object, known: Sequence[Any], name: str) -> Any:
+def _column(value: object, names: Sequence[Any], name: str) -> Any:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise TypeError(f"{name} must name columns of the table, got {shortened(value)}")
-    if value not in known:
+    if value not in names:
         raise ValueError(
-            f"{name}={shortened(value)}: the table has no such column, only {shortened(known)}"
+            f"{name}={shortened(value)}: the table has no such column, only {shortened(names)}"
         )
     return value
 
@@ -361,8 +361,8 @@ def homogeneous(plain: bool, value: object, how: str) -> None:
 
 
 def layout(value: object) -> None:
-    known = (torch.sparse_csr, torch.sparse_csc, torch.sparse_coo)
-    if not isinstance(value, torch.layout) or value not in known:
+    layouts = (torch.sparse_csr, torch.sparse_csc, torch.sparse_coo)
+    if not isinstance(value, torch.layout) or value not in layouts:
         raise TypeError(
             "layout must be torch.sparse_csr, torch.sparse_csc or torch.sparse_coo, got "
             f"{shortened(value)}"

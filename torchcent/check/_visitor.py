@@ -17,8 +17,8 @@ _Visitor = TypeVar("_Visitor", bound="Visitor")
 
 def visitor(value: object, base: type[_Visitor]) -> _Visitor:
     if not isinstance(value, base):
-        given = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
-        raise TypeError(f"visitor must be an instance of a torchcent.Visitor, got {given}")
+        kind = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+        raise TypeError(f"visitor must be an instance of a torchcent.Visitor, got {kind}")
     choice(value.merge, "visitor.merge", ("cat", "sum"))
     return value
 
@@ -36,10 +36,10 @@ def prior_result(value: object, lane: Tensor) -> Tensor | bool:
     if value is None or isinstance(value, bool):
         return value is not False
     if not isinstance(value, Tensor) or value.dtype != torch.bool or value.shape != lane.shape:
-        given = f"{value.dtype} {list(value.shape)}" if isinstance(value, Tensor) else repr(value)
+        text = f"{value.dtype} {list(value.shape)}" if isinstance(value, Tensor) else repr(value)
         raise ValueError(
             f"visitor.prior must return None, a bool, or a bool tensor [{lane.numel()}] with an "
-            f"entry for each pair, got {given}"
+            f"entry for each pair, got {text}"
         )
     return value
 

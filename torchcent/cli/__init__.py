@@ -70,9 +70,9 @@ def _plain_warnings() -> Iterator[None]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line. Returns the exit status: 0, 2 for invalid input, 130 for Ctrl-C."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    args = _torchcent_command.begin(given)
-    return args if isinstance(args, int) else run(args, given)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    args = _torchcent_command.begin(words)
+    return args if isinstance(args, int) else run(args, words)
 
 
 def run(args: argparse.Namespace, arguments: list[str]) -> int:

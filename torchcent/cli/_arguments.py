@@ -69,14 +69,14 @@ def arguments(
 
 def named_vertices(args: argparse.Namespace, path: str, number: dict[str, int]) -> Tensor:
     """The numbers of the vertices whose names a file has."""
-    chosen: dict[int, None] = {}
+    vertices: dict[int, None] = {}
     for line, name in _names.read_names(path, number):
         if name not in number:
             raise ValueError(f"{path}:{line}: {name!r} is no vertex of {args.graph}")
-        if number[name] in chosen:
+        if number[name] in vertices:
             raise ValueError(f"{path}:{line}: {name!r} stands there twice")
-        chosen[number[name]] = None
-    return torch.tensor(list(chosen), dtype=torch.int64, device="cpu")
+        vertices[number[name]] = None
+    return torch.tensor(list(vertices), dtype=torch.int64, device="cpu")
 
 
 def _values(args: argparse.Namespace, path: str, number: dict[str, int], n: int) -> Tensor:

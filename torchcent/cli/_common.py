@@ -111,8 +111,8 @@ def load(args: argparse.Namespace) -> EdgeList:
     if args.similarity and args.weights is False:
         raise ValueError("--no-weights and --similarity exclude each other")
     if (args.weights or args.similarity) and edges.edge_weight is None:
-        asked = "--similarity" if args.similarity else "--weights"
-        raise ValueError(f"{asked}, but {args.graph} has no weights")
+        option = "--similarity" if args.similarity else "--weights"
+        raise ValueError(f"{option}, but {args.graph} has no weights")
     if args.similarity:
         return to_distances(edges, args.similarity)
     return replace(edges, edge_weight=None) if args.weights is False else edges

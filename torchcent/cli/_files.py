@@ -76,35 +76,35 @@ def _write(args: argparse.Namespace, make: Callable[[], EdgeList]) -> None:
     check_graph_path(path)
     edges = make()
     fields = ("labels", "kinds") if getattr(args, "write_tab", None) is not None else ()
-    told: list[str] = []
+    remarks: list[str] = []
     count = 0
 
     def write(place: str) -> None:
         nonlocal count
-        told[:], count = write_graph(place, edges, kept=fields)
+        remarks[:], count = write_graph(place, edges, kept=fields)
 
     if args.out == _output.STANDARD:
         _output.deliver(args, "edges", path, write)
     else:
         write(path)
-    for text in told:
+    for text in remarks:
         warnings.warn(f"{_output.place(args)}: {text}", stacklevel=2)
     sizes = f"{edges.num_nodes:,} vertices, {count:,} edges"
     first = holds(path, format_of(path)).first
     shifted = first == (1 if edges.labels is None else 0)
-    if first is not None and shifted and edges.num_nodes and not (fields or told):
+    if first is not None and shifted and edges.num_nodes and not (fields or remarks):
         sizes += f"; its vertices are counted from {first}, those of the input from {1 - first}"
     _common.remark(args, f"{_output.place(args)}: {sizes}")
 
 
 def _generated(args: argparse.Namespace) -> EdgeList:
     index = getattr(generate, args.model)(**{name: getattr(args, name) for name in args.options})
-    known: dict[str, Callable[[], int]] = {
+    makers: dict[str, Callable[[], int]] = {
         "rmat": lambda: 1 << args.scale,
         "grid": lambda: args.rows * args.cols,
         "road": lambda: int(index.max()) + 1 if index.numel() else 1,
     }
-    n = known[args.model]() if args.model in known else args.n
+    n = makers[args.model]() if args.model in makers else args.n
     return EdgeList(index[:, index[0] < index[1]], None, None, n, False)
 
 

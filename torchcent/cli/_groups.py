@@ -136,10 +136,10 @@ def _rows(division: torchcent.Communities) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _table(division: torchcent.Communities, chosen: int) -> list[list[str]]:
+def _table(division: torchcent.Communities, best: int) -> list[list[str]]:
     cells = [["level", "removed", "communities", "modularity"]]
     for level, row in enumerate(_rows(division)):
-        mark = "* " if level == chosen else ""
+        mark = "* " if level == best else ""
         numbers = (f"{row['removed']:,}", f"{row['communities']:,}", f"{row['modularity']:.6f}")
         cells.append([f"{mark}{level}", *numbers])
     return cells

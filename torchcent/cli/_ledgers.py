@@ -178,12 +178,12 @@ def _state(ledgers: list[Look], command: dict[str, Any] | None, path: str) -> st
         return "a process is at work on it"
     searches = [search for ledger in ledgers for search in ledger.searches]
     if searches and all(search.done == search.total for search in searches):
-        begun = "all searches that have begun are finished"
+        text = "all searches that have begun are finished"
     else:
-        begun = "unfinished" if searches else "nothing is finished yet"
+        text = "unfinished" if searches else "nothing is finished yet"
     if command is None:
-        return f"{begun}; the same call continues"
-    return f"{begun}; torchcent resume {shlex.quote(path)} continues"
+        return f"{text}; the same call continues"
+    return f"{text}; torchcent resume {shlex.quote(path)} continues"
 
 
 def _duration(seconds: float) -> str:

@@ -87,14 +87,14 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
             args.P = 10.0 * args.resource
         args.S = args.resource if args.S is None else args.S
         args.R = args.resource if args.R is None else args.R
-    given = {name: getattr(args, name) for name in ("P", "S", "R", "pct")}
-    if args.no_pruning and any(x is not None for x in (*given.values(), args.scheme, args.p)):
+    numbers = {name: getattr(args, name) for name in ("P", "S", "R", "pct")}
+    if args.no_pruning and any(x is not None for x in (*numbers.values(), args.scheme, args.p)):
         raise ValueError("--no-pruning excludes -scheme, -P, -p, -S, -R and -pct")
-    own = torchcent.Prune.from_mcl(**given)
+    own = torchcent.Prune.from_mcl(**numbers)
     parts = {"P": "threshold", "S": "select", "R": "recover", "pct": "mass"}
     prune = replace(
         base,
-        **{parts[k]: getattr(own, parts[k]) for k, value in given.items() if value is not None},
+        **{parts[k]: getattr(own, parts[k]) for k, value in numbers.items() if value is not None},
     )
     if args.p is not None:
         prune = replace(prune, threshold=args.p)

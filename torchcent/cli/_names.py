@@ -68,7 +68,7 @@ def _split(line: str) -> tuple[str, str]:
     return (match[1], match[2]) if match else ("", line)
 
 
-def _logical(path: str, known: Collection[str], with_number: bool) -> Iterator[tuple[int, str]]:
+def _logical(path: str, names: Collection[str], with_number: bool) -> Iterator[tuple[int, str]]:
     """Lines that are not blank, those of a quoted name with line ends together."""
     lines = text_lines(path, text_bytes(path, load_bytes(path)))
     at = 0
@@ -77,7 +77,7 @@ def _logical(path: str, known: Collection[str], with_number: bool) -> Iterator[t
         at += 1
         match = _NAME_AND_NUMBER.fullmatch(line) if with_number else None
         name = line if match is None else match[1]
-        if line.startswith('"') and line.count('"') % 2 and name not in known:
+        if line.startswith('"') and line.count('"') % 2 and name not in names:
             end = at
             while end < len(lines) and lines[end].count('"') % 2 == 0:
                 end += 1

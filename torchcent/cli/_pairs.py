@@ -75,8 +75,8 @@ def _extremes(
     if rows["diameter"] != "inf":
         rows["periphery"] = named(edges, periphery)
     for name, of in (("center", center), ("periphery", periphery)):
-        known = report["radius" if name == "center" else "diameter"] < math.inf
-        report[name] = edges.vertex_labels()[of.cpu().numpy()] if known else None
+        finite = report["radius" if name == "center" else "diameter"] < math.inf
+        report[name] = edges.vertex_labels()[of.cpu().numpy()] if finite else None
     if args.average:
         mean = torchcent.average_shortest_path_length(
             graph, disconnected=missing, run=runs["mean"] | exact

@@ -34,14 +34,14 @@ def build(
             up.
     """
     check.flag(directed, "directed")
-    given = check.edge_index(edge_index)
+    index = check.edge_index(edge_index)
     size = check.num_nodes(num_nodes)
     room = _memory.Building(
-        given.shape[1], not directed, edge_weight is not None, given.device,
+        index.shape[1], not directed, edge_weight is not None, index.device,
         check.byte_budget(memory),
     )  # fmt: skip
     room.allow(check_batch.size(batch, ptr, size) or 0)
-    ids = _csr.ids(given)
+    ids = _csr.ids(index)
     parts = check_batch.pointers(batch, ptr, size, ids.columns, room.allow)
     named = "num_nodes={}"
     if parts is not None:
@@ -142,14 +142,14 @@ def _weighted(graph: Graph, edge_weight: Tensor, ids: Tensor | None) -> Graph:
     `ids` are the columns, which are needed if the graph has repeated ones.
     """
     both, arcs, sums = not graph.directed, (graph.rowptr, graph.col), NONE
-    known = graph._columns[1]
-    if known is not None and _csr.has_slot_weights(graph.device):
-        weight, differ = _csr.slot_weights(known, edge_weight, *arcs, both)
+    column_ids = graph._columns[1]
+    if column_ids is not None and _csr.has_slot_weights(graph.device):
+        weight, differ = _csr.slot_weights(column_ids, edge_weight, *arcs, both)
         if differ or ids is not None:
-            slots = _csr.slot_sums(known, edge_weight, *arcs, both)
-            sums = Strengths(slots, _strengths.of_loops(known, edge_weight, graph.num_nodes))
+            slots = _csr.slot_sums(column_ids, edge_weight, *arcs, both)
+            sums = Strengths(slots, _strengths.of_loops(column_ids, edge_weight, graph.num_nodes))
         return graph._with(slot=None, weight=weight, _sums=_strengths.unless(sums, weight))
-    del known
+    del column_ids
     slot = graph.slot
     if ids is not None:
         sums = _strengths.of_columns(ids, slot, edge_weight, *arcs, both)

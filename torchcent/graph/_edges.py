@@ -56,8 +56,8 @@ def of_sparse(matrix: Any, weight: object = None, name: str = "matrix") -> Arcs:
         vertex = torch.arange(n, device=minor.device)
         major = _small.repeat_interleave(vertex, count, output_size=minor.numel())
         index = torch.stack([major, minor] if by_row else [minor, major])
-    taken = values if check_inputs.values_wanted(weight, name) else None
-    return Arcs(index, n, None, taken, matrix=True)
+    weights = values if check_inputs.values_wanted(weight, name) else None
+    return Arcs(index, n, None, weights, matrix=True)
 
 
 def _of_sparse_tensor(matrix: Any, weight: object, name: str) -> Arcs:
@@ -66,10 +66,10 @@ def _of_sparse_tensor(matrix: Any, weight: object, name: str) -> Arcs:
         raise check_inputs.other(matrix, name, "a torch sparse tensor or a SparseTensor")
     n = check_sparse.square(name, tuple(matrix.sparse_sizes()))
     row, col, values = matrix.coo()
-    taken = None
+    weights = None
     if check_inputs.values_wanted(weight, name):
-        taken = torch.ones(row.numel(), device=row.device) if values is None else values
-    return Arcs(torch.stack([row, col]), n, None, taken, matrix=True)
+        weights = torch.ones(row.numel(), device=row.device) if values is None else values
+    return Arcs(torch.stack([row, col]), n, None, weights, matrix=True)
 
 
 def of_table(
@@ -138,13 +138,13 @@ def _matrix_labels(table: Any, name: str) -> list[Any] | None:
 
 def _of_matrix(table: Any, labels: list[Any], weight: object, name: str) -> Arcs:
     """One arc i -> j per entry that is neither 0 nor missing."""
-    wanted = check_inputs.values_wanted(weight, f"{name}, an adjacency matrix,")
+    weighted = check_inputs.values_wanted(weight, f"{name}, an adjacency matrix,")
     values = check_inputs.entries(table.to_numpy(), name)
     place = {label: at for at, label in enumerate(table.columns)}
     values = values[:, [place[label] for label in labels]]
     index = np.stack(np.nonzero(values))
-    taken = torch.from_numpy(values[index[0], index[1]]) if wanted else None
-    return Arcs(_tensor(index), len(labels), None, taken)
+    weights = torch.from_numpy(values[index[0], index[1]]) if weighted else None
+    return Arcs(_tensor(index), len(labels), None, weights)
 
 
 def _columns(
@@ -153,13 +153,13 @@ def _columns(
     """Sources and targets with the names of their columns, and weights if they are asked for."""
     if not is_table(type(table)):
         raise check_inputs.other(table, name, "a pandas, polars or pyarrow table")
-    known = list(table.column_names if hasattr(table, "column_names") else table.columns)
-    taken = check_inputs.weight_column(weight, known)
-    source, target = check_inputs.columns(columns, known, name, taken)
-    check_inputs.once((source, target, taken), known, name)
+    names = list(table.column_names if hasattr(table, "column_names") else table.columns)
+    column = check_inputs.weight_column(weight, names)
+    source, target = check_inputs.columns(columns, names, name, column)
+    check_inputs.once((source, target, column), names, name)
     length = None
-    if taken is not None:
-        length = check_inputs.numbers(_column(table, taken), f"column {taken!r} of {name}")
+    if column is not None:
+        length = check_inputs.numbers(_column(table, column), f"column {column!r} of {name}")
     return (_column(table, source), source), (_column(table, target), target), length
 
 

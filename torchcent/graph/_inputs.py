@@ -47,8 +47,8 @@ def _data(data: Any, weight: Any, name: str) -> Arcs:
 
 def _edge_list(edges: Any, weight: Any, name: str) -> Arcs:
     """An EdgeList, as torchcent.read returns it."""
-    wanted = check_inputs.values_wanted(weight, f"{name}, an EdgeList,")
-    length = edges.edge_weight if wanted else None
+    weighted = check_inputs.values_wanted(weight, f"{name}, an EdgeList,")
+    length = edges.edge_weight if weighted else None
     return Arcs(edges.edge_index, edges.num_nodes, edges.directed, length)
 
 
@@ -79,8 +79,8 @@ def arcs(value: GraphLike, edge_weight: WeightLike, name: str = "edge_index") ->
     if isinstance(value, Tensor):
         read = _data if _foreign.is_edge_index(value) else _edges.of_sparse
     else:
-        known = () if isinstance(value, type) else FAMILIES
-        family_of_value = next((family for family in known if family.matches(type(value))), None)
+        families = () if isinstance(value, type) else FAMILIES
+        family_of_value = next((family for family in families if family.matches(type(value))), None)
         if family_of_value is None:
             raise check_inputs.unknown(value, name)
         read = family_of_value.read

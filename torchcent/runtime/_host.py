@@ -88,40 +88,40 @@ def _device_of(graph: Any) -> torch.device | None:
     return device if isinstance(device, torch.device) else None
 
 
-def _to_host(value: Any, known: dict[int, Any]) -> Any:
-    """The value with its tensors on the host. `known` leads from copies to what was given."""
+def _to_host(value: Any, originals: dict[int, Any]) -> Any:
+    """The value with its tensors on the host. `originals` leads from copies to what was given."""
     if isinstance(value, Tensor):
         return value.cpu()
     if isinstance(value, tuple | list) and any(isinstance(x, Tensor) for x in value):
-        return type(value)(_to_host(x, known) for x in value)
+        return type(value)(_to_host(x, originals) for x in value)
     if _device_of(value) is None or not hasattr(value, "to"):
         return value
     if not hasattr(value, "rowptr"):  # no Graph: `to` of these may change the object itself
         return copy.copy(value).to("cpu")
     there = value._on_host
-    known[id(there)] = value
+    originals[id(there)] = value
     return there
 
 
-def _back(result: Any, device: torch.device, known: dict[int, Any]) -> Any:
+def _back(result: Any, device: torch.device, originals: dict[int, Any]) -> Any:
     """The result on the device of the graph."""
-    if id(result) in known:
-        return known[id(result)]
+    if id(result) in originals:
+        return originals[id(result)]
     if isinstance(result, Tensor):
         return result.to(device)
     if isinstance(result, tuple):
-        parts = [_back(part, device, known) for part in result]
+        parts = [_back(part, device, originals) for part in result]
         return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
     if isinstance(result, list):
-        return [_back(part, device, known) for part in result]
+        return [_back(part, device, originals) for part in result]
     if isinstance(result, Iterator):
-        return (_back(part, device, known) for part in result)
+        return (_back(part, device, originals) for part in result)
     if dataclasses.is_dataclass(result) and not isinstance(result, type):
         moved = copy.copy(result)
         for field in dataclasses.fields(result):
             part = getattr(result, field.name)
             if isinstance(part, Tensor | tuple) or hasattr(part, "rowptr"):
-                object.__setattr__(moved, field.name, _back(part, device, known))
+                object.__setattr__(moved, field.name, _back(part, device, originals))
         return moved
     if hasattr(result, "rowptr"):  # a Graph
         return result.to(device)

@@ -163,14 +163,14 @@ class Building:
 
     def allow(self, num_nodes: int, graphs: int = 0) -> None:
         """Raises MemoryError if more than the allowed memory is needed."""
-        needed = self.needed(num_nodes, graphs)
-        if self.memory is None and needed < _SMALL.get(self.device.type, 0):
+        nbytes = self.needed(num_nodes, graphs)
+        if self.memory is None and nbytes < _SMALL.get(self.device.type, 0):
             return
         limit = budget(self.memory, self.device)
-        if needed > limit:
+        if nbytes > limit:
             of_batch = f", {graphs} graphs" if graphs else ""
             what = f"building a Graph ({num_nodes} vertices{of_batch}, {self.columns} columns)"
-            raise refuse(what, needed, limit, self.memory)
+            raise refuse(what, nbytes, limit, self.memory)
 
 
 def _free(device: torch.device) -> int:
@@ -187,8 +187,8 @@ def _free(device: torch.device) -> int:
         free = int(rest.split(None, 1)[0]) * 1024
     # A container may have a lower limit than the machine (control groups, version 2).
     limit = _text("/sys/fs/cgroup/memory.max").strip()
-    if limit.isdigit() and (used := _text("/sys/fs/cgroup/memory.current").strip()):
-        free = min(free, max(int(limit) - int(used), 0))
+    if limit.isdigit() and (usage := _text("/sys/fs/cgroup/memory.current").strip()):
+        free = min(free, max(int(limit) - int(usage), 0))
     allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
     if allowed != resource.RLIM_INFINITY and (sizes := _text("/proc/self/statm")):
         free = min(free, max(allowed - int(sizes.split()[0]) * os.sysconf("SC_PAGE_SIZE"), 0))
