@@ -27,8 +27,8 @@ def vertex_pairs(
                 f"{name} must be a vertex or a tensor of vertices, got {type(value).__name__}"
             )
         if isinstance(value, int) and not 0 <= value < size:
-            said = shortened(value)
-            raise ValueError(f"{name} is vertex {said}, but ids must be in [0, {size})")
+            text = shortened(value)
+            raise ValueError(f"{name} is vertex {text}, but ids must be in [0, {size})")
         ids = value if isinstance(value, Tensor) else torch.tensor(value, device="cpu")
         dense(ids, name)
         if ids.dtype == torch.bool or ids.is_floating_point() or ids.is_complex():

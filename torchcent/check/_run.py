@@ -210,8 +210,8 @@ class Run:
         return hash((self._named, self.engine, self.reduce, self.memory, self.checkpoint))
 
     def __repr__(self) -> str:
-        shown = (f"{name}={self._written(name)}" for name in _DEFAULTS if name in self._named)
-        return f"Run({', '.join(shown)})"
+        parts = (f"{name}={self._written(name)}" for name in _DEFAULTS if name in self._named)
+        return f"Run({', '.join(parts)})"
 
     def _written(self, name: str) -> str:
         value = self.__dict__[name]
@@ -234,8 +234,8 @@ class Run:
 
     @property
     def _named(self) -> frozenset[str]:
-        named: frozenset[str] = self.__dict__["_named"]
-        return named
+        names: frozenset[str] = self.__dict__["_named"]
+        return names
 
 
 def _engine(value: object) -> Engine:

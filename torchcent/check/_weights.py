@@ -90,7 +90,7 @@ def normal(least: float, what: str) -> None:
 
 
 def _finite(
-    value: object, index: Tensor, said: str, least: float = -math.inf,
+    value: object, index: Tensor, start: str, least: float = -math.inf,
     edge_name: Callable[[int], str] | None = None,
 ) -> Tensor:  # fmt: skip
     """A copy in float64, of finite weights that are at least `least`."""
@@ -100,7 +100,7 @@ def _finite(
         column = int((~(torch.isfinite(weight) & (weight >= least))).int().argmax())
         name = "" if edge_name is None else f", of {edge_name(column)},"
         raise ValueError(
-            f"edge_weight[{column}]{name} is {float(weight[column]):g}; {said} and must be finite "
+            f"edge_weight[{column}]{name} is {float(weight[column]):g}; {start} and must be finite "
             "and >= 0 (0 is no arc)"
         )
     return weight
@@ -167,19 +167,19 @@ def distances(
         wrong |= inexact
     column = int(wrong.int().argmax())
     length = value[column].item()
-    shown = f"{length:g}" if isinstance(length, float) else str(length)
+    text = f"{length:g}" if isinstance(length, float) else str(length)
     name = "" if edge_name is None else f", of {edge_name(column)},"
-    said = f"edge_weight[{column}]{name} is {shown}"
+    start = f"edge_weight[{column}]{name} is {text}"
     if length == 0:
         raise ValueError(
-            f"{said}; weights are distances and must be > 0: contract vertices at the same place, "
+            f"{start}; weights are distances and must be > 0: contract vertices at the same place, "
             "or give such edges a small distance instead, such as "
             "edge_weight.clamp(min=1e-6)"
             + ("; if weights are strengths, 0 is no arc: leave these out" if for_all else "")
         )
     if length > _EXACT and isinstance(length, int):
-        raise ValueError(f"{said}; integers beyond 2^53 are not exact: divide, or pass float64")
-    raise ValueError(f"{said}; weights are distances and must be finite and > 0")
+        raise ValueError(f"{start}; integers beyond 2^53 are not exact: divide, or pass float64")
+    raise ValueError(f"{start}; weights are distances and must be finite and > 0")
 
 
 def networkx_weights(values: list[Any], edges: Iterable[tuple[Any, ...]], name: str) -> Tensor:
@@ -230,22 +230,22 @@ def engine(
     value: object, graph: Graph, for_hops: tuple[str, ...], for_weights: tuple[str, ...] = ENGINES
 ) -> str:
     """Checks for an engine that suits this graph, with or without weights."""
-    known = for_weights if graph.is_weighted else for_hops
+    engines = for_weights if graph.is_weighted else for_hops
     if not isinstance(value, str):
-        raise ValueError(f"engine must be one of {', '.join(known)}; got {shortened(value)}")
-    if value in known:
+        raise ValueError(f"engine must be one of {', '.join(engines)}; got {shortened(value)}")
+    if value in engines:
         return value
     if graph.is_weighted and value in HOP_ENGINES:
         raise ValueError(
-            f"engine={value!r} counts hops, but there are weights; accepted: {', '.join(known)}, "
+            f"engine={value!r} counts hops, but there are weights; accepted: {', '.join(engines)}, "
             "or a graph without weights (Graph.unweighted())"
         )
     if value in ENGINES and value not in ("tiny", "hierarchy", "reference"):
         raise ValueError(
             f"engine={value!r} is for weighted graphs, and there are no weights; accepted: "
-            f"{', '.join(known)}, or pass edge_weight"
+            f"{', '.join(engines)}, or pass edge_weight"
         )
-    raise ValueError(f"engine must be one of {', '.join(known)}; got {shortened(value)}")
+    raise ValueError(f"engine must be one of {', '.join(engines)}; got {shortened(value)}")
 
 
 def ties(value: object, tolerance: object) -> tuple[str, float]:

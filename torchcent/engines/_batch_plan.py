@@ -128,8 +128,8 @@ def _reason(graph: Graph, size: _tiny.Numbers, small: _tiny.Numbers, plans: list
     text = f"{graph.num_graphs:,} graphs of {size.min():,} to {size.max():,} vertices"
     if not plans:
         return text + ", all in one call"
-    shown = "; ".join(
+    examples = "; ".join(
         f"one of {plan.num_nodes:,} by {plan.engine}, {plan.reason}" for plan in plans[:_SOME]
     )
     together = f"{small.size:,} small ones in one call, " if small.size else ""
-    return f"{text}: {together}{shown}" + ("; ..." if len(plans) > _SOME else "")
+    return f"{text}: {together}{examples}" + ("; ..." if len(plans) > _SOME else "")

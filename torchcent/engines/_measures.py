@@ -162,9 +162,9 @@ def measure(
 
     def decorate(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
         call = computes(*uses, searches=searches)(function)
-        known = dict(kernels or {}) | ({function.__name__: kernel} if kernel else {})
-        KERNELS.update({name: replace(each, name=name) for name, each in known.items()})
-        family = next((each.family for each in known.values()), "")
+        all_kernels = dict(kernels or {}) | ({function.__name__: kernel} if kernel else {})
+        KERNELS.update({name: replace(each, name=name) for name, each in all_kernels.items()})
+        family = next((each.family for each in all_kernels.values()), "")
         MEASURES[function.__name__] = Measure(call, of, uses, family, **declared)
         return call
 

@@ -148,8 +148,8 @@ class Problem:
         place = self.core.slot if edges else self.core.vertex
         assert place is not None  # see with_slots
         if self.limits is not None:  # nothing is known
-            known = self.known.new_zeros(self.known.numel(), self.limits.numel())
-            return known.index_copy_(0, place, searched.T)
+            columns = self.known.new_zeros(self.known.numel(), self.limits.numel())
+            return columns.index_copy_(0, place, searched.T)
         if self.core.twins is None:
             return self.known.index_add_(0, place, searched)
         per_place = torch.zeros_like(self.known).index_add_(0, place, searched)

@@ -62,12 +62,12 @@ class Request(NamedTuple):
     def _key(self) -> dict[str, object]:
         """What the sums depend on, by the names of the arguments."""
         starts = KERNELS[self.measure].weighted_by or "sources"
-        named = {starts: self.sources, "targets": self.targets}
+        ends = {starts: self.sources, "targets": self.targets}
         fields = ("measure", "engine", "strategy", "endpoints")
         reduce = "auto" if self.reduce is None else sorted(self.reduce)
         cutoff = list(self.cutoffs or (None,))
         own = {name: getattr(self, name) for name in fields}
-        return own | named | {"cutoff": cutoff if len(cutoff) > 1 else cutoff[0], "reduce": reduce}
+        return own | ends | {"cutoff": cutoff if len(cutoff) > 1 else cutoff[0], "reduce": reduce}
 
     def may(self, reduction: str) -> bool:
         """Returns whether a reduction is allowed.

@@ -61,9 +61,9 @@ def allocated(*sizes: int) -> int:
     """Bytes that tensors of these sizes occupy on CUDA."""
     total = 0
     for size in sizes:
-        taken = -(-size // _PIECE) * _PIECE
+        nbytes = -(-size // _PIECE) * _PIECE
         block = -(-size // _BLOCK) * _BLOCK
-        total += block if size >= _FROM and block - taken <= _LEFT else taken
+        total += block if size >= _FROM and block - nbytes <= _LEFT else nbytes
     return total
 
 

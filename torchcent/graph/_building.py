@@ -43,11 +43,11 @@ def build(
     room.allow(check_batch.size(batch, ptr, size) or 0)
     ids = _csr.ids(index)
     parts = check_batch.pointers(batch, ptr, size, ids.columns, room.allow)
-    named = "num_nodes={}"
+    source_of_size = "num_nodes={}"
     if parts is not None:
         size = parts[1].numel()
-        named = "batch, of {} vertices," if ptr is None else "ptr, of {} vertices,"
-    size = check.holds_ids(size, ids.low, ids.high, named)
+        source_of_size = "batch, of {} vertices," if ptr is None else "ptr, of {} vertices,"
+    size = check.holds_ids(size, ids.low, ids.high, source_of_size)
     room.allow(size)
     columns = ids.columns
     del ids

@@ -84,8 +84,8 @@ def of_table(
         return _of_matrix(table, labels, weight, name)
     source, target, length = _columns(table, weight, name, columns)
     ends = [
-        check_inputs.ids(end, f"column {shown!r} of {name}", _NUMBERED)
-        for end, shown in (source, target)
+        check_inputs.ids(end, f"column {label!r} of {name}", _NUMBERED)
+        for end, label in (source, target)
     ]
     _tell_of_shared((source, target))
     return Arcs(_tensor(np.stack(ends)), None, True, length)
@@ -100,7 +100,7 @@ def of_labelled_table(
         return _of_matrix(table, labels, weight, name), labels
     ends = *_, length = _columns(table, weight, name, columns)
     source, target = (
-        check_inputs.complete(end, f"column {shown!r} of {name}") for end, shown in ends[:2]
+        check_inputs.complete(end, f"column {title!r} of {name}") for end, title in ends[:2]
     )
     _tell_of_shared(ends[:2])
     both: list[Any] = (

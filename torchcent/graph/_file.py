@@ -181,8 +181,8 @@ def _stored(refuse: Callable[[str], ValueError], content: Any) -> Stored:
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise refuse("its format is not named")
     if content.get("version") not in _VERSIONS:
-        known = ", ".join(map(str, _VERSIONS))
-        raise refuse(f"version {content.get('version')!r:.20}; known: {known}")
+        versions = ", ".join(map(str, _VERSIONS))
+        raise refuse(f"version {content.get('version')!r:.20}; known: {versions}")
     parts: dict[str, Tensor | None] = {}
     for name, dtype in _DTYPES.items():
         part = content.get(name)

@@ -45,11 +45,11 @@ def of_networkx(graph: networkx.Graph, weight: object, name: str = "graph") -> A
         raise TypeError(f"weight must be the name of an attribute or None, got {shortened(weight)}")
     if not _networkx.is_graph(graph):
         raise check_inputs.other(graph, name, "a networkx graph")
-    read = networkx_graph(graph, weight, name)
-    arrays = _networkx.arrays(read)
+    view = networkx_graph(graph, weight, name)
+    arrays = _networkx.arrays(view)
     length = None
     if weight is not None:
-        lengths = _networkx.lengths(read, arrays, weight)
+        lengths = _networkx.lengths(view, arrays, weight)
         length = check_weights.networkx_weights(lengths, graph.edges(), weight)
     return Arcs(arrays.edge_index(), len(arrays.nodes), arrays.directed, length)
 
@@ -61,14 +61,14 @@ def networkx_graph(graph: Any, weight: str | None, name: str = "graph") -> Any:
         ValueError: its two directions differ, or its class has a structure of its own.
     """
     reason = _views.structure(graph)
-    read = graph if reason else _views.readable(graph)
-    if reason := reason or _views.irregular(read, weight):
+    view = graph if reason else _views.readable(graph)
+    if reason := reason or _views.irregular(view, weight):
         kind = f"networkx.{'Multi' * graph.is_multigraph()}{'Di' * graph.is_directed()}Graph"
         raise ValueError(
             f"{name} is a view, or not of a class of networkx, and {reason}; pass a copy of it, "
             f"{kind}({name}), or of a view the graph that it shows"
         )
-    return read
+    return view
 
 
 def of_data(data: Any, directed: bool, weight: object, name: str = "data") -> Arcs:

@@ -75,16 +75,16 @@ def arcs(value: GraphLike, edge_weight: WeightLike, name: str = "edge_index") ->
     """
     own = edge_weight if isinstance(edge_weight, (str, bool)) else None
     own = None if own is False else own
-    read: Callable[[Any, Any, str], Arcs]
+    reader: Callable[[Any, Any, str], Arcs]
     if isinstance(value, Tensor):
-        read = _data if _foreign.is_edge_index(value) else _edges.of_sparse
+        reader = _data if _foreign.is_edge_index(value) else _edges.of_sparse
     else:
         families = () if isinstance(value, type) else FAMILIES
         family_of_value = next((family for family in families if family.matches(type(value))), None)
         if family_of_value is None:
             raise check_inputs.unknown(value, name)
-        read = family_of_value.read
-    edges = read(value, own, name)
+        reader = family_of_value.read
+    edges = reader(value, own, name)
     if edge_weight is None or isinstance(edge_weight, (str, bool)):
         return edges
     return edges._replace(edge_weight=check_inputs.numbers(edge_weight, "edge_weight"))

@@ -28,10 +28,10 @@ def of_igraph(graph: Any, weight: object = None, name: str = "graph") -> Arcs:
     require(graph, IGRAPH, name, "an igraph.Graph")
     pairs = graph.get_edgelist()
     index = np.fromiter(chain.from_iterable(pairs), np.int64, 2 * len(pairs)).reshape(-1, 2).T
-    chosen = check_inputs.attribute(weight, graph.es.attributes, "igraph graph")
+    key = check_inputs.attribute(weight, graph.es.attributes, "igraph graph")
     length = None
-    if chosen is not None:
-        length = check_inputs.numbers(graph.es[chosen], f"the edge attribute {chosen!r}")
+    if key is not None:
+        length = check_inputs.numbers(graph.es[key], f"the edge attribute {key!r}")
     return Arcs(_tensor(index), graph.vcount(), bool(graph.is_directed()), length)
 
 
@@ -56,7 +56,7 @@ def of_graph_tool(graph: Any, weight: object = None, name: str = "graph") -> Arc
     Vertex i is the i-th of ``graph.vertices()``: the one of index i, unless the graph is filtered.
     """
     require(graph, GRAPH_TOOL, name, "a graph_tool.Graph")
-    chosen = check_inputs.attribute(weight, lambda: list(graph.edge_properties), "graph-tool graph")
+    key = check_inputs.attribute(weight, lambda: list(graph.edge_properties), "graph-tool graph")
     ends = np.asarray(graph.get_edges()).astype(np.int64)[:, :2]
     vertices = np.asarray(graph.get_vertices()).astype(np.int64)
     if len(vertices) and vertices[-1] != len(vertices) - 1:
@@ -64,9 +64,9 @@ def of_graph_tool(graph: Any, weight: object = None, name: str = "graph") -> Arc
     if not graph.is_directed():
         ends = np.sort(ends, axis=1)  # parallel edges may be listed in both directions
     length = None
-    if chosen is not None:
-        rows = np.asarray(graph.get_edges([graph.edge_properties[chosen]]))
-        length = check_inputs.numbers(rows[:, 2], f"the edge property {chosen!r}")
+    if key is not None:
+        rows = np.asarray(graph.get_edges([graph.edge_properties[key]]))
+        length = check_inputs.numbers(rows[:, 2], f"the edge property {key!r}")
     return Arcs(_tensor(ends.T), len(vertices), bool(graph.is_directed()), length)
 
 
@@ -76,12 +76,12 @@ def of_dgl(graph: Any, weight: object = None, name: str = "graph") -> Arcs:
     plain = graph.is_homogeneous and not getattr(graph, "is_block", False)
     check_inputs.homogeneous(plain, graph, "dgl.to_homogeneous(graph)")
     source, target = graph.edges(form="uv", order="eid")
-    chosen = check_inputs.attribute(weight, lambda: list(graph.edata), "DGL graph")
+    key = check_inputs.attribute(weight, lambda: list(graph.edata), "DGL graph")
     ptr = None
     if graph.batch_size > 1:
         sizes = torch.as_tensor(graph.batch_num_nodes(), device=source.device)
         ptr = torch.nn.functional.pad(sizes.long().cumsum(0), (1, 0))
-    length = None if chosen is None else graph.edata[chosen]
+    length = None if key is None else graph.edata[key]
     index = torch.stack([source, target])
     return Arcs(index, graph.num_nodes(), True, length, ptr=ptr)
 

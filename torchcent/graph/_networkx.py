@@ -90,10 +90,10 @@ def _rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     n = len(nodes)
     degree = np.fromiter(map(len, adjacency.values()), np.int64, n)
-    named: Any = chain.from_iterable(adjacency.values())
+    heads: Any = chain.from_iterable(adjacency.values())
     if nodes != list(range(n)):
-        named = map(number.__getitem__, named)
-    return degree, np.fromiter(named, np.int64, int(degree.sum()))
+        heads = map(number.__getitem__, heads)
+    return degree, np.fromiter(heads, np.int64, int(degree.sum()))
 
 
 def lengths(graph: networkx.Graph, parts: Arrays, weight: Hashable) -> list[Any]:

@@ -126,10 +126,10 @@ def coalesced(index: Tensor, values: Tensor | None, num_nodes: int) -> tuple[Ten
     for key in (col * max(num_nodes, 1) + row, row * max(num_nodes, 1) + col):
         if bool((key[1:] > key[:-1]).all()):  # sorted by columns, or by rows
             return None
-    known, number = torch.unique(key, return_inverse=True)
-    if known.numel() == key.numel():
+    keys, number = torch.unique(key, return_inverse=True)
+    if keys.numel() == key.numel():
         return None
-    first = torch.full_like(known, key.numel())
+    first = torch.full_like(keys, key.numel())
     entry = torch.arange(key.numel(), device=key.device)
     first.scatter_reduce_(0, number, entry, "amin")
     first, order = first.sort()
@@ -140,6 +140,6 @@ def coalesced(index: Tensor, values: Tensor | None, num_nodes: int) -> tuple[Ten
     if values is None:
         return places, number
     if values.is_floating_point():
-        return places, _grouped(number, values.double(), known.numel()), number
-    sums = torch.zeros(known.numel(), dtype=torch.int64, device=values.device)
+        return places, _grouped(number, values.double(), keys.numel()), number
+    sums = torch.zeros(keys.numel(), dtype=torch.int64, device=values.device)
     return places, sums.index_add_(0, number, values.long()), number

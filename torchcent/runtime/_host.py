@@ -59,14 +59,14 @@ def run(
     device = _device_of(arguments[0] if arguments else options["edge_index"])
     assert device is not None
     _warn_once()
-    known: dict[int, Any] = {}
-    copied = [_to_host(x, known) for x in arguments]
-    named = {name: _to_host(x, known) for name, x in options.items()}
-    result: Any = function(*copied, **named)
+    originals: dict[int, Any] = {}
+    copied = [_to_host(x, originals) for x in arguments]
+    keywords = {name: _to_host(x, originals) for name, x in options.items()}
+    result: Any = function(*copied, **keywords)
     out = options.get("out")
     if isinstance(out, Tensor):
         return out.copy_(result)  # type: ignore[return-value]
-    return _back(result, device, known)  # type: ignore[no-any-return]
+    return _back(result, device, originals)  # type: ignore[no-any-return]
 
 
 @functools.cache

@@ -182,8 +182,8 @@ def _free(device: torch.device) -> int:
         )
         return int(torch.cuda.mem_get_info(device)[0] + unused)
     free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    _, named, rest = _text("/proc/meminfo").partition("MemAvailable:")
-    if named:
+    _, label, rest = _text("/proc/meminfo").partition("MemAvailable:")
+    if label:
         free = int(rest.split(None, 1)[0]) * 1024
     # A container may have a lower limit than the machine (control groups, version 2).
     limit = _text("/sys/fs/cgroup/memory.max").strip()
