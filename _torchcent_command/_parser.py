@@ -177,8 +177,8 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
         inner = used_parser(whole, args)
         options = [text for text in unknown if text.startswith("-") and text != "-"]
         name = options[0].partition("=")[0] if options else ""
-        known = inner._option_string_actions
-        hint = meant(name, known) if name not in known else f"; it comes after {args.command}"
+        names = inner._option_string_actions
+        hint = meant(name, names) if name not in names else f"; it comes after {args.command}"
         inner.error(f"unrecognized arguments: {' '.join(options or unknown)}{hint}")
     return args
 

@@ -94,10 +94,10 @@ def place(args: argparse.Namespace) -> torch.device:
     """The device of the graph, as given by `--device`."""
     count = torch.cuda.device_count()
     several = ["cuda", "all"] if count else []
-    known = ["cpu", *several, *(f"cuda:{at}" for at in range(count))]
-    if args.device not in known:
+    names = ["cpu", *several, *(f"cuda:{at}" for at in range(count))]
+    if args.device not in names:
         lacks = "" if count else "; this PyTorch finds no CUDA device"
-        raise ValueError(f"--device {args.device}; accepted: {', '.join(known)}{lacks}")
+        raise ValueError(f"--device {args.device}; accepted: {', '.join(names)}{lacks}")
     if args.device == "all":
         return torch.device("cuda", 0)
     if args.device == "cuda" and ranks() > 1:
@@ -124,9 +124,9 @@ def weighted(args: argparse.Namespace) -> bool:
 
 
 def _reading(args: argparse.Namespace) -> dict[str, Any]:
-    named = {name: getattr(args, name) for name in _READING}
-    named["columns"] = args.source_column, args.target_column
-    return named | {"run": Run(memory=args.memory)}
+    options = {name: getattr(args, name) for name in _READING}
+    options["columns"] = args.source_column, args.target_column
+    return options | {"run": Run(memory=args.memory)}
 
 
 def read_graph(args: argparse.Namespace) -> EdgeList:

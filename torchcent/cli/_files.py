@@ -54,8 +54,8 @@ def _convert(args: argparse.Namespace) -> None:
 def _with_names(args: argparse.Namespace, edges: EdgeList) -> EdgeList:
     """The edges with the labels of --use-tab, which also go to the file of --write-tab."""
     if args.use_tab is not None:
-        known = read_tab(args.use_tab)
-        names = [known.get(v, str(v)) for v in edges.vertex_labels().tolist()]
+        labels = read_tab(args.use_tab)
+        names = [labels.get(v, str(v)) for v in edges.vertex_labels().tolist()]
         edges = replace(edges, labels=names)
     if args.write_tab is not None:
         path = _output.target(args, "txt")

@@ -54,8 +54,8 @@ def prepare(args: argparse.Namespace) -> None:
     if args.write_graph is not None:
         check_target(args.write_graph)
     as_mcl = args.abc or matrix or args.icl is not None
-    named = args.odir is not None or args.beside or args.ap is not None
-    if args.out is None and args.sweep is None and not args.json and (as_mcl or named):
+    to_file = args.odir is not None or args.beside or args.ap is not None
+    if args.out is None and args.sweep is None and not args.json and (as_mcl or to_file):
         args.out = output_name(args)
     if args.ignored:
         _common.remark(args, f"ignored: {', '.join(dict.fromkeys(args.ignored))}")
@@ -127,9 +127,9 @@ def load(args: argparse.Namespace) -> EdgeList:
     if args.pi is not None:
         edges = _inflated(edges, args.pi)
     if args.use_tab is not None:
-        known = read_tab(args.use_tab)
+        labels = read_tab(args.use_tab)
         ids = edges.vertex_labels().tolist()
-        edges = replace(edges, labels=[known.get(v, str(v)) for v in ids])
+        edges = replace(edges, labels=[labels.get(v, str(v)) for v in ids])
     if args.out is not None and (args.native or split_suffix(args.out)[0] == ".mci"):
         integer_labels(edges.labels)
     return edges

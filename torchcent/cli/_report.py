@@ -32,8 +32,8 @@ def score_table(
     cells = [["rank", *columns, "share"]]
     for rank, at in enumerate(order, 1):
         part = f"{values[at] / total:.2%}" if total > 0 and np.isfinite(total) else "-"
-        shown = [_cell(column[at]) for key, column in columns.items() if key != name]
-        cells.append([str(rank), *shown, scores[rank - 1], part])
+        texts = [_cell(column[at]) for key, column in columns.items() if key != name]
+        cells.append([str(rank), *texts, scores[rank - 1], part])
     numeric = [
         True,
         *(np.asarray(c).dtype.kind in "iuf" for c in columns.values()),

@@ -120,7 +120,7 @@ def _deliver(
 ) -> None:  # fmt: skip
     """Writes the file and the figure, and then prints."""
     measure, columns = scored.measure, scored.columns
-    shown = {"share": measure.share, "lowest": measure.lowest}
+    style = {"share": measure.share, "lowest": measure.lowest}
     plot = getattr(args, "plot", None)
 
     def write(path: str) -> None:
@@ -144,10 +144,10 @@ def _deliver(
         listed = {members.get(name, name): column for name, column in columns.items()}
         if members:
             listed["members"] = scored.groups
-        top = score_rows(listed, args.top, **shown)
+        top = score_rows(listed, args.top, **style)
         _output.show_json(run | about | {"out": args.out, "plot": plot, "top": top})
     elif args.top and args.out != _output.STANDARD:
-        print(score_table(columns, args.top, **shown))
+        print(score_table(columns, args.top, **style))
 
 
 def _plot(args: argparse.Namespace, scored: _Scored) -> None:

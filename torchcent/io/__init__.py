@@ -212,8 +212,8 @@ def _read(limits: Budget, kind: str, options: _Options, data: bytes | None = Non
     text_labels = check_values.flag_or_none(options.text_labels, "text_labels")
     header = check_values.flag_or_none(options.header, "header")
     marks = check_files.marks(options.comments, "comments", MARKS)
-    chosen = (*check_files.ends(options.columns), options.weight_column)
-    choice = Choice._make(map(check_files.column, chosen, (*ENDS, "weight_column")))
+    columns = (*check_files.ends(options.columns), options.weight_column)
+    choice = Choice._make(map(check_files.column, columns, (*ENDS, "weight_column")))
     place = options.coordinates
     if place is not None:
         place = check_files.path(place, "coordinates")

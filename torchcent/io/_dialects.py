@@ -155,27 +155,27 @@ def _dictionaries(path: str, text: Text, lines: list[str], choice: Choice) -> Re
         ends = row[:at].rstrip(BLANKS).removesuffix(separator)
         if len(split_line(ends, separator)) != 2:
             return None
-        shown = row[at:]
-        attributes = (_attributes if len(shown) < 100 else _attributes.__wrapped__)(shown)
+        start = row[at:]
+        attributes = (_attributes if len(start) < 100 else _attributes.__wrapped__)(start)
         if attributes is None:
-            raise ValueError(f"{path}:{number}: {shown[:60]!r} is not a dictionary of attributes")
+            raise ValueError(f"{path}:{number}: {start[:60]!r} is not a dictionary of attributes")
         pairs.append((number, ends, attributes))
     if not pairs:
         return None
-    keys = list(dict.fromkeys(key for _, _, known in pairs[:1000] for key in known))
+    keys = list(dict.fromkeys(key for _, _, data in pairs[:1000] for key in data))
     place = check_columns.weight(keys)
     key = None if place is None else keys[place]
     remarks = []
     if isinstance(choice.weight, str):
         key = choice.weight
-        for number, _, known in pairs:
-            if not is_number(known.get(key, "")):
+        for number, _, data in pairs:
+            if not is_number(data.get(key, "")):
                 raise ValueError(
                     f"{path}:{number}: the edge has no number {shortened(key)}; weight_column= "
                     "names an attribute of every edge"
                 )
     elif key is not None:
-        numeric = sum(is_number(known.get(key, "")) for _, _, known in pairs)
+        numeric = sum(is_number(data.get(key, "")) for _, _, data in pairs)
         if numeric < len(pairs):
             remarks.append(
                 f"{numeric} of {len(pairs)} edges have a number as their {key!r}; weights are left "
@@ -191,8 +191,8 @@ def _dictionaries(path: str, text: Text, lines: list[str], choice: Choice) -> Re
             )
     between = separator or " "
     rows = {
-        number: ends if key is None else f"{ends}{between}{known[key]}"
-        for number, ends, known in pairs
+        number: ends if key is None else f"{ends}{between}{data[key]}"
+        for number, ends, data in pairs
     }
     body = [rows.get(number, "") for number, _ in enumerate(lines, text.number)]
     columns = Choice(choice.source, choice.target, None if key is None else 3)
@@ -212,7 +212,7 @@ def _attributes(text: str) -> dict[str, str] | None:
         at = token.end()
     if len(tokens) < 2 or tokens[0][3] != "{":
         return None
-    known: dict[str, str] = {}
+    data: dict[str, str] = {}
     depth, start = 1, 1
     for place, token in enumerate(tokens[1:], 1):
         depth += {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, ")": -1}.get(token[3], 0)
@@ -224,9 +224,9 @@ def _attributes(text: str) -> dict[str, str] | None:
                 key = next((x for x in item[0].group(1, 2, 4) if x is not None), None)
                 if key is None or len(item) < 3 or item[1][3] != ":":
                     return None
-                known[key] = _value([x[3] or x[4] for x in item[2:]])
+                data[key] = _value([x[3] or x[4] for x in item[2:]])
             start = place + 1
-    return known if depth == 0 else None
+    return data if depth == 0 else None
 
 
 def _value(words: list[str | None]) -> str:

@@ -41,8 +41,8 @@ def of_rows(columns: Columns, layout: Layout, header: bool | None) -> tuple[str,
     remarks: tuple[str, ...] = () if columns.remark is None else (columns.remark,)
     remarks += of_rounded(columns.rounded)
     count = len(columns.ends[0])
-    named = layout.heads is not None and check_columns.ends(layout.heads) is not None
-    if columns.names is None and not named and _is_square(columns, layout):
+    has_names = layout.heads is not None and check_columns.ends(layout.heads) is not None
+    if columns.names is None and not has_names and _is_square(columns, layout):
         remarks += (of_square(layout.width, "numpy.loadtxt(...)"),)
     if columns.names is None and layout.heads is not None:
         shared = check_columns.shared_ids(layout.heads, *columns.ends)
@@ -57,9 +57,9 @@ def of_rows(columns: Columns, layout: Layout, header: bool | None) -> tuple[str,
         assert columns.names is not None
         first = [columns.names[end[0]] for end in columns.ends]
         if layout.weight is None and not all(map(is_number, first)):
-            shown = " and ".join(repr(x[:40]) for x in first)
+            examples = " and ".join(repr(x[:40]) for x in first)
             remarks += (
-                f"the labels of the first row, {shown}, occur in no other row; if they are the "
+                f"the labels of the first row, {examples}, occur in no other row; if they are the "
                 "names of the columns, header=True (--header) or skip=1 (--skip 1) leaves them "
                 "out; if not, header=False (--no-header) says so",
             )
@@ -120,11 +120,11 @@ def of_no_rows(text: Text) -> tuple[str, ...]:
 def _left_out(lines: list[bytes], why: str) -> tuple[str, ...]:
     if not lines:
         return ()
-    shown = lines[0][:60].decode(errors="replace").strip()
+    start = lines[0][:60].decode(errors="replace").strip()
     count = "1 line that begins" if len(lines) == 1 else f"{len(lines)} lines that begin"
     left = "is" if len(lines) == 1 else "are"
     return (
-        f"{count} with {lines[0][:1].decode()!r}, such as {shown!r}, {left} left out as comments, "
+        f"{count} with {lines[0][:1].decode()!r}, such as {start!r}, {left} left out as comments, "
         f"{why if len(lines) > 1 else why.replace('they', 'it').replace('rows', 'a row')}; "
         f"{_WORDS} reads them",
     )

@@ -130,10 +130,10 @@ class EdgeList:
 
     def __repr__(self) -> str:
         first = [] if self.labels is None else self.labels[:1].tolist()
-        named = f"{first[0]!r}.." if first else "none"
+        example = f"{first[0]!r}.." if first else "none"
         return (
             f"EdgeList(num_nodes={self.num_nodes}, num_edges={self.num_edges}, "
-            f"directed={self.directed}, weighted={self.edge_weight is not None}, labels={named}"
+            f"directed={self.directed}, weighted={self.edge_weight is not None}, labels={example}"
             f"{'' if self.positions is None else ', positions'})"
         )
 
@@ -169,13 +169,13 @@ def number_vertices(
     All others are numbered in increasing order, in memory bounded by the number of edges.
     """
     more = np.empty(0, np.int64) if also is None else also
-    known = [x for x in (*ends, more) if x.size]
+    arrays = [x for x in (*ends, more) if x.size]
     n = declared if num_nodes is None else num_nodes
     if n is not None:
         limits.vertices(n)
-    if not known:
+    if not arrays:
         return _joined(ends), None, n or 0
-    low, high = min(int(x.min()) for x in known), max(int(x.max()) for x in known)
+    low, high = min(int(x.min()) for x in arrays), max(int(x.max()) for x in arrays)
     if n is not None:
         if low >= 0 and high < n and not (one_based and low >= 1):
             return _joined(ends), None, n

@@ -192,11 +192,11 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
         assert format is not None
         if format in FORMATS.values():
             return format
-        known = FORMATS.get("." + format.lower().lstrip("."))
-        if known is None:
+        kind = FORMATS.get("." + format.lower().lstrip("."))
+        if kind is None:
             accepted = ", ".join(sorted(set(FORMATS.values())))
             raise ValueError(f"format={shortened(format)} is unknown; accepted: {accepted}")
-        return known
+        return kind
     suffix, _ = split_suffix(path)
     if suffix in FORMATS:
         return FORMATS[suffix]

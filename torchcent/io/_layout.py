@@ -63,19 +63,19 @@ class Declared:
 
 def declared(path: str, lines: list[bytes]) -> Declared:
     """Parses the comments: ``# Nodes: n`` (SNAP, torchcent), KONECT's ``% asym`` and counts."""
-    said = Declared()
+    header = Declared()
     if not lines:
-        return said
+        return header
     comments = [line.strip()[1:].strip() for line in text_lines(path, b"\n".join(lines))]
     konect = False
     for comment in comments:
         words = comment.split()
         if match := re.search(r"\bnodes:\s*(\d+)", comment, re.I):
-            said.num_nodes = counted(path, match[1])
+            header.num_nodes = counted(path, match[1])
         elif match := re.match(r"(un)?directed\b.*\bgraph\b", comment, re.I):
-            said.directed = match[1] is None
+            header.directed = match[1] is None
         elif comment.startswith("vertex "):
-            said.vertices.append(comment[7:])
+            header.vertices.append(comment[7:])
         elif len(words) >= 2 and words[0] in ("sym", "asym", "bip"):
             konect = True
             if words[0] == "bip":
@@ -83,10 +83,10 @@ def declared(path: str, lines: list[bytes]) -> Declared:
                     f"{path}: a bipartite KONECT file, whose two columns number different "
                     "vertices; give the right-hand vertices ids of their own first"
                 )
-            said.directed = words[0] == "asym"
+            header.directed = words[0] == "asym"
         elif konect and len(words) >= 2 and all(word.isdecimal() for word in words):
-            said.num_nodes, said.one_based, konect = counted(path, words[1]), True, False
-    return said
+            header.num_nodes, header.one_based, konect = counted(path, words[1]), True, False
+    return header
 
 
 def counted(path: str, digits: str) -> int:
@@ -200,7 +200,7 @@ def roles(
         for argument, column, place in triples
     )
     assert source is not None and target is not None
-    chosen = choice.source is not None or choice.target is not None
+    has_ends = choice.source is not None or choice.target is not None
     remarks = []
     if choice.weight is not None:
         pass
@@ -216,7 +216,7 @@ def roles(
     elif len(names) > 2 and 2 not in (source, target):
         if numeric[2]:
             weight = 2
-        elif not chosen:
+        elif not has_ends:
             raise ValueError(
                 f"{where}: weight {names[2]!r} is not a number; if the third column has no "
                 "weights, say which ones have the ends of the edges: columns= "
@@ -233,7 +233,7 @@ def roles(
             f"column {names[2]!r} holds numbers, but is not taken; "
             f"weight_column={names[2]!r} (--weight-column) takes it for weights"
         )
-    if header and ends is None and not chosen and others:
+    if header and ends is None and not has_ends and others:
         remarks.append(
             f"columns {names[source]!r} and {names[target]!r} are taken for the ends of the edges; "
             "columns= (--source-column, --target-column) chooses others"
@@ -285,8 +285,8 @@ def find_layout(path: str, text: Text, choice: Choice, header: bool | None = Non
     numeric = [any(_is_weight(x, separator) for x in both) for both in sample]
     has_header = header or names is not fields
     source, target, weight, remarks = roles(where, names, choice, numeric, has_header)
-    shown = [row[k] for k in (source, target) if k < len(row)]
-    has_names = not all(map(PLAIN_INTEGER.fullmatch, shown))
+    examples = [row[k] for k in (source, target) if k < len(row)]
+    has_names = not all(map(PLAIN_INTEGER.fullmatch, examples))
     kind = next((k for k, x in enumerate(names) if x.lower() == "type"), len(row))
     directed = has_header and [x.lower() for x in row[kind:][:1]] == ["directed"]
     return Layout(
@@ -317,8 +317,8 @@ def _names_above(text: Text, fields: list[str], separator: str) -> list[str] | N
     if not text.above:
         return None
     last = text.above[-1][1:].decode(errors="replace").strip(BLANKS)
-    for known in dict.fromkeys((separator, "\t", ",", "")):
-        names = split_line(last, known)
+    for mark in dict.fromkeys((separator, "\t", ",", "")):
+        names = split_line(last, mark)
         if len(names) == len(fields) and check_columns.ends(names) is not None:
             return names
     return None
@@ -339,12 +339,12 @@ def _chosen(where: str, argument: str, column: int | str, fields: Sequence[str])
         if column > len(fields):
             raise ValueError(f"{where}: {argument}={column}, but the row has {len(fields)} columns")
         return column - 1
-    for known in (list(fields), [x.lower() for x in fields]):
-        if known.count(column) == 1:
-            return known.index(column)
-    shown = ", ".join(map(repr, fields))
+    for names in (list(fields), [x.lower() for x in fields]):
+        if names.count(column) == 1:
+            return names.index(column)
+    text = ", ".join(map(repr, fields))
     raise ValueError(
-        f"{where}: {argument}={shortened(column)} is no column of the header: {shown[:200]}"
+        f"{where}: {argument}={shortened(column)} is no column of the header: {text[:200]}"
     )
 
 

@@ -39,9 +39,9 @@ def read_mtx(data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
         )
     header = re.fullmatch(_HEADER, head, re.I)
     if header is None:
-        shown = text_lines(path, head)[0][:90]
+        line = text_lines(path, head)[0][:90]
         raise ValueError(
-            f"{path}:1: {shown!r}; accepted: '%%MatrixMarket matrix', coordinate or array, "
+            f"{path}:1: {line!r}; accepted: '%%MatrixMarket matrix', coordinate or array, "
             "pattern, integer or real, general, symmetric or skew-symmetric"
         )
     layout, kind, symmetry = (x.decode().lower() for x in header.groups())
@@ -188,9 +188,9 @@ def read_metis(data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
         data, comments = re.subn(rb"(?m)^%[^\n]*\n?", b"", data)
     first, _, body = data.lstrip().partition(b"\n")
     head = text_lines(path, first)[0].split()
-    shown = " ".join(head)[:60]
+    line = " ".join(head)[:60]
     if not 2 <= len(head) <= 4 or not all(map(_SIZE.fullmatch, head)):
-        raise ValueError(f"{path}:1: {shown!r} is not a METIS header 'n m [fmt [ncon]]'")
+        raise ValueError(f"{path}:1: {line!r} is not a METIS header 'n m [fmt [ncon]]'")
     n, m = int(head[0]), int(head[1])
     form = head[2].zfill(3) if len(head) > 2 else "000"
     if not re.fullmatch("[01]{3}", form):
@@ -288,8 +288,8 @@ def read_gr(data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
     head, body, at = _head(data, re.compile(rb"(?:c(?:[ \t][^\n]*)?|[ \t]*)(?:\n|\Z)"))
     problem = re.fullmatch(rb"p[ \t]+(?:sp|aux)?[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]*", head)
     if not problem:
-        shown = text_lines(path, head[:60])[0]
-        raise ValueError(f"{path}:{at - 1}: {shown!r} where 'p sp n m' is expected")
+        line = text_lines(path, head[:60])[0]
+        raise ValueError(f"{path}:{at - 1}: {line!r} where 'p sp n m' is expected")
     n, m = limits.vertices(int(problem[1])), int(problem[2])
     if b"\nc" in body or body.startswith(b"c"):
         body = re.sub(rb"(?m)^c[^\n]*", b"", body)

@@ -214,11 +214,11 @@ def cluster_lines(
     if quotes:
         yield _QUOTED_NAMES + "\n"
     for row in rows:
-        shown = [
+        fields = [
             quoted(name) if quotes and (name[:1] == '"' or _breaks(row, at)) else name
             for at, name in enumerate(row)
         ]
-        yield "\t".join(shown) + "\n"
+        yield "\t".join(fields) + "\n"
 
 
 def _members(clusters: Any, n: int | None = None) -> list[list[int]]:

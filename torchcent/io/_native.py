@@ -53,9 +53,9 @@ def read_matrix(data: bytes, limits: Budget, graph: bool = False) -> Matrix:
             "clustering: torchcent convert or torchcent.io.read_clusters read it"
         )
     if graph:
-        known = next((x for x in ("mcldoms", "mclcols", "mclrows") if x in sections), None)
-        if known is not None:
-            sections["mcldoms"] = sections[known]
+        section = next((x for x in ("mcldoms", "mclcols", "mclrows") if x in sections), None)
+        if section is not None:
+            sections["mcldoms"] = sections[section]
     rows = _domain(path, sections, "mclrows", limits.vertices(int(shape[1])))
     columns = _domain(path, sections, "mclcols", limits.vertices(int(shape[2])))
     body = _body(sections["mclmatrix"])
@@ -93,10 +93,10 @@ def _domain(path: str, sections: dict[str, str], name: str, n: int) -> np.ndarra
     section = sections.get(name, sections.get("mcldoms"))
     if section is None:
         return np.arange(n)
-    known = _integers(path, _body(section).replace("$", " ").split())
-    if len(known) != n:
-        raise ValueError(f"{path}: {len(known)} indices for {n} {name.removeprefix('mcl')}")
-    domain = np.unique(known)
+    ids = _integers(path, _body(section).replace("$", " ").split())
+    if len(ids) != n:
+        raise ValueError(f"{path}: {len(ids)} indices for {n} {name.removeprefix('mcl')}")
+    domain = np.unique(ids)
     if len(domain) != n:
         raise ValueError(f"{path}: an index stands in the domain more than once")
     return domain
@@ -191,8 +191,8 @@ def write_mci(file: IO[bytes], edges: EdgeList, path: str) -> None:
     labels = edges.labels
     if labels is not None and labels.dtype != object and (labels < 0).any():
         raise ValueError(f"{path}: id {labels.min()} cannot stand in this format; accepted: >= 0")
-    named = labels is None or labels.dtype == object
-    ids = np.arange(edges.num_nodes) if named else labels
+    has_names = labels is None or labels.dtype == object
+    ids = np.arange(edges.num_nodes) if has_names else labels
     place = torch.from_numpy(np.argsort(np.argsort(ids)))
     ids = np.sort(ids)
     row, col, value = arcs(replace(edges, edge_index=place[edges.edge_index]), largest=True)

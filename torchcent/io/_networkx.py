@@ -112,10 +112,10 @@ def _names(
     if attribute is not None:
         names = _attribute(nodes, attribute)
         if names is None:
-            known = sorted({str(name) for node in nodes for name in node})
+            attributes = sorted({str(name) for node in nodes for name in node})
             raise ValueError(
                 f"{path}: labels={attribute!r} is no attribute of the nodes; accepted: id"
-                + "".join(f", {name}" for name in known)[:200]
+                + "".join(f", {name}" for name in attributes)[:200]
             )
         if reason := _unfit(names):
             raise ValueError(f"{path}: labels={attribute!r}: {reason}; labels='id' takes the ids")

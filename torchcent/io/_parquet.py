@@ -96,9 +96,9 @@ def read_parquet(
             raise ValueError(f"{path}: 'isolated' in its metadata holds other things than names")
     for remark in remarks:
         warnings.warn(f"{path}: {remark}", stacklevel=4)
-    said = Declared(count, bool(own.get("directed")), vertices=list(map(str, isolated)))
+    header = Declared(count, bool(own.get("directed")), vertices=list(map(str, isolated)))
     options = Asked(directed=directed, num_nodes=num_nodes)
-    return edge_list(limits, Columns((source, target), names, weight), said, options)
+    return edge_list(limits, Columns((source, target), names, weight), header, options)
 
 
 def _refuse_matrix(path: str, file: Any) -> None:

@@ -104,9 +104,9 @@ def _read_co(path: str, data: bytes, crs: str | None) -> Table:
             fields = line.split()
             fits = len(fields) == 4 and fields[0] == "v" and all(map(is_number, fields[1:]))
             if fields and not fits:
-                shown = line.strip()[:60]
+                start = line.strip()[:60]
                 raise ValueError(
-                    f"{path}:{number}: {shown!r} where 'v id x y' is expected"
+                    f"{path}:{number}: {start!r} where 'v id x y' is expected"
                 ) from None
         raise ValueError(f"{path}: not a text of lines 'v id x y'") from None
     table = values.reshape(-1, 3)
@@ -177,13 +177,13 @@ def _columns(where: str, heads: list[str]) -> tuple[tuple[int, int, int], bool]:
         if x in names and y in names:
             at = names.index(x), names.index(y)
             rest = [k for k in range(len(names)) if k not in at]
-            known = [k for word in _IDS for k in rest if names[k] == word]
+            ids = [k for word in _IDS for k in rest if names[k] == word]
             if not rest:
                 break
-            return ((known or rest)[0], *at), y in ("lat", "latitude")
-    shown = ", ".join(map(repr, heads))
+            return ((ids or rest)[0], *at), y in ("lat", "latitude")
+    text = ", ".join(map(repr, heads))
     raise ValueError(
-        f"{where}: the columns are {shown[:200]}; accepted: an id, and x and y, lon and lat, or "
+        f"{where}: the columns are {text[:200]}; accepted: an id, and x and y, lon and lat, or "
         "longitude and latitude"
     )
 
@@ -266,8 +266,8 @@ def of_attributes(nodes: list[dict[Any, Any]], crs: Any) -> tuple[np.ndarray | N
             places[at] = [_number(_named(node, key, _named(own, key, None))) for key in (x, y)]
         places[np.isnan(places).any(1)] = np.nan
         if not np.isnan(places).all():
-            known = WGS84 if y in ("lat", "latitude") else None
-            return places, known if crs is None else str(crs)
+            system = WGS84 if y in ("lat", "latitude") else None
+            return places, system if crs is None else str(crs)
     return None, None
 
 

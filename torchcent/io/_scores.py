@@ -183,7 +183,7 @@ def _write_table(
     comma = separator == ","
     heads = _escaped(arrays) if escape else list(arrays)
     file.write((separator.join(quoted(heads) if comma else heads) + "\n").encode())
-    shown = []
+    columns = []
     for values in arrays.values():
         if values.dtype == object:
             if escape:
@@ -194,8 +194,8 @@ def _write_table(
             )
         elif values.dtype == np.float32:  # as many digits as float32 needs
             values = _objects(map(str, values))
-        shown.append(values)
-    write_rows(file, shown, separator)
+        columns.append(values)
+    write_rows(file, columns, separator)
 
 
 _UNBROKEN = str.maketrans("\t\r\n", "   ")
@@ -252,9 +252,9 @@ def write_geojson(
 
 def _features(columns: Mapping[str, np.ndarray], geometry: np.ndarray) -> Iterator[str]:
     kind = "Point" if geometry.ndim == 2 else "LineString"
-    known = _known(geometry).tolist()
+    has_place = _known(geometry).tolist()
     values = [_plain(column) for column in columns.values()]
-    rows = zip(known, geometry.tolist(), *values, strict=True)
+    rows = zip(has_place, geometry.tolist(), *values, strict=True)
     for is_known, place, *row in rows:
         shape = {"type": kind, "coordinates": place} if is_known else None
         properties = dict(zip(columns, row, strict=True))
@@ -265,8 +265,8 @@ def _features(columns: Mapping[str, np.ndarray], geometry: np.ndarray) -> Iterat
 
 def _known(geometry: np.ndarray) -> np.ndarray:
     """Which points or lines have finite positions."""
-    known: np.ndarray = np.isfinite(geometry).all(tuple(range(1, geometry.ndim)))
-    return known
+    finite: np.ndarray = np.isfinite(geometry).all(tuple(range(1, geometry.ndim)))
+    return finite
 
 
 def _plain(column: np.ndarray) -> list[Any]:
@@ -276,7 +276,7 @@ def _plain(column: np.ndarray) -> list[Any]:
     if column.dtype.kind != "f":
         return values
     finite = np.isfinite(column).tolist()
-    return [x if known else None for x, known in zip(values, finite, strict=True)]
+    return [x if is_finite else None for x, is_finite in zip(values, finite, strict=True)]
 
 
 def _in_degrees(geometry: np.ndarray, crs: str) -> np.ndarray:
@@ -296,10 +296,10 @@ def write_gpkg(
     geopandas = need("geopandas", "geo", "writing .gpkg")
     import shapely
 
-    known = _known(geometry)
+    has_place = _known(geometry)
     shapes = np.full(len(geometry), None, object)
     make = shapely.points if geometry.ndim == 2 else shapely.linestrings
-    shapes[known] = make(geometry[known])
+    shapes[has_place] = make(geometry[has_place])
     try:
         frame = geopandas.GeoDataFrame(dict(columns), geometry=shapes, crs=crs)
     except Exception as error:  # of pyproj: not a coordinate system

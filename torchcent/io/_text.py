@@ -75,19 +75,19 @@ def read_edges(path: str, limits: Budget, asked: Asked, data: bytes | None = Non
                 reading = _streamed(path, limits, asked, names)
     if reading is None:
         reading = _whole(path, load_bytes(path, limits) if data is None else data, limits, asked)
-    columns, said, text, layout, remarks = reading
+    columns, header, text, layout, remarks = reading
     if layout is None:
         remarks += _doubts.of_no_rows(text)
     else:
         remarks += layout.remarks + _doubts.of_rows(columns, layout, asked.header)
         remarks += _doubts.of_comments(columns, layout, text)
-        if not (asked.skip or layout.header or said.num_nodes is not None):
+        if not (asked.skip or layout.header or header.num_nodes is not None):
             remarks += _doubts.of_counts(columns)
-        if layout.said_directed and asked.directed is None and said.directed is None:
+        if layout.said_directed and asked.directed is None and header.directed is None:
             remarks += _doubts.OF_DIRECTION
     for remark in remarks:
         warnings.warn(f"{path}: {remark}", stacklevel=4)
-    return edge_list(limits, columns, said, asked)
+    return edge_list(limits, columns, header, asked)
 
 
 def _streamed(path: str, limits: Budget, options: Asked, names: bool) -> _Reading:
@@ -117,10 +117,10 @@ def _streamed(path: str, limits: Budget, options: Asked, names: bool) -> _Readin
     if not set(layout.doubtful).isdisjoint(columns.names or ()):
         raise IrregularText
     try:
-        said = declared(path, text.comments)
+        header = declared(path, text.comments)
     except ValueError:
         raise IrregularText from None
-    return _Reading(columns.typed(options.text_labels) if names else columns, said, text, layout)
+    return _Reading(columns.typed(options.text_labels) if names else columns, header, text, layout)
 
 
 def _whole(path: str, data: bytes, limits: Budget, options: Asked) -> _Reading:
@@ -128,21 +128,21 @@ def _whole(path: str, data: bytes, limits: Budget, options: Asked) -> _Reading:
     limits.text("edges", data)
     data = _skipped(path, text_bytes(path, data), options.skip)
     text = without_comments(data, options.marks, options.skip + 1)
-    said = declared(path, text.comments)
+    header = declared(path, text.comments)
     if not text.body or text.body.isspace():
         none = np.empty(0, np.int64)
-        return _Reading(Columns((none, none), None, None), said, text, None)
+        return _Reading(Columns((none, none), None, None), header, text, None)
     _dialects.refuse_others(path, text, options.choice)
     try:
         columns, layout = _table(limits, text, options)
-        return _Reading(columns, said, replace(text, body=b""), layout)
+        return _Reading(columns, header, replace(text, body=b""), layout)
     except ValueError:
         for other in _dialects.others(text, options.choice, options.header, options.marks, limits):
             way = replace(options, choice=other.choice, header=other.header)
             with contextlib.suppress(ValueError):
                 columns, layout = _table(limits, other.text, way)
                 without = replace(other.text, body=b"")
-                return _Reading(columns, said, without, layout, other.remarks)
+                return _Reading(columns, header, without, layout, other.remarks)
         raise
 
 

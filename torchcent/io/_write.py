@@ -188,11 +188,11 @@ def _write_text(file: IO[bytes], edges: EdgeList, path: str) -> None:
     labels = edges.labels
     names = labels is not None and labels.dtype == object
     _check_labels(path, labels, separator)
-    shown = quoted(labels) if names and separator == "," else labels
+    texts = quoted(labels) if names and separator == "," else labels
     if names and separator == "\t":  # quotes elsewhere are part of a name
-        shown = np.array([in_quotes(x) if x[0] == '"' else x for x in map(str, labels)], object)
+        texts = np.array([in_quotes(x) if x[0] == '"' else x for x in map(str, labels)], object)
     heads = ["source", "target"]
-    columns = list(index if shown is None else shown[index])
+    columns = list(index if texts is None else texts[index])
     if edges.edge_weight is not None:
         heads.append("weight")
         columns.append(edges.edge_weight.double().numpy())

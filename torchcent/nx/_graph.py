@@ -47,23 +47,23 @@ class BackendGraph:
         self, graph: nx.Graph, weights: Iterable[Hashable] = (), keep: bool = False
     ) -> None:
         """`weights` are edge attributes to store; `keep` stores a copy with all attributes."""
-        read = as_networkx_reads(graph, *weights)
-        self.arrays = _networkx.arrays(read)
+        view = as_networkx_reads(graph, *weights)
+        self.arrays = _networkx.arrays(view)
         self.graph = dict(graph.graph)
         self.__networkx_cache__: dict[str, Any] = {}
-        self._keys = _networkx.keys(read, self.arrays) if graph.is_multigraph() else None
-        self._before = _networkx.predecessors(read, self.arrays) if graph.is_directed() else None
+        self._keys = _networkx.keys(view, self.arrays) if graph.is_multigraph() else None
+        self._before = _networkx.predecessors(view, self.arrays) if graph.is_directed() else None
         self._type = type(graph).__name__
         self._weights = {
-            name: edge_lengths(_networkx.lengths(read, self.arrays, name), name, zeros=True)
+            name: edge_lengths(_networkx.lengths(view, self.arrays, name), name, zeros=True)
             for name in weights
         }
-        self._lacking = {name for name in weights if _networkx.lacks(read, self.arrays, name)}
+        self._lacking = {name for name in weights if _networkx.lacks(view, self.arrays, name)}
         self._zeros: dict[Hashable, bool] = {}
         self._states = {v: dict(data) for v, data in graph.nodes(data=True)} if keep else None
         # of a view, whose directions may differ in attributes that nobody has asked for yet
-        self._unread = read if keep and isinstance(read, _views.Snapshot) else None
-        self._data = _networkx.attributes(read, self.arrays) if keep else None
+        self._unread = view if keep and isinstance(view, _views.Snapshot) else None
+        self._data = _networkx.attributes(view, self.arrays) if keep else None
         self._searched: dict[Any, Graph] = {}
         self._lengths: dict[Any, Tensor] = {}
 
@@ -253,13 +253,13 @@ def as_networkx_reads(graph: nx.Graph, *weights: Hashable) -> Any:
     if (reason := _views.foreign(graph)) is not None:
         raise NotImplementedError(f"{reason}; NetworkX runs it")
     try:
-        read = _views.readable(graph)
+        view = _views.readable(graph)
     except KeyError as error:
         raise NotImplementedError(f"the node {error.args[0]!r} has no adjacency") from None
     for name in (None, *weights):
-        if (reason := _views.irregular(graph if name is None else read, name)) is not None:
+        if (reason := _views.irregular(graph if name is None else view, name)) is not None:
             raise NotImplementedError(f"the graph is a view, and {reason}")
-    return read
+    return view
 
 
 def edge_lengths(attributes: list[Any], name: Hashable, zeros: bool) -> Tensor:

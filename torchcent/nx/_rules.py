@@ -54,9 +54,9 @@ def lengths(G: Any, weight: Hashable, strengths: bool) -> str | None:
     graph = G if isinstance(G, BackendGraph) else cache_entry(G, weight)
     try:
         if graph is None:
-            read = as_networkx_reads(G, *([] if weight is None else [weight]))
+            view = as_networkx_reads(G, *([] if weight is None else [weight]))
             if weight is not None:
-                values = _networkx.lengths(read, _networkx.arrays(read), weight)
+                values = _networkx.lengths(view, _networkx.arrays(view), weight)
                 edge_lengths(values, weight, strengths)
         elif weight is not None and not strengths and graph.has_zeros(weight):
             return f"the edges' attribute {weight!r} must be finite and > 0, and one is 0"
