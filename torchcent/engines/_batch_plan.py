@@ -28,9 +28,9 @@ def explained(graph: Graph, request: Request) -> Plan:
             blocks = _blocks.chosen(one, for_one)
             if blocks is not None:
                 return _of_blocks(one, blocks, for_one)
-        split = _pieces.of(one, for_one, for_one.num_sources)
-        if split is not None:
-            return _of_pieces(one, split, for_one)
+        pieces = _pieces.of(one, for_one, for_one.num_sources)
+        if pieces is not None:
+            return _of_pieces(one, pieces, for_one)
         elsewhere = _on_host.chosen(one, for_one)
         if elsewhere is None:
             return _plan.plan(one, for_one)[0]
@@ -97,23 +97,23 @@ def _of_blocks(graph: Graph, blocks: Blocks, request: Request) -> Plan:
     # For betweenness, the weights of stress need no search, and are zero for the same vertices.
     reduced = blocks.reduce(graph, request._replace(measure="betweenness"))
     assert reduced is not None
-    left = reduced[0]._replace(measure=request.measure)
-    assert left.sources is not None
-    sources = torch.nonzero(left.sources).flatten()
-    searched = blocks.searched(request.engine)
-    plan = explained(searched, left._replace(sources=sources))
+    rest = reduced[0]._replace(measure=request.measure)
+    assert rest.sources is not None
+    sources = torch.nonzero(rest.sources).flatten()
+    union = blocks.searched(request.engine)
+    plan = explained(union, rest._replace(sources=sources))
     extra = graph._nbytes + blocks.nbytes
     return replace(
         plan, num_nodes=graph.num_nodes, num_slots=graph.num_slots, sources=sources.numel(),
-        core_nodes=searched.num_nodes, core_slots=searched.num_slots, graphs="",
+        core_nodes=union.num_nodes, core_slots=union.num_slots, graphs="",
         memory=plan.memory + extra, memory_limit=plan.memory_limit + extra, blocks=blocks.in_words,
         weights=weights_in_words(graph),
     )  # fmt: skip
 
 
-def _of_pieces(graph: Graph, split: Pieces, request: Request) -> Plan:
+def _of_pieces(graph: Graph, pieces: Pieces, request: Request) -> Plan:
     """The plan of a graph whose components are searched as graphs of their own."""
-    plan = explained(split.graph, _pieces.of_batch(graph, split, request))
+    plan = explained(pieces.graph, _pieces.of_batch(graph, pieces, request))
     return replace(
         plan, reason=plan.reason.replace(" graphs of ", " components of ", 1),
         memory=plan.memory + graph._nbytes, memory_limit=plan.memory_limit + graph._nbytes,

@@ -152,31 +152,31 @@ class Blocks(Record):
         """
         a, b = weights(graph, request.sources), weights(graph, request.targets)
         memory, measure = request.memory, KERNELS[request.measure]
-        left = request._replace(
+        rest = request._replace(
             blocked=True,
             memory=None if memory is None else max(memory - graph._nbytes - self.nbytes, 0),
         )
         if measure.visitor == Visitor.STRESS:
-            triple = _block_paths.reduce(self, graph, a, b, left)
+            triple = _block_paths.reduce(self, graph, a, b, rest)
             if triple is None:
                 return None
             sources, targets, scores = triple
-            return left._replace(sources=sources, targets=targets), scores
+            return rest._replace(sources=sources, targets=targets), scores
         if self.reach is not None:
             sources, targets, scores = self.reach.reduce(
                 graph, a, b, measure.per_slot, request.endpoints
             )
-            return left._replace(sources=sources, targets=targets), scores
+            return rest._replace(sources=sources, targets=targets), scores
         of_a, of_b = self._sums(graph, a), self._sums(graph, b)
-        left = left._replace(
+        rest = rest._replace(
             sources=self._of_copies(of_a), targets=self._of_copies(of_b), endpoints=False
         )
         if measure.per_slot:
-            return left, self._known_of_slots(graph, of_a, of_b)
+            return rest, self._known_of_slots(graph, of_a, of_b)
         scores = self._known_of_vertices(of_a, of_b)
         if request.endpoints:
             scores += a * (of_b.total - b) + b * (of_a.total - a)
-        return left, scores
+        return rest, scores
 
     def add(self, known: Tensor, found: Tensor, per_slot: bool) -> Tensor:
         """Adds the scores of the union to those that are known."""
@@ -292,10 +292,10 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     ):
         return None
     blocks = of(graph)
-    left = blocks.work(sources)
+    work_left = blocks.work(sources)
     if measure.visitor == Visitor.STRESS:
-        left += blocks.work_of_paths * (1 if graph.is_symmetric and sources is None else 2)
-    return blocks if left <= _SHARE * work else None
+        work_left += blocks.work_of_paths * (1 if graph.is_symmetric and sources is None else 2)
+    return blocks if work_left <= _SHARE * work else None
 
 
 def _is_tried(graph: Graph, starts: int, deeper: int, leaves: int) -> bool:

@@ -187,9 +187,9 @@ def choose(
         hierarchical = _hierarchical(cores, measure, fold, request, num_sources, engine)
         if hierarchical is not None:
             return "hierarchy", "", hierarchical
-    contracted = _contracted(cores, measure, fold, request, num_sources, engine)
-    if contracted is not None:
-        return "chains", "", contracted
+    choice = _contracted(cores, measure, fold, request, num_sources, engine)
+    if choice is not None:
+        return "chains", "", choice
     # Few searches do not repay an order that is better for them.
     core = cores.core("degree" if few else ENGINES[engine].order, fold)
     if engine == "lanes" and graph.device.type == "cpu" and too_deep_for_lanes(core):
@@ -348,19 +348,19 @@ def merging(
     least //= 1 + request.blocked
     if request.reduce is None and (starts < least or request.engine != "auto"):
         return None
-    folded = Fold.of(graph, fold)
+    fold_of_graph = Fold.of(graph, fold)
     label = None
     if by_weights(graph, measure, request):
         ends = [weights(graph, x) for x in (request.sources, request.targets)]
-        hanging = [folded.hanging(graph, x) for x in ends]
+        hanging = [fold_of_graph.hanging(graph, x) for x in ends]
         label = Twins.label_of(hanging if measure.per_slot else [*ends, *hanging])
-    twins = Twins.of(graph, folded, label)
+    twins = Twins.of(graph, fold_of_graph, label)
     if request.reduce is not None:
         return twins if twins.merged else None
     vertices, slots = twins.work(graph)
-    leaves = folded.order.numel()
-    searched = max(int(torch.count_nonzero(graph.degree)) - leaves, 1)
-    work = searched if num_sources is None else min(searched, num_sources)
+    leaves = fold_of_graph.order.numel()
+    num_sources_left = max(int(torch.count_nonzero(graph.degree)) - leaves, 1)
+    work = num_sources_left if num_sources is None else min(num_sources_left, num_sources)
     pays = min(vertices, work) * slots <= _TWINS_SHARE * work * (graph.num_slots - 2 * leaves)
     return twins if pays else None
 
@@ -404,9 +404,9 @@ def _by_hops(
     depth = core.depth
     if depth > NEIGHBOURS_PER_LOG * math.log2(max(core.num_nodes, 2)):
         if request.engine == "auto" and num_sources is None:
-            contracted = _hierarchical(cores, measure, fold, request, num_sources, "bits")
-            if contracted is not None:
-                return "hierarchy", "", contracted
+            choice = _hierarchical(cores, measure, fold, request, num_sources, "bits")
+            if choice is not None:
+                return "hierarchy", "", choice
         reason = f"depth about {depth}: sources by neighbourhood, {WIDE} side by side"
         return "bits", reason, cores.core("bandwidth", fold, WIDE)
     return "bits", f"depth about {depth}: {WIDE} sources share each arc", cores.core("degree", fold)

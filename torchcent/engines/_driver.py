@@ -59,7 +59,7 @@ def run(problem: Problem, plan: Plan, progress: bool | None, scale: Scale | None
     size = core.num_slots if edges else core.num_nodes
     if hierarchy is not None:
         size = hierarchy.entries(edges)
-    searched = torch.zeros((*rows, size), dtype=torch.float64, device=core.rowptr.device)
+    sums = torch.zeros((*rows, size), dtype=torch.float64, device=core.rowptr.device)
     quick = _is_quick(problem, plan)
     name = problem.measure if KERNELS[problem.measure].public else "betweenness"
     total = plan.sources if plan.together else problem.sources.numel()
@@ -67,7 +67,7 @@ def run(problem: Problem, plan: Plan, progress: bool | None, scale: Scale | None
         with progress_bar(total, name, progress, quick) as bar:
             inputs, compute = _search(problem, plan, bar)
             search = Search(
-                _key(plan, problem, total), _sizes(plan, total), inputs, (searched,), ("sum",),
+                _key(plan, problem, total), _sizes(plan, total), inputs, (sums,), ("sum",),
                 compute, _first_rung(problem, plan),
             )  # fmt: skip
             inline = quick or plan.engine == "tensor"
@@ -76,10 +76,10 @@ def run(problem: Problem, plan: Plan, progress: bool | None, scale: Scale | None
         reverse = core.col if edges else None
         if edges and not hierarchy.is_directed:
             reverse = _ops.ops.reverse_slots(core.rowptr, core.col)
-        searched = hierarchy.scores(searched, reverse)
+        sums = hierarchy.scores(sums, reverse)
         if not edges and hierarchy.is_directed:
-            searched += _endpoints(problem, plan, hierarchy)
-    return problem.total(searched)
+            sums += _endpoints(problem, plan, hierarchy)
+    return problem.total(sums)
 
 
 def _sizes(plan: Plan, total: int) -> list[int]:
@@ -180,23 +180,23 @@ def _on_chains(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
     chains = Chains.of(problem.core)
     weight = torch.zeros_like(problem.target_weight)
     weight.index_copy_(0, problem.sources, problem.source_weight)
-    contracted = (
+    arcs = (
         chains.kept, chains.first, chains.inner, chains.ends, chains.along, chains.rowptr,
         chains.head, chains.arc,
     )  # fmt: skip
     slots = chains.slots if KERNELS[problem.measure].per_slot else None
 
     def call(arguments: Any, part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
-        contracted, slots, sources, *weights = arguments
+        arcs, slots, sources, *weights = arguments
         sources = sources if plan.together else sources[part].contiguous()
         return int(
             _ops.ops.chain_dependency(
-                contracted, slots, sources, *weights, scores, control, chains.by_hops,
+                arcs, slots, sources, *weights, scores, control, chains.by_hops,
                 plan.together, chains.ball, rung, plan.threads,
             )
         )  # fmt: skip
 
-    arguments = contracted, slots, problem.sources, weight, problem.target_weight
+    arguments = arcs, slots, problem.sources, weight, problem.target_weight
     return arguments, _in_calls(call, None if plan.together else "dijkstra", plan.device)
 
 

@@ -74,8 +74,8 @@ def _is_faster(graph: Graph, request: Request) -> bool:
         return False
     there = Graph._on_host.get(graph)
     core_there = None if there is None else _reduce.cores(there).get(("degree", fold, 0))
-    contracted = core_there is not None and Hierarchy.kept(core_there) is not None
-    return saves(core.num_nodes, core.num_slots, min(sources, core.searched), contracted)
+    has_hierarchy = core_there is not None and Hierarchy.kept(core_there) is not None
+    return saves(core.num_nodes, core.num_slots, min(sources, core.searched), has_hierarchy)
 
 
 def _copied(graph: Graph, request: Request) -> tuple[Graph, Request]:

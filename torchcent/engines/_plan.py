@@ -124,10 +124,10 @@ def plan(
     choice = _plan(graph, request, count)
     many = count is None or count >= _hierarchy.LEAST[True]
     if many and choice[0].engine == "dijkstra" and request.engine == "auto":
-        fixed = of_many_distances(graph, request)
-        if fixed is not graph:
-            contracted = _plan(fixed, request, count)
-            return contracted if contracted[0].engine == "hierarchy" else choice
+        in_units = of_many_distances(graph, request)
+        if in_units is not graph:
+            by_hierarchy = _plan(in_units, request, count)
+            return by_hierarchy if by_hierarchy[0].engine == "hierarchy" else choice
     return choice
 
 
@@ -156,8 +156,8 @@ def _plan(graph: Graph, request: Request, num_sources: int | None) -> tuple[Plan
         plan_under_limit = earlier.under(_room.limit(graph, request.memory, earlier.held))
         if plan_under_limit is not None:
             return plan_under_limit, earlier.core
-    entry, prepared = _made(graph, request, num_sources)
-    if prepared and keeps:
+    entry, at_hand = _made(graph, request, num_sources)
+    if at_hand and keeps:
         if len(plans) >= MOST_KEPT:
             plans.clear()
         plans[key] = entry

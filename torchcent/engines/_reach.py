@@ -59,9 +59,9 @@ class Reach(Record):
             rowptr, col, block, top, 2, torch.get_num_threads()
         )
         union = Graph(begin, head, None, True, None, ptr, _trusted=True)
-        searched = _small.repeat_interleave(ptr.diff() > 2, ptr.diff())
-        bridge = torch.nonzero(~searched.index_select(0, union.col.long())).flatten()
-        return Reach(union, vertex, top, searched, bridge, slot.index_select(0, bridge))
+        big = _small.repeat_interleave(ptr.diff() > 2, ptr.diff())
+        bridge = torch.nonzero(~big.index_select(0, union.col.long())).flatten()
+        return Reach(union, vertex, top, big, bridge, slot.index_select(0, bridge))
 
     @property
     def nbytes(self) -> int:

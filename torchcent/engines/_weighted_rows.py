@@ -57,11 +57,11 @@ def fill(
             rows = torch.where(torch.isfinite(rows), rows, -1)
         out.copy_(rows)
     elif engine == "hierarchy":
-        *contracted, unit = arcs
+        *core_arcs, unit = arcs
         if sources.is_cuda:
-            _ops.ops.hierarchy_level_distances(*contracted, sources, out, shared, launch.flight)
+            _ops.ops.hierarchy_level_distances(*core_arcs, sources, out, shared, launch.flight)
         else:
-            _ops.ops.hierarchy_distances(*contracted, sources, out, shared, launch.threads)
+            _ops.ops.hierarchy_distances(*core_arcs, sources, out, shared, launch.threads)
         if float(unit) != 1:
             out.mul_(unit)
     else:

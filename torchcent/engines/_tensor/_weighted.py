@@ -37,7 +37,7 @@ def distances(
     pair = torch.arange(lanes, device=col.device) * num_nodes + sources
     lengths[pair] = 0
     while pair.numel():  # the pairs whose distance has decreased
-        improved = []
+        heads = []
         for part in _parts(rowptr, pair, num_nodes):
             vertex = part % num_nodes
             tail, slot = out_arcs(rowptr, vertex)
@@ -48,8 +48,8 @@ def distances(
                 less &= onward <= farthest
             head, onward = head[less], onward[less]
             lengths.scatter_reduce_(0, head, onward, "amin")
-            improved.append(head)
-        pair = torch.unique(torch.cat(improved))
+            heads.append(head)
+        pair = torch.unique(torch.cat(heads))
     return lengths.view(lanes, num_nodes)
 
 
@@ -88,7 +88,7 @@ def _tight_arcs(
     tail = _small.repeat_interleave(vertex, rowptr.diff())
     head, length = col.long(), weight.double()
     most = TOGETHER if col.device.type == "cpu" else TOGETHER_ON_ACCELERATOR
-    picked = []
+    parts = []
     for rows in lengths.split(max(1, most // max(col.numel(), 1))):
         onward, there = rows[:, tail] + length, rows[:, head]
         if tolerance > 0:
@@ -96,8 +96,8 @@ def _tight_arcs(
         else:
             tight = onward == there
         tight &= torch.isfinite(there)
-        picked.append(tight)
-    lane, slot = torch.nonzero(torch.cat(picked), as_tuple=True)
+        parts.append(tight)
+    lane, slot = torch.nonzero(torch.cat(parts), as_tuple=True)
     base = lane * num_nodes
     return _Arcs(base + tail[slot], base + head[slot], slot)
 
