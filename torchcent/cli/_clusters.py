@@ -54,9 +54,9 @@ def convert(args: argparse.Namespace) -> None:
     data = load_bytes(args.graph)
     if is_native(data):
         matrix = _matrix(args.graph, data)
-        known = {} if args.use_tab is None else read_tab(args.use_tab)
-        clusters = [[known.get(int(x), x) for x in names] for names in clusters_of(matrix)]
-        labels = [known.get(x, str(x)) for x in matrix.rows.tolist()]
+        label = {} if args.use_tab is None else read_tab(args.use_tab)
+        clusters = [[label.get(int(x), x) for x in names] for names in clusters_of(matrix)]
+        labels = [label.get(x, str(x)) for x in matrix.rows.tolist()]
     else:
         clusters = read_clusters(args.graph)
         labels = sorted({x for names in clusters for x in names}, key=_by_number)

@@ -353,8 +353,8 @@ class Arrays(Keeper):
         slot, ids = self._columns
         names = ("col", "weight", "ptr", "_multiplicity", "_sums", "_loop_ends")
         parts = {"slot": slot, "_ids": ids} | {name: vars(self).get(name) for name in names}
-        moved = {name: None if part is None else part.to(device) for name, part in parts.items()}
-        return self._with(rowptr=rowptr, _contraction=None, **moved)
+        copies = {name: None if part is None else part.to(device) for name, part in parts.items()}
+        return self._with(rowptr=rowptr, _contraction=None, **copies)
 
     def unweighted(self) -> Self:
         """The same graph without weights, for counting hops (itself if it has none).

@@ -238,11 +238,11 @@ def _read(limits: Budget, kind: str, options: _Options, data: bytes | None = Non
         f"columns={check_values.shortened(options.columns)}": choice.source or choice.target,
         f"weight_column={check_values.shortened(options.weight_column)}": choice.weight,
     }
-    for known, kinds, what in (
+    for values, kinds, what in (
         (of_tables, ("edges", "parquet"), "tables of edges, text or parquet"),
         (of_text, ("edges",), "edge lists in text"),
     ):
-        unfit = next((key for key, value in known.items() if value), None)
+        unfit = next((key for key, value in values.items() if value), None)
         if kind not in kinds and unfit is not None:
             raise ValueError(f"{name}: {unfit} is for {what}, not for {kind}")
     if num_nodes is not None:

@@ -204,9 +204,9 @@ def read_pt(data: bytes, directed: bool | None, num_nodes: int | None, limits: B
     if not isinstance(content, dict) or not isinstance(content.get("edge_index"), torch.Tensor):
         raise ValueError(f"{path}: holds neither a tensor nor a dictionary with 'edge_index'")
     weight = content.get("edge_weight")
-    known, own, labels = (content.get(key) for key in ("num_nodes", "directed", "labels"))
-    if num_nodes is None and known is not None:
-        num_nodes = claimed_count(path, known)
+    count, own, labels = (content.get(key) for key in ("num_nodes", "directed", "labels"))
+    if num_nodes is None and count is not None:
+        num_nodes = claimed_count(path, count)
     if directed is None and own is not None and not isinstance(own, bool):
         raise ValueError(f"{path}: 'directed' is {own!r:.60}; accepted: True or False")
     if labels is not None and not isinstance(labels, (list, tuple)):

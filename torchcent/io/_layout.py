@@ -38,8 +38,8 @@ def without_comments(data: bytes, marks: str = MARKS, number: int = 1) -> Text:
     mark = b"[" + re.escape(marks).encode() + b"]" if marks else b"(?!)"
     blank = re.compile(b"[ \t]*(" + mark + b"[^\n]*)?(?:\n|\\Z)")
     above = []
-    said = re.match(rb"sep=[,;\t]\n", data)
-    start, number = (0, number) if said is None else (said.end(), number + 1)
+    heading = re.match(rb"sep=[,;\t]\n", data)
+    start, number = (0, number) if heading is None else (heading.end(), number + 1)
     while start < len(data) and (line := blank.match(data, start)):
         if line[1] is not None:
             above.append(line[1])
@@ -371,7 +371,7 @@ def _is_weight(text: str, separator: str) -> bool:
 
 
 def _is_header(
-    fields: list[str], ends: check_columns.Ends | None, below: list[str], taken: list[int],
+    fields: list[str], ends: check_columns.Ends | None, below: list[str], places: list[int],
     separator: str,
 ) -> bool:  # fmt: skip
     """Whether a row has two known names, words above numbers, or an empty name as R writes it."""
@@ -385,5 +385,5 @@ def _is_header(
         return not any(map(alike.search, beside))  # gene1, gene2 above gene7, gene9
     if len(below) != len(fields):
         return False
-    ids = [INTEGER.fullmatch(below[k]) is not None for k in taken if k < len(below)]
+    ids = [INTEGER.fullmatch(below[k]) is not None for k in places if k < len(below)]
     return all(ids) or (not any(ids) and len(below) > 2 and _is_weight(below[2], separator))

@@ -279,8 +279,8 @@ def _read_quoted(path: str, data: bytes) -> Iterator[list[str]]:
             row.append(name.replace('""', '"'))
         elif word[:1] == '"':
             line = text.count("\n", 0, at) + 1
-            shown = text[at:].partition("\n")[0][:60]
-            raise ValueError(f"{path}:{line}: a quote that does not end there: {shown!r}")
+            start = text[at:].partition("\n")[0][:60]
+            raise ValueError(f"{path}:{line}: a quote that does not end there: {start!r}")
         elif word.removesuffix("\r"):
             row.append(word.removesuffix("\r"))
         at = field.end()

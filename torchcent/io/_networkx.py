@@ -32,15 +32,15 @@ def read_networkx(
     limits.text(format, data)
     if format == "graphml" and b"<!ENTITY" in data.replace(b"\0", b""):  # in UTF-16, too
         raise ValueError(f"{path}: defines XML entities, which are not read")
-    drawn: dict[str, str] = {}
+    texts: dict[str, str] = {}
     with parsing(path, f"{format} that networkx reads"):
         if format == "graphml":
             graph = networkx.read_graphml(io.BytesIO(data))
         else:
             graph = _read_gml(networkx, data)
     if format == "graphml":
-        drawn = _completed(path, data, graph)
-    names = _names(path, graph, _NAMES[format], labels, drawn)
+        texts = _completed(path, data, graph)
+    names = _names(path, graph, _NAMES[format], labels, texts)
     with parsing(path, f"{format} that networkx reads"):
         return _edges(graph, directed, weight, names)
 
@@ -84,8 +84,8 @@ def _completed(path: str, data: bytes, graph: Any) -> dict[str, str]:
     nodes = tree.findall(".//{*}node")
     for node in nodes:
         parts = (part for part in node if not part.tag.endswith("graph"))  # of other nodes
-        drawn = (x.text or "" for part in parts for x in part.iter() if x.tag.endswith("NodeLabel"))
-        if text := next(filter(None, map(str.strip, drawn)), ""):
+        texts = (x.text or "" for part in parts for x in part.iter() if x.tag.endswith("NodeLabel"))
+        if text := next(filter(None, map(str.strip, texts)), ""):
             labels.setdefault(node.get("id", ""), text)
     edges = len(tree.findall(".//{*}edge"))
     lost = len(nodes) - len(graph), edges - graph.number_of_edges()
@@ -103,7 +103,7 @@ _NAMES = {"graphml": ("name", "label"), "gml": ("label", "name")}
 
 
 def _names(
-    path: str, graph: Any, usual: tuple[str, str], attribute: str | None, drawn: dict[str, str]
+    path: str, graph: Any, usual: tuple[str, str], attribute: str | None, texts: dict[str, str]
 ) -> list[str] | None:
     """The labels of the nodes, or None if they are their ids."""
     if attribute == "id" or not len(graph):
@@ -127,8 +127,8 @@ def _names(
             return names
         if names is not None:
             reasons.append(f"the attribute {name!r} of the nodes is not taken for labels: {reason}")
-    if drawn:
-        names = [drawn.get(str(v), "") for v in graph]
+    if texts:
+        names = [texts.get(str(v), "") for v in graph]
         if not (reason := _unfit(names)):
             return names
         if not reasons:
