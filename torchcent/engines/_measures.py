@@ -31,8 +31,8 @@ class Option(NamedTuple):
 
     Attributes:
         kind: "flag", "number", "count", "word" (one of several), "lengths" (a number or several),
-            "vertices" (their ids), "values" (a number per vertex). Or "value" (one number, or one
-            per vertex), "group", "columns" (names), or "" for what only Python has.
+            "vertices" (their ids), "values" (a number per vertex), "value" (one, or per vertex),
+            "group", "columns" (names). It is "" for what only Python has.
         text: what it says, for the command line.
     """
 

@@ -32,15 +32,15 @@ def function_of(each: Measure) -> Callable[..., Any]:
     """The function of a measure that calls the operator."""
     signature, kinds = _signature(each), _operator.kinds(each)
     parameters = signature.parameters.values()
-    known = {parameter.name for parameter in parameters}
+    names = {parameter.name for parameter in parameters}
     defaults = {x.name: x.default for x in parameters if x.default is not x.empty}
-    first = [x.name for x in parameters if x.kind is x.POSITIONAL_OR_KEYWORD]
+    positional = [x.name for x in parameters if x.kind is x.POSITIONAL_OR_KEYWORD]
     name, parts, words = each.name, each.result if each.parts else None, each.choices
     uses = tuple(use for use in _OF_OPERATOR if use in each.uses)
 
     def call(*arguments: Any, **options: Any) -> Any:
-        values = defaults | dict(zip(first, arguments, strict=False)) | options
-        if values.keys() != known or len(arguments) > len(first):
+        values = defaults | dict(zip(positional, arguments, strict=False)) | options
+        if values.keys() != names or len(arguments) > len(positional):
             signature.bind(*arguments, **options)  # says what is missing or unknown
         run, nodes, directed = values["run"], values["num_nodes"], values["directed"]
         engine, dtype = of_operator(run, name, *uses)
