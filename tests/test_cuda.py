@@ -501,5 +501,5 @@ print("well" if bool((again >= 0).all()) else "ill", flush=True)
 
 @pytest.mark.parametrize("engine", ["lanes", "queue", "bits", "relax", "dijkstra"])
 def test_interrupt(engine):
-    call = "ask(graph, engine=engine, progress=False)"
+    call = "ask(graph, run=torchcent.Run(engine=engine, progress=False))"
     assert_stops(GRAPH, call, engine, afterwards=DEVICE_WORKS, said_afterwards="well\n")

@@ -160,10 +160,10 @@ def test_without_kernels_the_host_searches(monkeypatch) -> None:
     graph = torchcent.Graph.from_edge_index(index.cuda(), 327, edge_weight=weight.cuda())
     with pytest.warns(RuntimeWarning, match="CUDA kernels are not installed"):
         torchcent.betweenness(index.cuda())
-    for name, call in calls.items():
-        expected = call(index, num_nodes=327)
-        result = call(index.cuda(), num_nodes=327)
-        by_weight, known = call(graph), call(graph.to("cpu"))
+    for name, score in calls.items():
+        expected = score(index, num_nodes=327)
+        result = score(index.cuda(), num_nodes=327)
+        by_weight, known = score(graph), score(graph.to("cpu"))
         for ours, theirs in ((result, expected), (by_weight, known)):
             several = isinstance(ours, tuple)
             for one, other in zip(ours, theirs, strict=True) if several else [(ours, theirs)]:

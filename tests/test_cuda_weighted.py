@@ -8,6 +8,7 @@ import pytest
 import torch
 import weighted_oracles as oracles
 from graphs import diamonds, grid, path, random_graph, star, union
+from surface import call
 from test_cuda import with_hubs
 from test_weighted_ops import LATTICES, MEASURES, Weighted, both_ways, drawn, float_weight
 from torch import Tensor
@@ -326,9 +327,11 @@ def weighted_graph(edges: Tensor, lengths: Tensor, directed: bool = False) -> to
 @pytest.mark.parametrize("directed", [False, True])
 def test_strategies_by_name(name, width, directed):
     graph = weighted_graph(ROADS, LENGTHS, directed)
-    run = partial(torchcent.betweenness, graph, sources=torch.arange(0, 4200, 40), dtype=F64)
-    actual = run(strategy=name, warp_size=width)
-    torch.testing.assert_close(actual, run(engine="tensor"), rtol=1e-9, atol=1e-12)
+    score = partial(
+        call, torchcent.betweenness, graph, sources=torch.arange(0, 4200, 40), dtype=F64
+    )
+    actual = score(strategy=name, warp_size=width)
+    torch.testing.assert_close(actual, score(engine="tensor"), rtol=1e-9, atol=1e-12)
 
 
 def test_locks_have_no_tolerance():

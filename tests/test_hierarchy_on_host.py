@@ -40,9 +40,13 @@ def test_seconds() -> None:
 @pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "percolation", "stress"])
 def test_roads(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph, request = road(100), Request(measure)
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 16)
-    found = _on_host.chosen(graph, request)
-    assert found is not None and found[0] is graph._on_host
+    devices = Scale(devices=(torch.device("cuda:0"), torch.device("cuda:1")))
+    for threads in (1, 2, 16):
+        monkeypatch.setattr(torch, "get_num_threads", lambda threads=threads: threads)
+        for scale in (None, devices):
+            found = _on_host.chosen(graph, request._replace(scale=scale))
+            assert found is not None and found[0] is graph._on_host
+            assert found[1].scale is None
     plan = torchcent.explain(graph, measure=measure)
     assert plan.engine == "hierarchy" and "on the host" in plan.reason
     assert _on_host.chosen(graph, request._replace(engine="dijkstra")) is None
@@ -66,7 +70,6 @@ def test_an_engine_that_is_asked_for() -> None:
 @pytest.mark.usefixtures("on_cuda")
 def test_other_graphs_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Graph, "to", lambda *_: pytest.fail("copied"))
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 64)
     shallow = Graph.from_edge_index(generate.ba(20_000, 3, seed=1), directed=False)
     torchcent.explain(shallow)
     torchcent.explain(road(100), sources=5)

@@ -165,14 +165,16 @@ class Run:
     devices: str | Sequence[str | torch.device] | None
     group: GroupLike
     threads: int | None
+    _dtype: torch.dtype | None
+    _named: frozenset[str]
 
     def __init__(self, **options: Unpack[RunOptions]) -> None:
         values = self.__dict__
-        values.update(_DEFAULTS)
+        values.update({_key(name): value for name, value in _DEFAULTS.items()})
         for name, value in options.items():
             if name not in _CHECKS:
                 raise TypeError(f"Run has no {name!r}; accepted: {', '.join(_CHECKS)}")
-            values[name] = _CHECKS[name](value)
+            values[_key(name)] = _CHECKS[name](value)
         values["_named"] = frozenset(options)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -190,8 +192,8 @@ class Run:
         if not self._named:
             return other
         both = Run()
-        both.__dict__.update({name: self.__dict__[name] for name in self._named})
-        both.__dict__.update({name: other.__dict__[name] for name in other._named})
+        for run in (self, other):
+            both.__dict__.update({_key(name): run.__dict__[_key(name)] for name in run._named})
         both.__dict__["_named"] = self._named | other._named
         return both
 
@@ -199,7 +201,7 @@ class Run:
         """This Run, as if it did not name these."""
         less = Run()
         less.__dict__.update(self.__dict__)
-        less.__dict__.update({name: _DEFAULTS[name] for name in names})
+        less.__dict__.update({_key(name): _DEFAULTS[name] for name in names})
         less.__dict__["_named"] = self._named - names
         return less
 
@@ -214,7 +216,7 @@ class Run:
         return f"Run({', '.join(parts)})"
 
     def _written(self, name: str) -> str:
-        value = self.__dict__[name]
+        value = self.__dict__[_key(name)]
         if name == "engine" and value == Engine(value.name):
             return repr(value.name)
         if name == "reduce":
@@ -230,12 +232,13 @@ class Run:
 
     @property
     def dtype(self) -> torch.dtype:
-        return self.__dict__["dtype"] or torch.get_default_dtype()
+        return self._dtype or torch.get_default_dtype()
 
-    @property
-    def _named(self) -> frozenset[str]:
-        names: frozenset[str] = self.__dict__["_named"]
-        return names
+
+def _key(name: str) -> str:
+    """Where a Run keeps an option: torch.compile of PyTorch 2.11 evaluates a property to read the
+    entry of __dict__ that has its name."""
+    return "_dtype" if name == "dtype" else name
 
 
 def _engine(value: object) -> Engine:
@@ -379,7 +382,7 @@ def resolved(given: object, uses: tuple[str, ...], function: str) -> Run:
 def refuse(run: Run, uses: tuple[str, ...], function: str) -> None:
     """Checks that a Run names nothing that the function does not use."""
     for name in run._named - {*uses, *_OF_ALL}:
-        value = run.__dict__[name]
+        value = run.__dict__[_key(name)]
         if value != Engine() if name == "engine" else value is not None:
             raise ValueError(f"run: {function} does not use {name}={run._written(name)}")
     if "strategy" not in uses and run.engine.strategy != "auto":

@@ -16,21 +16,25 @@ from torchcent.engines._request import Request
 from torchcent.graph import Graph
 
 _HOST = torch.device("cpu")
+#: threads that the choice assumes, so that bits do not depend on those of this machine
+THREADS = 8
 
 
 def chosen(graph: Graph, request: Request) -> tuple[Graph, Request] | None:
     """The copy of a graph on CUDA on the host and the request for it, if paths are to be counted
     there.
 
-    `auto` does not compute on the host where a ledger keeps units, so that these do not depend on
-    its threads, or where several devices or ranks compute.
+    `auto` does so whatever the number of devices, which it leaves idle, so that the bits of a
+    result do not depend on them. It stays on the device where a ledger keeps units or several ranks
+    compute them.
     """
     if not is_on_cuda(graph) or KERNELS[request.measure].family != "paths":
         return None
     scale = request.scale
     if request.engine == "hierarchy" and (scale is None or not scale.is_spread):
         return _copied(graph, request)
-    if request.engine != "auto" or scale is not None or not _is_faster(graph, request):
+    in_units = scale is not None and (scale.keeps or scale.group is not None)
+    if request.engine != "auto" or in_units or not _is_faster(graph, request):
         return None
     there, host_request = _copied(graph, request)
     try:
@@ -54,13 +58,13 @@ def _is_faster(graph: Graph, request: Request) -> bool:
     measure, num_sources = KERNELS[request.measure], request.num_sources
     if _choice.without_hierarchy(graph, measure, request, _HOST):
         return False
-    by_hops, threads = not graph.is_weighted, torch.get_num_threads()
+    by_hops = not graph.is_weighted
     sources = graph.num_nodes if num_sources is None else num_sources
     if sources < _choice.FEW_SOURCES:
         return False
 
     def saves(nodes: int, slots: int, sources: int, contracted: bool) -> bool:
-        there = _hierarchy_costs.seconds(nodes, sources, threads, by_hops)
+        there = _hierarchy_costs.seconds(nodes, sources, THREADS, by_hops)
         if not contracted:
             there += _hierarchy_costs.seconds_to_contract(nodes)
         return there < _hierarchy_costs.seconds_of_searches_on_cuda(slots, sources, by_hops)
@@ -79,6 +83,9 @@ def _is_faster(graph: Graph, request: Request) -> bool:
 
 
 def _copied(graph: Graph, request: Request) -> tuple[Graph, Request]:
-    """Both on the host."""
-    ends = (None if x is None else x.cpu() for x in (request.sources, request.targets))
-    return graph._on_host, request._replace(sources=next(ends), targets=next(ends))
+    """Both on the host, where no other devices compute."""
+    sources, targets = (None if x is None else x.cpu() for x in (request.sources, request.targets))
+    scale = request.scale
+    if scale is not None and not scale.keeps and scale.group is None:
+        scale = None
+    return graph._on_host, request._replace(sources=sources, targets=targets, scale=scale)
