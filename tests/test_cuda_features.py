@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from surface import call
 from torch import Tensor, nn
 
 import torchcent
