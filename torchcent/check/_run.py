@@ -169,13 +169,19 @@ class Run:
     _named: frozenset[str]
 
     def __init__(self, **options: Unpack[RunOptions]) -> None:
-        values = self.__dict__
-        values.update({_key(name): value for name, value in _DEFAULTS.items()})
+        for name, value in _DEFAULTS.items():
+            self._set(name, value)
         for name, value in options.items():
             if name not in _CHECKS:
                 raise TypeError(f"Run has no {name!r}; accepted: {', '.join(_CHECKS)}")
-            values[_key(name)] = _CHECKS[name](value)
-        values["_named"] = frozenset(options)
+            self._set(name, _CHECKS[name](value))
+        self._set("_named", frozenset(options))
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, _key(name), value)
+
+    def _get(self, name: str) -> object:
+        return getattr(self, _key(name))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Run is frozen: make another one, Run({name}=...)")
@@ -193,16 +199,17 @@ class Run:
             return other
         both = Run()
         for run in (self, other):
-            both.__dict__.update({_key(name): run.__dict__[_key(name)] for name in run._named})
-        both.__dict__["_named"] = self._named | other._named
+            for name in run._named:
+                both._set(name, run._get(name))
+        both._set("_named", self._named | other._named)
         return both
 
     def _without(self, names: frozenset[str]) -> Run:
         """This Run, as if it did not name these."""
         less = Run()
-        less.__dict__.update(self.__dict__)
-        less.__dict__.update({_key(name): _DEFAULTS[name] for name in names})
-        less.__dict__["_named"] = self._named - names
+        for name in self._named - names:
+            less._set(name, self._get(name))
+        less._set("_named", self._named - names)
         return less
 
     def __eq__(self, other: object) -> bool:
@@ -216,7 +223,7 @@ class Run:
         return f"Run({', '.join(parts)})"
 
     def _written(self, name: str) -> str:
-        value = self.__dict__[_key(name)]
+        value = self._get(name)
         if name == "engine" and value == Engine(value.name):
             return repr(value.name)
         if name == "reduce":
@@ -382,7 +389,7 @@ def resolved(given: object, uses: tuple[str, ...], function: str) -> Run:
 def refuse(run: Run, uses: tuple[str, ...], function: str) -> None:
     """Checks that a Run names nothing that the function does not use."""
     for name in run._named - {*uses, *_OF_ALL}:
-        value = run.__dict__[_key(name)]
+        value = run._get(name)
         if value != Engine() if name == "engine" else value is not None:
             raise ValueError(f"run: {function} does not use {name}={run._written(name)}")
     if "strategy" not in uses and run.engine.strategy != "auto":
