@@ -5,6 +5,7 @@ limit of time or a kill ends nothing else. The last line that a job prints is it
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import functools
 import json
 import os
@@ -21,6 +22,7 @@ import torchcent
 from torchcent import Graph, Run, generate
 from torchcent.check import _devices
 from torchcent.distribute import _digest, _units
+from torchcent.runtime._tuned import TUNED
 
 LONG = 10.0  # seconds of a run that is not repeated
 REPEAT = 3
@@ -265,7 +267,7 @@ def main() -> None:
     if place.device == "cpu":
         torch.set_num_threads(1)
     if place.small:  # many units, even of small graphs
-        _units.LEAST_WORK.update(dict.fromkeys(_units.LEAST_WORK, 2e4))
+        TUNED.update({name: dataclasses.replace(each, unit=2e4) for name, each in TUNED.items()})
         _units.LEAST_BATCHES = _units.FIRST = 1
     if args.ranked and place.device == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))

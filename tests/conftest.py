@@ -38,7 +38,7 @@ from torchcent.runtime import _ops
 
 @pytest.fixture
 def tuning(monkeypatch: pytest.MonkeyPatch) -> Tuning:
-    """`tuning(paths_inline=0)` sets a size that decides which way a run takes (tuning.py)."""
+    """`tuning(inline=0)` sets a size that decides which way a run takes (tuning.py)."""
     return tuned(monkeypatch)
 
 

@@ -12,8 +12,8 @@ import torchcent
 from torchcent import Graph, generate
 
 #: sizes (tuning.py) with which the runs below have between 2 and 200 units
-SMALL = {"units_work": 2e4, "units_batches": 1, "units_first": 1, "paths_inline": 0}
-SMALL |= {"units_sources_on_cuda": 1, "distances_inline": 0}
+SMALL = {"units_work": 2e4, "units_batches": 1, "units_first": 1, "inline": 0}
+SMALL |= {"units_sources_on_cuda": 1}
 ALONE = {**SMALL, "chains_at": 0}  # no sweeps for several sources
 
 

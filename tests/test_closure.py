@@ -142,7 +142,7 @@ def test_a_long_run_shows_progress_and_gives_the_same(tuning, capsys):
         pytest.skip("there is no compiled extension")
     n, arcs = LARGE["acyclic"]
     quick = transitive_closure(edge_index(arcs), num_nodes=n)
-    tuning(closure_inline=0)
+    tuning(inline=0)
     watched = transitive_closure(edge_index(arcs), num_nodes=n, run=Run(progress=True))
     assert torch.equal(watched.to_dense(), quick.to_dense())
     assert "transitive_closure: 100%" in capsys.readouterr().err

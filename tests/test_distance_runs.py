@@ -15,7 +15,7 @@ from torchcent.runtime import _ops
 
 @pytest.mark.parametrize("measure", ["closeness", "distance_distribution", "diameter"])
 def test_progress(distance_engine, tuning, capsys, measure):
-    tuning(distances_inline=0)
+    tuning(inline=0)
     columns = torch.randint(0, 400, (2, 1200), generator=torch.Generator().manual_seed(0))
     plain = getattr(torchcent, measure)(
         columns, run=torchcent.Run(engine=distance_engine, progress=False)

@@ -225,7 +225,7 @@ def test_other_devices_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("inline", [0, 2e7], ids=["watched", "inline"])
 def test_too_many_paths_are_an_error(inline: float, tuning: Tuning) -> None:
-    tuning(paths_inline=inline)
+    tuning(inline=inline)
     arcs = edge_index(diamonds(1100))
     with pytest.raises(OverflowError, match="too many"):
         torchcent.betweenness(arcs, directed=True, sources=torch.tensor([0]), run=REFERENCE)
@@ -237,6 +237,6 @@ def test_units_have_the_same_scores(tuning: Tuning) -> None:
     graph = Graph.from_edge_index(torchcent.generate.ba(400, 3, seed=2), 400)
     measures = torchcent.betweenness, torchcent.closeness
     known = [measure(graph, run=REFERENCE) for measure in measures]
-    tuning(units_work={"reference": 1e4}, units_batches=1, paths_inline=0)
+    tuning(units_work={"reference": 1e4}, units_batches=1, inline=0)
     for measure, scores in zip(measures, known, strict=True):
         torch.testing.assert_close(measure(graph, run=REFERENCE), scores, rtol=1e-13, atol=0)

@@ -216,8 +216,7 @@ def test_work_is_done_here_where_no_thread_starts(monkeypatch, tuning, start):
     ]
     monkeypatch.setattr(_watch, "start_new_thread", start)
     tuning(
-        paths_inline=0,
-        distances_inline=0,
+        inline=0,
     )
     for name, known in zip(names, expected, strict=True):
         assert torch.equal(

@@ -6,13 +6,15 @@ import torch
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from runs import CASES, PAIRS, SMALL
+from tuning import tuned
 
 from torchcent.distribute import _run, _units
 from torchcent.engines import _driver
 from torchcent.runtime import _ops
+from torchcent.runtime._tuned import TUNED
 
 pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
-ENGINES = sorted(set(_units.LEAST_WORK) - {"tiny", "closure"})
+ENGINES = sorted(set(TUNED) - {"tiny", "closure"})
 
 
 @example(engine="lanes", device="cuda", sources=700, slots=10**10)  # six batches of 128 lanes
@@ -25,12 +27,12 @@ def test_sizes_cover_all_sources_in_whole_batches(engine, device, sources, slots
     assume(engine != "reference" or device == "cpu")
     sizes = _units.sizes(engine, device, sources, slots)
     assert sum(sizes) == sources and (min(sizes) > 0 or sources == 0)
-    batch = _units._BATCH[engine]
+    batch = TUNED[engine].batch
     assert all(size % batch == 0 for size in sizes[:-1])
     if len(sizes) > 1:
         work = sources * slots
         on_cuda = device == "cuda"
-        least = _units.LEAST_WORK[engine] * (_units.ON_CUDA if on_cuda else 1)
+        least = TUNED[engine].unit * (_units.ON_CUDA if on_cuda else 1)
         assert work >= least
         # A hundred, unless a unit would have ten times the least work; on CUDA 32, and 32 times.
         most, larger = (40, 31.0) if on_cuda else (130, 9.9)
@@ -52,19 +54,16 @@ def test_sizes_cover_all_sources_in_whole_batches(engine, device, sources, slots
 def test_even_short_runs_on_cuda_suit_several_devices(engine, sources, slots, count):
     """In equal parts, but for those that are too short to share."""
     sizes = _units.sizes(engine, "cuda", sources, slots)
-    assert len(sizes) == count and max(sizes) - min(sizes) <= _units._BATCH.get(engine, 0) + 64
+    assert len(sizes) == count and max(sizes) - min(sizes) <= TUNED[engine].batch + 64
 
 
 @given(st.lists(st.tuples(st.integers(0, 500), st.integers(0, 5000)), max_size=60))
 def test_sizes_of_small_graphs_cover_all(graphs):
     nodes, slots = (torch.tensor(x, dtype=torch.int64).numpy() for x in
                     (zip(*graphs, strict=True) if graphs else ([], [])))  # fmt: skip
-    before = _units.LEAST_WORK["tiny"]
-    _units.LEAST_WORK["tiny"] = 1e5
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        tuned(patch)(units_work={"tiny": 1e5})
         sizes = _units.sizes_of_graphs("cpu", nodes, slots)
-    finally:
-        _units.LEAST_WORK["tiny"] = before
     ends = nodes.cumsum().tolist()
     assert sum(sizes) == sum(nodes)
     assert all(end in [0, *ends] for end in torch.tensor(sizes).cumsum(0).tolist())

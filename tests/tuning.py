@@ -1,15 +1,16 @@
 """Sizes and limits that decide which way a run takes, by names that tests use: where they are in
 the package is written here alone."""
 
+import dataclasses
 from typing import Any, Protocol
 
 import pytest
 
+from torchcent.runtime._tuned import TUNED, Tuned
+
 PLACES = {
     # Sources x slots, or products, below which a run has no thread and no bar.
-    "paths_inline": "engines._driver._INLINE_WORK",
-    "distances_inline": "distances._run.INLINE_WORK",
-    "closure_inline": "pairs._columns._INLINE_WORK",
+    "inline": "runtime._tuned.TUNED.inline",
     "mcl_inline": "clustering._run._INLINE_WORK",
     # Vertices of a graph that `auto` leaves to the tiny engine.
     "tiny_nodes": "engines._tiny.AUTO_NODES",
@@ -51,10 +52,10 @@ PLACES = {
     # Slots from which several threads of the CPU share a search.
     "shared_slots": "engines._costs.SHARED_SLOTS",
     # Units of work: sources x slots, and batches, of each at least.
-    "units_work": "distribute._units.LEAST_WORK",
+    "units_work": "runtime._tuned.TUNED.unit",
     "units_batches": "distribute._units.LEAST_BATCHES",
     "units_first": "distribute._units.FIRST",
-    "units_sources_on_cuda": "distribute._units.LEAST_SOURCES",
+    "units_sources_on_cuda": "runtime._tuned.TUNED.sources_on_cuda",
     # Text that is taken at a time.
     "text_chunk": "io._files.CHUNK",
     # Markov clustering: when dense matrices pay, products at a time, graphs of a batch at a time.
@@ -73,11 +74,17 @@ class Tuning(Protocol):
 
 
 def tuned(patch: pytest.MonkeyPatch) -> Tuning:
-    """`tuned(patch)(paths_inline=0)` sets one until the patch is undone; of a table all entries."""
+    """`tuned(patch)(inline=0)` sets one until the patch is undone; of a table all entries."""
 
     def change(**values: Any) -> None:
         for name, value in values.items():
             module, _, constant = f"torchcent.{PLACES[name]}".rpartition(".")
+            if constant in Tuned.__annotations__:  # of every engine
+                of_each = value if isinstance(value, dict) else dict.fromkeys(TUNED, value)
+                for engine, number in of_each.items():
+                    changed = dataclasses.replace(TUNED[engine], **{constant: number})
+                    patch.setitem(TUNED, engine, changed)
+                continue
             held = getattr(__import__(module, fromlist=["_"]), constant)
             if isinstance(held, dict) and not isinstance(value, dict):
                 value = dict.fromkeys(held, value)

@@ -24,24 +24,14 @@ from torchcent.engines._fold import Fold
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.runtime import _ops
+from torchcent.runtime._tuned import TUNED
 
 EXACT_SECONDS = 2.0
 """Exact scores are computed if they take at most this long, whatever sampling would cost."""
 
-# Slots per second for one source: per thread on a CPU, in total on CUDA. The lowest rates of
-# docs/notes/performance*.md and benchmarks/approx_cost.py, and of an H200 in benchmarks/gpu.py.
-_RATES = {
-    "cpu": {
-        "lanes": 1.5e9, "queue": 1e8, "relax": 1.5e8, "dijkstra": 4e7, "chains": 4e7, "tensor": 5e6
-    },
-    "cuda": {
-        "lanes": 8e10, "queue": 2.5e10, "relax": 6e10, "dijkstra": 2.5e9, "chains": 2.5e9,
-        "tensor": 1e8
-    },
-}  # fmt: skip
-# The same rates multiplied by the depth of the graph in hops. They apply if searches run side by
-# side without AVX-512, whose masks skip finished lanes: the lanes reach a vertex at different
-# levels, and its arcs are scanned each time. Measured with AVX2.
+# The rates of _tuned.py multiplied by the depth of the graph in hops. They apply if searches run
+# side by side without AVX-512, whose masks skip finished lanes: the lanes reach a vertex at
+# different levels, and its arcs are scanned each time. Measured with AVX2.
 _TIMES_DEPTH = {"lanes": 2.5e9, "relax": 2.5e9}
 _LEAST_DEPTH = 3
 # The graph is not prepared for the choice of an engine, apart from folding its leaves, if even the
@@ -113,7 +103,10 @@ def _leaves(graph: Graph) -> int:
 def _rates(graph: Graph) -> tuple[dict[str, float], dict[str, float]]:
     on_cpu = graph.device.type != "cuda"
     by_depth = _TIMES_DEPTH if on_cpu and _ops.simd != "avx512" else {}
-    rates = dict(_RATES["cpu" if on_cpu else "cuda"])
+    rates = {
+        engine: TUNED[engine].rate if on_cpu else TUNED[engine].rate_on_cuda
+        for engine in ("lanes", "queue", "relax", "dijkstra", "chains", "tensor")
+    }
     return rates | {engine: rate / _LEAST_DEPTH for engine, rate in by_depth.items()}, by_depth
 
 

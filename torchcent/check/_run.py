@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpack
 
 import torch
 
@@ -180,7 +180,7 @@ class Run:
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, _key(name), value)
 
-    def _get(self, name: str) -> object:
+    def _get(self, name: str) -> Any:
         return getattr(self, _key(name))
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, run
+from torchcent.distribute._units import Kind
 from torchcent.engines import _plan
 from torchcent.engines._hierarchy import Hierarchy, levels
 from torchcent.engines._kernels import KERNELS
@@ -76,10 +77,8 @@ def source_sums(
     key = {"of": sources, "to": targets, "outgoing": outgoing}
     on_cuda = graph.device.type == "cuda"
     inputs = levels(hierarchy, graph.device) if on_cuda else hierarchy.swept, start, target
-    run(
-        plan, request, key=key, total=start.numel(), inputs=inputs, outputs=(sums, farthest),
-        kinds=("rows", "rows"), compiled=compute, tensor=compute,
-    )  # fmt: skip
+    rows: tuple[Kind, ...] = "rows", "rows"
+    run(plan, request, key, inputs, (sums, farthest), rows, compute, total=start.numel())
     per_one = graph.scale.per_one / hierarchy.unit
     total = sums.new_zeros(sources.numel(), 4)
     columns = torch.tensor([FAR, HARMONIC, REACH], device=graph.device)

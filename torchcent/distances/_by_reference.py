@@ -36,11 +36,9 @@ def sums(
         _ops.ops.reference_sums(*arcs, start[part], *out, control, limits, of_sources)
 
     kinds: tuple[Kind, ...] = ("rows", "rows") if of_sources else ("sum", "max")
-    run(
-        plan, request, key={"from": sources, "backward": backward, "of sources": of_sources},
-        total=start.numel(), inputs=((*csr, lengths), start), outputs=(total, farthest),
-        kinds=kinds, compiled=compute, tensor=compute,
-    )  # fmt: skip
+    key = {"from": sources, "backward": backward, "of sources": of_sources}
+    inputs = (*csr, lengths), start
+    run(plan, request, key, inputs, (total, farthest), kinds, compute, total=start.numel())
     none = torch.empty(0, dtype=torch.int64)
     if not graph.is_weighted:
         return Sums(total, farthest.int(), none)

@@ -141,10 +141,8 @@ def vertex_sums(
 
     key = {"from": sources, "outgoing": outgoing, "levels": levels}
     outputs = sums.total, sums.eccentricity, sums.levels
-    run(
-        plan, request, key=key, total=start.numel(), inputs=inputs, outputs=outputs,
-        kinds=("sum", "max", "sum"), compiled=bits, tensor=tensor,
-    )  # fmt: skip
+    part = tensor if plan.engine == "tensor" else bits
+    run(plan, request, key, inputs, outputs, ("sum", "max", "sum"), part, total=start.numel())
     if levels:
         sums.levels[0] = graph.num_nodes if sources is None else sources.numel()
     return _unfold(graph, core, hanging, sums)
@@ -183,10 +181,8 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
 
     key = {"of": sources, "outgoing": outgoing}
     outputs = sums.total, sums.eccentricity
-    run(
-        plan, request, key=key, total=start.numel(), inputs=inputs, outputs=outputs,
-        kinds=("rows", "rows"), compiled=bits, tensor=tensor,
-    )  # fmt: skip
+    part = tensor if plan.engine == "tensor" else bits
+    run(plan, request, key, inputs, outputs, ("rows", "rows"), part, total=start.numel())
     own = Sums.zeros(sources.numel(), graph, request)
     own.total.index_copy_(0, place, sums.total)
     own.eccentricity.index_copy_(0, place, sums.eccentricity)

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
-from torchcent.distribute import _run as units
 from torchcent.distribute._digest import Key
-from torchcent.distribute._run import Setting
-from torchcent.distribute._units import Kind, Search, sizes
+from torchcent.distribute._units import Kind
+from torchcent.engines._execute import execute
 from torchcent.engines._plan import Plan
 from torchcent.engines._reduce import Core
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import DONE
-from torchcent.runtime._watch import on_device, progress_bar, watched
+from torchcent.runtime._tuned import TUNED
+from torchcent.runtime._watch import at_work, progress_bar
 
-# Sources x slots below which a thread and a bar do not pay off.
-INLINE_WORK = {
-    "bits": 1e8, "tensor": 2e7, "relax": 2e7, "dijkstra": 2e7, "hierarchy": 5e8, "reference": 2e7,
-}  # fmt: skip
 FAR, HARMONIC, FARTHER, REACH = range(4)  # columns of sums: d, 1/d, 1/(d + 1), pairs
 
 
@@ -64,10 +60,6 @@ def zeros(count: int, request: Request, device: torch.device) -> Tensor:
     """The sums of so many vertices or sources."""
     several = () if request.cutoffs is None else (len(request.cutoffs),)
     return torch.zeros(count, *several, 4, dtype=torch.float64, device=device)
-
-
-def is_quick(plan: Plan) -> bool:
-    return plan.sources * plan.core_slots < INLINE_WORK[plan.engine]
 
 
 def direction(core: Core, backward: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -109,9 +101,10 @@ def farthest(graph: Graph, request: Request, sources: Tensor, backward: bool) ->
         nonlocal summary
         summary = _ops.ops.search_summary(rowptr, col, sources, control, torch.get_num_threads())
 
-    quick = sources.numel() * graph.num_slots < INLINE_WORK["tensor"]
+    quick = sources.numel() * graph.num_slots < TUNED["queue"].inline
     with progress_bar(sources.numel(), request.measure, request.progress, quick) as bar:
-        run_compiled(work, 0, graph.device, quick, bar)
+        control = _codes.control()
+        at_work(partial(work, control), control, bar, graph.device, quick)
     return summary[:, 0].int()
 
 
@@ -120,46 +113,20 @@ Part: TypeAlias = Callable[[Any, slice, tuple[Tensor, ...], Tensor], None]
 
 
 def run(
-    plan: Plan, request: Request, key: Key, total: int, inputs: object,
-    outputs: tuple[Tensor, ...], kinds: tuple[Kind, ...], compiled: Part, tensor: Part,
+    plan: Plan, request: Request, key: Key, inputs: Any, outputs: tuple[Tensor, ...],
+    kinds: tuple[Kind, ...], part: Part, *, total: int,
 ) -> None:  # fmt: skip
     """Computes the outputs of all sources, in units; `key` is what they depend on."""
-    quick = is_quick(plan)
-    on_tensors = plan.engine == "tensor"
-    lanes = max(plan.lanes, 1)
-    with progress_bar(total, plan.measure, request.progress, quick) as bar:
 
-        def compute(
-            inputs: Any, unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
-        ) -> int:
-            if not on_tensors:
-                compiled(inputs, unit, out, control)
-                return rung
-            for begin in range(unit.start, unit.stop, lanes):
-                part = slice(begin, min(begin + lanes, unit.stop))
-                within = slice(begin - unit.start, part.stop - unit.start)
-                totals = zip(out, kinds, strict=True)
-                own = (each[within] if kind == "rows" else each for each, kind in totals)
-                tensor(inputs, part, tuple(own), control)
-                control[DONE] += part.stop - begin
-                bar.update(max(int(control[DONE]) - bar.n, 0))
-            return rung
+    def compute(
+        inputs: Any, sources: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
+    ) -> int:
+        part(inputs, sources, out, control)
+        if plan.engine == "tensor":
+            control[DONE] += sources.stop - sources.start
+        return rung
 
-        whole = {
-            "search": plan.measure, "engine": plan.engine, "sources": total,
-            "slots": plan.core_slots, "lanes": lanes, **key,
-        }  # fmt: skip
-        parts = sizes(plan.engine, plan.device.type, total, plan.core_slots)
-        search = Search(whole, parts, inputs, outputs, kinds, compute)
-        setting = Setting(plan.device, plan.workspace, bar, quick or on_tensors)
-        units.run(search, setting, request.scale)
-
-
-def run_compiled(
-    call: Callable[[Tensor], None], workspace: int, device: torch.device, quick: bool, bar: tqdm
-) -> None:
-    control = _codes.control(workspace)
-    if quick:
-        call(control)
-    else:
-        watched(on_device(lambda: call(control), device), control, bar)
+    execute(
+        plan, key, inputs, outputs, kinds, compute, total=total, progress=request.progress,
+        scale=request.scale,
+    )  # fmt: skip

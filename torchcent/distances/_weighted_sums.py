@@ -10,18 +10,19 @@ import torch
 from torch import Tensor
 
 from torchcent.distances import _by_hierarchy
-from torchcent.distances._run import FAR, HARMONIC, REACH, Part, Sums, in_order, is_quick, run
+from torchcent.distances._run import FAR, HARMONIC, REACH, Part, Sums, in_order, run
 from torchcent.distribute._digest import Key
 from torchcent.distribute._units import Kind
 from torchcent.engines import _plan
 from torchcent.engines import _weighted_rows as _rows
+from torchcent.engines._execute import is_quick
 from torchcent.engines._hierarchy import ROWS
 from torchcent.engines._request import Request
 from torchcent.engines._tensor import _weighted
 from torchcent.graph import Graph, _segments
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import CANCEL
-from torchcent.runtime._watch import on_device, progress_bar, watched
+from torchcent.runtime._watch import at_work, progress_bar
 
 # Rows of weighted distances: in the format of the engine, as float64, and temporaries.
 _BYTES_PER_DISTANCE, _LARGEST_BLOCK = 32, 2**30
@@ -82,10 +83,9 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
         _weighted.source_sums(csr[0], csr[1], csr[2], start[part], *out)
 
     key = {"of": sources, "outgoing": outgoing}
-    run(
-        plan, request, key=key, total=start.numel(), inputs=inputs, outputs=(sums, farthest),
-        kinds=("rows", "rows"), compiled=compiled, tensor=tensor,
-    )  # fmt: skip
+    part = tensor if plan.engine == "tensor" else compiled
+    rows: tuple[Kind, ...] = "rows", "rows"
+    run(plan, request, key, inputs, (sums, farthest), rows, part, total=start.numel())
     total = sums.new_zeros(sources.numel(), 4)
     per_one = graph.scale.per_one
     total[place[:, None], torch.tensor([FAR, HARMONIC, REACH], device=sums.device)] = (
@@ -154,10 +154,8 @@ class _Rows:
         self, request: Request, key: Key, outputs: tuple[Tensor, ...], kinds: tuple[Kind, ...],
         compute: Part,
     ) -> None:  # fmt: skip
-        run(
-            self.plan, request, key=key, total=self.inputs[1].numel(), inputs=self.inputs,
-            outputs=outputs, kinds=kinds, compiled=compute, tensor=compute,
-        )  # fmt: skip
+        total = self.inputs[1].numel()
+        run(self.plan, request, key, self.inputs, outputs, kinds, compute, total=total)
 
     def blocks(self, inputs: Any, part: slice, control: Tensor) -> Iterator[Tensor]:
         """float64 blocks [b, n] of the rows of these sources, inf for no path."""
@@ -188,16 +186,13 @@ def distance_rows(graph: Graph, request: Request, sources: Tensor) -> Iterator[T
     """Weighted distances from the sources: float64 blocks [b, n], inf for no path."""
     rows = _Rows(graph, request, sources, backward=False)
     plan = rows.plan
-    quick = is_quick(plan)
+    quick = is_quick(plan, plan.sources)
     with progress_bar(sources.numel(), request.measure, request.progress, quick) as bar:
         for begin in range(0, sources.numel(), rows.size):
             part = slice(begin, min(begin + rows.size, sources.numel()))
             control = _codes.control(plan.workspace, begin)
             blocks: list[Tensor] = []
             work = partial(blocks.extend, rows.blocks(rows.inputs, part, control))
-            if quick or plan.engine == "tensor":
-                work()
-            else:
-                watched(on_device(work, graph.device), control, bar)
+            at_work(work, control, bar, graph.device, quick or plan.engine == "tensor")
             bar.update(part.stop - bar.n)
             yield from blocks

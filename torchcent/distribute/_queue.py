@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Protocol
 
@@ -124,14 +125,15 @@ class LocalQueue:
 
 
 def work(
-    queue: WorkQueue, search: Search, inputs: object, device: torch.device, control: Tensor
-) -> None:
+    queue: WorkQueue, search: Search, inputs: object, device: torch.device, control: Tensor,
+    show: Callable[[], None] | None = None,
+) -> None:  # fmt: skip
     """Computes units until there are none, or CANCEL is set."""
     while (unit := queue.take(control)) is not None:
         begin, rung = time.perf_counter(), queue.rung(control, wait=False)
         while True:
             parts = queue.outputs(unit, device)
-            highest = search.compute(inputs, search.part(unit), parts, rung, control)
+            highest = search.run(inputs, search.part(unit), parts, rung, control, show)
             if control[CANCEL]:
                 return
             # Units that began before the first was finished have to be on its rung.

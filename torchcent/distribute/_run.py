@@ -22,7 +22,7 @@ from torchcent.distribute._totals import Totals
 from torchcent.distribute._units import Search
 from torchcent.runtime import _codes
 from torchcent.runtime._codes import CANCEL, DONE
-from torchcent.runtime._watch import on_device, show_done, start_at, watched
+from torchcent.runtime._watch import at_work, on_device, progress_bar, show_done, start_at
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,19 @@ class Setting:
     alone: bool = False
 
 
+def execute(
+    search: Search, device: torch.device, scale: Scale | None, *, title: str,
+    progress: bool | None, quick: bool, workspace: int = 0, inline: bool = False,
+    unit: str = "sources",
+) -> None:  # fmt: skip
+    """Computes all sources of a search with a progress bar; quick work, and what stops at any line
+    for Ctrl-C (`inline`), in this thread."""
+    total = sum(search.sizes)
+    with progress_bar(total, title, progress, quick, unit) as bar:
+        run(search, Setting(device, workspace, bar, quick or inline), scale)
+        bar.update(total - bar.n)
+
+
 def run(search: Search, setting: Setting, scale: Scale | None) -> None:
     """Computes all units of a search that the ledger does not hold; the totals are the result."""
     if setting.alone and scale is not None:
@@ -51,10 +64,10 @@ def run(search: Search, setting: Setting, scale: Scale | None) -> None:
             control = _codes.control(setting.workspace, setting.before)
 
         def single() -> None:
-            unit = slice(0, search.sizes[0])
-            search.compute(search.inputs, unit, search.totals, search.rung, control)
+            unit, show = slice(0, search.sizes[0]), _shown(setting, control)
+            search.run(search.inputs, unit, search.totals, search.rung, control, show)
 
-        return _watched(single, control, setting, setting.inline)
+        return at_work(single, control, setting.bar, setting.device, setting.inline)
     scale = scale or Scale()
     scale.searches += 1
     devices = scale.devices or (setting.device,)
@@ -79,7 +92,7 @@ def run(search: Search, setting: Setting, scale: Scale | None) -> None:
                 _work(remote, search, devices, controls)
                 remote.end(controls)
 
-            _watched(units, controls, setting, False)
+            at_work(units, controls, setting.bar, setting.device, inline=False)
     for total in search.totals:
         group.broadcast(total)
     return None
@@ -94,25 +107,36 @@ def _lead(
     controls[-1, DONE] = setting.before + totals.done + totals.ahead
     start_at(setting.bar, int(controls[-1, DONE]))
 
+    inline = setting.inline and alone
+
     def all_workers() -> None:
         try:
-            _work(queue, totals.search, devices, controls)
+            _work(queue, totals.search, devices, controls, _shown(setting, controls, inline))
         except BaseException as error:
             queue.fail(error)
             controls[:, CANCEL] = 1
             raise
 
     if not totals.complete:
-        _watched(all_workers, controls, setting, setting.inline and alone)
+        at_work(all_workers, controls, setting.bar, setting.device, inline)
     queue.check()
 
 
+def _shown(
+    setting: Setting, control: Tensor, inline: bool | None = None
+) -> Callable[[], None] | None:
+    """Lets the bar show what is done, where no other thread does."""
+    inline = setting.inline if inline is None else inline
+    return partial(show_done, setting.bar, control) if inline else None
+
+
 def _work(
-    queue: WorkQueue, search: Search, devices: tuple[torch.device, ...], controls: Tensor
-) -> None:
+    queue: WorkQueue, search: Search, devices: tuple[torch.device, ...], controls: Tensor,
+    show: Callable[[], None] | None = None,
+) -> None:  # fmt: skip
     """One worker per device."""
     if len(devices) == 1:
-        return work(queue, search, search.inputs, devices[0], controls[0])
+        return work(queue, search, search.inputs, devices[0], controls[0], show)
     aside = None  # a stream for copies, which do not wait for what is computed from now on
     if devices[0].type == "cuda":
         aside = torch.cuda.Stream(devices[0])
@@ -146,11 +170,3 @@ def _copied(tree: Any, device: torch.device, copies: dict[int, Tensor]) -> Any:
         parts = [_copied(part, device, copies) for part in tree]
         return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
     return tree
-
-
-def _watched(work: Callable[[], None], control: Tensor, setting: Setting, inline: bool) -> None:
-    if inline:
-        work()
-        show_done(setting.bar, control)
-    else:
-        watched(on_device(work, setting.device), control, setting.bar)

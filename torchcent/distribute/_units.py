@@ -15,16 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from torchcent.runtime._codes import BATCH, WIDE_BITS
+from torchcent.runtime._codes import BATCH, CANCEL, WIDE_BITS
+from torchcent.runtime._tuned import TUNED
 
-# Least sources x slots of a unit: about a second on two threads (docs/scale.md).
-LEAST_WORK = {
-    "lanes": 5e9, "queue": 5e8, "relax": 2e9, "dijkstra": 2e8, "chains": 5e8, "bits": 2e10,
-    "hierarchy": 5e10,
-    "tensor": 1e8, "tiny": 1e9, "closure": 2e10, "reference": 5e7,
-}  # fmt: skip
-# On CUDA so many times as much, which takes 0.05 to 0.2 s: even a run of a second has units for
-# several devices.
+# Least work of a unit on CUDA, as a multiple of that on the CPU, which takes 0.05 to 0.2 s: even a
+# run of a second has units for several devices.
 ON_CUDA = 8.0
 # A search has about so many units, unless they would have less work than that, or more than so many
 # times as much: ten seconds, on CUDA a few.
@@ -32,14 +27,6 @@ UNITS, _LARGER = {"cpu": 128, "cuda": 32}, {"cpu": 10.0, "cuda": 32.0}
 # On the CPU: batches of the first unit, which determines the rung of the others, and the least of a
 # unit, which keep threads busy.
 FIRST, LEAST_BATCHES = 8, 32
-# On CUDA: the least sources of a unit, which keep a large device busy; down to a quarter of them
-# where there would be fewer than eight units. Lanes need few: their least work fills a device.
-LEAST_SOURCES = {
-    "lanes": 256, "queue": 1024, "relax": 256, "dijkstra": 2048, "chains": 2048, "hierarchy": 1024,
-    "bits": 512, "tensor": 64,
-}  # fmt: skip
-# Sources per batch. (On CUDA lanes may be 128.)
-_BATCH = {**BATCH, "chains": 64, "hierarchy": 1024, "bits": WIDE_BITS, "tensor": 1, "reference": 1}
 _LANES_ON_CUDA = 128
 # On CUDA the number of units is a multiple of one of these, so that as many devices end together.
 _TOGETHER = (8, 4, 2)
@@ -56,10 +43,10 @@ def sizes(engine: str, device: str, sources: int, slots: int) -> list[int]:
     unit = _work(engine, device, float(sources) * slots)
     if unit is None:
         return [sources]
-    batch = _BATCH[engine]
+    batch = TUNED[engine].batch
     if device == "cuda":
         batch = _LANES_ON_CUDA if engine == "lanes" else batch
-        first, fewest = 0, LEAST_SOURCES[engine]
+        first, fewest = 0, TUNED[engine].sources_on_cuda
         fewest = max(fewest // 4, min(fewest, sources // 8))
     else:
         first, fewest = FIRST * batch if engine in BATCH else 0, LEAST_BATCHES * batch
@@ -135,7 +122,7 @@ def _lengths(bounds: list[int]) -> list[int]:
 def _work(engine: str, device: str, work: float) -> float | None:
     """That of a unit of a search with so much work; None if it is one unit."""
     kind = "cuda" if device == "cuda" else "cpu"
-    least = LEAST_WORK[engine] * (ON_CUDA if kind == "cuda" else 1.0)
+    least = TUNED[engine].unit * (ON_CUDA if kind == "cuda" else 1.0)
     if work < 1.5 * least:
         return None
     return min(max(work / UNITS[kind], least), _LARGER[kind] * least)
@@ -168,6 +155,29 @@ class Search(NamedTuple):
     places: tuple[slice | Tensor, ...] | None = None  # rows of units, if not those of the sources
     # Whether what a unit has written elsewhere is still there, by its sources and results.
     holds: Callable[[slice, tuple[Tensor, ...]], bool] | None = None
+    # How many of so many sources `compute` takes at a time; all of a unit, if there is none.
+    calls: Callable[[int], list[int]] | None = None
+
+    def run(
+        self, inputs: Any, unit: slice, outputs: tuple[Tensor, ...], rung: int, control: Tensor,
+        show: Callable[[], None] | None = None,
+    ) -> int:  # fmt: skip
+        """Computes the sources of a unit, some at a time, and shows how many are done."""
+        total, begin = unit.stop - unit.start, unit.start
+        for size in [total] if self.calls is None else self.calls(total):
+            if begin > unit.start and control[CANCEL]:
+                break
+            rows = slice(begin - unit.start, begin - unit.start + size)
+            own = tuple(
+                output[rows] if kind == "rows" and size < total else output
+                for output, kind in zip(outputs, self.kinds, strict=True)
+            )
+            part = slice(begin, begin + size)
+            rung = self.compute(inputs, part, own, rung, control)
+            begin = part.stop
+            if show is not None:
+                show()
+        return rung
 
     def part(self, unit: int) -> slice:
         """The sources of a unit."""

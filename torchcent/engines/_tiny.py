@@ -17,7 +17,6 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.distribute import _run
 from torchcent.distribute._arguments import Scale
-from torchcent.distribute._run import Setting
 from torchcent.distribute._units import Kind, Search, sizes_of_graphs
 from torchcent.engines import _resolution, _room
 from torchcent.engines._request import weights
@@ -25,14 +24,13 @@ from torchcent.graph import Graph, _batch, _segments
 from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import TINY_LANES as _LANES
 from torchcent.runtime._codes import TINY_NODES as MOST_NODES
-from torchcent.runtime._watch import progress_bar
+from torchcent.runtime._tuned import TUNED
 
 # Limits of graphs that `auto` assigns to this engine: vertices, and sources x slots. The limit is
 # lower with weights, where a heap per thread competes with 64 lanes. On CUDA a single graph is one
 # block and leaves the device idle, while a batch fills it (docs/notes/performance-batches.md).
 AUTO_NODES, AUTO_WORK, AUTO_WEIGHTED_WORK = 512, 2**19, 2**17
 AUTO_ALONE_ON_CUDA, AUTO_WORK_ON_CUDA = 128, 2**22
-_INLINE_WORK = 2e7  # sources x slots below which a thread and a bar do not pay off
 _PER_LANE = 28  # bytes per vertex and lane on the CPU (csrc/tiny/cpu/tiny_lanes.h)
 # Classes of graphs of similar size. On CUDA each class is one launch; on the CPU a thread processes
 # the graphs of a class in memory order.
@@ -167,19 +165,17 @@ def run(
         )
         return rung
 
-    quick = float(size @ slots) < _INLINE_WORK
-    with progress_bar(total, title, progress, quick) as bar:
-        key = {"search": title, "engine": "tiny", "graphs": len(numbers), "from": sources}
-        outputs: tuple[Tensor, ...] = (*columns.values(), overflow)
-        kinds: list[Kind] = ["sum" for _ in outputs]
-        weight, per_one = (none, None) if graph.weight is None else graph._scaled_per_graph
-        inputs = graph.rowptr, graph.col, weight, ptr, begins, ends
-        search = Search(key, parts, inputs, outputs, tuple(kinds), compute)
+    key = {"search": title, "engine": "tiny", "graphs": len(numbers), "from": sources}
+    outputs: tuple[Tensor, ...] = (*columns.values(), overflow)
+    weight, per_one = (none, None) if graph.weight is None else graph._scaled_per_graph
+    inputs = graph.rowptr, graph.col, weight, ptr, begins, ends
+    kinds: tuple[Kind, ...] = tuple("sum" for _ in outputs)
+    _run.execute(
+        Search(key, parts, inputs, outputs, kinds, compute), device, scale, title=title,
+        progress=progress, quick=float(size @ slots) < TUNED["tiny"].inline,
         # The kernels of the CPU need what `room_for` counts.
-        workspace = 0 if device.type == "cpu" else _memory.budget(memory, device)
-        setting = Setting(device, workspace, bar, quick)
-        _run.run(search, setting, scale)
-        bar.update(total - bar.n)
+        workspace=0 if device.type == "cpu" else _memory.budget(memory, device),
+    )  # fmt: skip
     if per_one is not None and "distances" in wanted:
         _in_lengths(graph, columns["distances"], per_one)
     paths = set(wanted) - {"distances"}

@@ -22,7 +22,8 @@ from torchcent.runtime import _codes, _memory, _ops
 from torchcent.runtime._codes import NARROW_BITS as FEW_LANES
 from torchcent.runtime._codes import WIDE_BITS as LANES
 from torchcent.runtime._codes import WIDE_BITS_FROM as LANES_FROM
-from torchcent.runtime._watch import on_device, progress_bar, watched
+from torchcent.runtime._tuned import TUNED
+from torchcent.runtime._watch import at_work, progress_bar
 
 # Lanes of the bits engine: on the CPU many only if there are enough sources and the distances of a
 # batch fit in the cache (fixed in csrc/distances/cpu/distances.cpp).
@@ -32,7 +33,6 @@ LANES_WITHIN = 2**28
 LARGEST_BLOCK, LARGEST_BLOCK_ON_ACCELERATOR = 2**28, 2**31
 # Workspace of the tensor engine; in larger blocks Ctrl-C waits long between two operators.
 LARGEST_BATCH, LARGEST_BATCH_ON_ACCELERATOR = 2**29, 2**34
-_INLINE_WORK = 2e7  # sources x slots below which a thread and a bar do not pay off
 CPU = torch.device("cpu")
 KERNEL = Kernel("distances", public=False, name="shortest_path_lengths")
 
@@ -181,7 +181,7 @@ class Blocks:
 
     @property
     def quick(self) -> bool:
-        return self.sources.numel() * self.graph.num_slots < _INLINE_WORK
+        return self.sources.numel() * self.graph.num_slots < TUNED[self.engine].inline
 
     def bar(self, progress: bool | None) -> tqdm:
         return progress_bar(self.sources.numel(), "shortest_path_lengths", progress, self.quick)
@@ -219,10 +219,7 @@ class Blocks:
             nonlocal overflow
             overflow = self.fill(self.arcs, sources, out, control, place)
 
-        if self.quick or self.engine == "tensor":
-            work()
-        else:
-            watched(on_device(work, self.graph.device), control, bar)
+        at_work(work, control, bar, self.graph.device, self.quick or self.engine == "tensor")
         if overflow:
             self.refuse_if_fixed(sources)
             self.widen()

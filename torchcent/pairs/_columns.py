@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -13,13 +14,13 @@ from tqdm import tqdm
 
 from torchcent.distribute import _run
 from torchcent.distribute._arguments import Scale
-from torchcent.distribute._run import Setting
 from torchcent.distribute._units import Search, sizes_of_columns
 from torchcent.engines._tensor import _closure
 from torchcent.runtime import _codes, _ops
-from torchcent.runtime._watch import progress_bar, watched
+from torchcent.runtime._tuned import TUNED
+from torchcent.runtime._watch import at_work, progress_bar
 
-_INLINE_WORK = 2e8  # arcs x columns below which a thread and a bar do not pay off
+_TITLE, _HOST = "transitive_closure", torch.device("cpu")
 
 
 class Table(NamedTuple):
@@ -36,10 +37,10 @@ class Table(NamedTuple):
 
     @property
     def quick(self) -> bool:
-        return float(self.arcs[1].numel()) * self.columns < _INLINE_WORK
+        return float(self.arcs[1].numel()) * self.columns < TUNED["closure"].inline
 
     def bar(self, progress: bool | None) -> tqdm:
-        return progress_bar(self.columns, "transitive_closure", progress, self.quick, "columns")
+        return progress_bar(self.columns, _TITLE, progress, self.quick, "columns")
 
     def from_block(self, first: int, end: int, begin: int, words: Tensor) -> Table:
         """That of blocks first, ..., end - 1, whose words begin at `begin` of all.
@@ -74,10 +75,9 @@ def fill(table: Table, progress: bool | None) -> None:
             _closure.closure(
                 *table.arcs, table.size, table.sinks, table.columns, table.words, table.reach
             )
-        elif table.quick:
-            _compute(table, table.reach, control)
         else:
-            watched(lambda: _compute(table, table.reach, control), control, bar)
+            work = partial(_compute, table, table.reach, control)
+            at_work(work, control, bar, _HOST, table.quick)
         bar.update(table.columns - bar.n)
 
 
@@ -97,11 +97,12 @@ def shared(table: Table, progress: bool | None, scale: Scale) -> None:
         _compute(part, reach[first[at] * table.block :], control)
         return rung
 
-    key = {"search": "transitive_closure", "sources": table.columns, "what": "columns"}
+    key = {"search": _TITLE, "sources": table.columns, "what": "columns"}
     places = tuple(slice(begin[a], begin[b]) for a, b in pairwise(first))
     search = Search(
         key, [b - a for a, b in pairwise(columns)], (), (table.words, table.reach),
         ("rows", "sum"), compute, exact=True, places=places,
     )  # fmt: skip
-    with table.bar(progress) as bar:
-        _run.run(search, Setting(torch.device("cpu"), 0, bar, table.quick), scale)
+    _run.execute(
+        search, _HOST, scale, title=_TITLE, progress=progress, quick=table.quick, unit="columns"
+    )

@@ -19,9 +19,9 @@ from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs import _trees
 from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import control
-from torchcent.runtime._watch import progress_bar, watched
+from torchcent.runtime._tuned import TUNED
+from torchcent.runtime._watch import at_work, progress_bar
 
-_INLINE_WORK = 2e7  # sources x slots below which a thread and a bar do not pay off
 _SEARCH = 48  # bytes per vertex and thread (csrc/tiny/cpu/pair_search.h)
 
 
@@ -255,7 +255,7 @@ class _Searches:
         self.memory, self.progress = run.memory, run.progress
         self.limit_of_memory: int | None = None
         size, slots = _batch.counts(graph)
-        self.quick = float(size @ slots) < _INLINE_WORK
+        self.quick = float(size @ slots) < TUNED["tiny"].inline
         self.ptr = graph.ptr
         if self.ptr is None:
             self.ptr = torch.from_numpy(_batch.bounds(graph)[0]).to(graph.device)
@@ -347,10 +347,7 @@ class _Searches:
             results.append(operator(*arguments, record, threads))
 
         with progress_bar(total, self.title, self.progress, self.quick, "vertices") as bar:
-            if self.quick:
-                work()
-            else:
-                watched(work, record, bar)
+            at_work(work, record, bar, torch.device("cpu"), self.quick)
             bar.update(total - bar.n)
         return int(results[0])
 

@@ -22,7 +22,6 @@ from torchcent.distribute import _run
 from torchcent.distribute._arguments import Scale
 from torchcent.distribute._digest import plain
 from torchcent.distribute._group import publish
-from torchcent.distribute._run import Setting
 from torchcent.distribute._units import Compute, Kind, Search, sizes_of_rows
 from torchcent.graph import Graph
 from torchcent.pairs import _streams
@@ -64,9 +63,10 @@ def _search(run: Blocks, totals: tuple[Tensor, ...], where: str, compute: Comput
 
 
 def _compute(search: Search, run: Blocks, scale: Scale, progress: bool | None) -> None:
-    inline = run.quick or run.engine == "tensor"
-    with run.bar(progress) as bar:
-        _run.run(search, Setting(run.graph.device, run.workspace, bar, inline), scale)
+    _run.execute(
+        search, run.graph.device, scale, title="shortest_path_lengths", progress=progress,
+        quick=run.quick, workspace=run.workspace, inline=run.engine == "tensor",
+    )  # fmt: skip
 
 
 def _into_outputs(run: Blocks) -> Compute:

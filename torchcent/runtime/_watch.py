@@ -53,6 +53,17 @@ def watched(work: Callable[[], None], control: Tensor, bar: tqdm) -> None:
         raise thread.errors[0]
 
 
+def at_work(
+    work: Callable[[], None], control: Tensor, bar: tqdm, device: torch.device, inline: bool
+) -> None:
+    """Runs work on a device: in this thread, if it is inline, or :func:`watched`."""
+    if inline:
+        work()
+        show_done(bar, control)
+    else:
+        watched(on_device(work, device), control, bar)
+
+
 def prepared(
     work: Callable[[Tensor], T], title: str, progress: bool | None = False, quick: bool = False
 ) -> T:
