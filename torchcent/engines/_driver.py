@@ -165,8 +165,8 @@ def _on_chains(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
         sources = sources if plan.together else sources[part].contiguous()
         return int(
             _ops.ops.chain_dependency(
-                arcs, slots, sources, *weights, scores[0], control, chains.by_hops,
-                plan.together, chains.ball, rung, plan.threads,
+                arcs, slots, sources, *weights, scores[0], control, by_hops=chains.by_hops,
+                together=plan.together, ball=chains.ball, rung=rung, threads=plan.threads,
             )
         )  # fmt: skip
 
@@ -179,7 +179,10 @@ def _on_hierarchy(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
     order = hierarchy.in_order(problem.sources)
     starts = problem.sources[order], problem.source_weight[order]
     measure = KERNELS[problem.measure]
-    of_paths = measure.per_slot, measure.visitor is Visitor.STRESS
+    how = {
+        "directions": measure.per_slot, "each_path": measure.visitor is Visitor.STRESS,
+        "lanes": plan.lanes, "threads": plan.threads,
+    }  # fmt: skip
 
     def compute(
         inputs: Any, part: slice, flows: tuple[Tensor, ...], rung: int, control: Tensor
@@ -188,7 +191,7 @@ def _on_hierarchy(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
         return int(
             _ops.ops.hierarchy_dependency(
                 swept, *(each[part].contiguous() for each in starts), targets, flows[0], control,
-                *of_paths, plan.lanes, rung, plan.threads,
+                rung=rung, **how,
             )
         )  # fmt: skip
 
@@ -206,8 +209,8 @@ def _by_reference(problem: Problem, plan: Plan) -> Compute:
         rowptr, col, weight = inputs.arcs[:3]
         lengths = weight.double() if weighted else scores[0].new_empty(0)
         _ops.ops.reference_dependency(
-            rowptr, col, lengths, *inputs.of(part), scores[0], control, limits, visitor,
-            problem.graph.tie_tolerance,
+            rowptr, col, lengths, *inputs.of(part), scores[0], control, limits=limits,
+            measure=visitor, tolerance=problem.graph.tie_tolerance,
         )  # fmt: skip
         return rung
 

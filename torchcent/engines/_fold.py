@@ -111,8 +111,8 @@ class Fold(Record):
         totals = totals or (in_component(graph, a), in_component(graph, b))
         if _ops.has_kernel("folded_pairs", graph.device):
             scores: Tensor = _ops.ops.folded_pairs(
-                self.order, self.parent, a, b, *hanging, *totals, counts, endpoints,
-                torch.get_num_threads(),
+                self.order, self.parent, a, b, *hanging, *totals, counts=counts,
+                endpoints=endpoints, threads=torch.get_num_threads(),
             )  # fmt: skip
             return scores
         return a * (totals[1] - b) + b * (totals[0] - a)  # nothing is folded here

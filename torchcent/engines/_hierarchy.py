@@ -182,7 +182,7 @@ class Hierarchy(Record):
         """
         sums: Tensor = _ops.ops.hierarchy_scores(
             self.vertex, self.first, self.to, self.length, self.paths, self.powers, self.slot,
-            self.cells[1], flows, reverse,
+            own=self.cells[1], flows=flows, reverse=reverse,
         )  # fmt: skip
         return sums
 
@@ -274,7 +274,9 @@ def _operated(
     threads = torch.get_num_threads()
 
     def contract(control: Tensor) -> tuple[Any, int]:
-        parts = _ops.ops.hierarchy(rowptr, col, weight, limit, control, threads, order, arc)
+        parts = _ops.ops.hierarchy(
+            rowptr, col, weight, limit, control, threads=threads, order=order, arc=arc
+        )
         return parts, int(control[WORK])
 
     parts, possible = prepared(contract, "contracting", progress, col.numel() < QUICK_SLOTS)

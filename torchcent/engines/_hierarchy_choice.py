@@ -92,7 +92,7 @@ def most_paths_of_pairs(core: Core) -> float:
     of_targets = torch.zeros(3, core.num_nodes, dtype=torch.float64)
     of_targets[0] = 1
     _ops.ops.path_dependency(
-        arcs, ends, *of_sources, *of_targets, control(), Visitor.STRESS, ENGINE["queue"],
-        Rung.FLOAT64, Launch(1),
+        arcs, ends, *of_sources, *of_targets, control(), measure=Visitor.STRESS,
+        engine=ENGINE["queue"], rung=Rung.FLOAT64, launch=Launch(1),
     )  # fmt: skip
     return float(of_targets[2].max().log2())

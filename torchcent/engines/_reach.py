@@ -118,7 +118,7 @@ def sums(reach: Reach, a: Tensor, b: Tensor) -> tuple[Tensor, ...]:
     """A_X - a, B_X - b, R_X and S_X of each copy."""
     union = reach.union
     parts: tuple[Tensor, ...] = _ops.ops.block_reach(
-        union.ptr, reach.vertex, union.rowptr, union.col, *union.transpose, reach.top, a, b,
-        torch.get_num_threads(),
+        union.ptr, reach.vertex, union.rowptr, union.col, *union.transpose, top=reach.top,
+        source=a, target=b, threads=torch.get_num_threads(),
     )  # fmt: skip
     return parts

@@ -231,10 +231,10 @@ def _core(graph: Graph, order: str, fold: str, twins: Twins | None) -> Core:
     if order == "given":
         everything = torch.arange(n, device=graph.device)
         slots = torch.arange(graph.num_slots, device=graph.device)
-        colptr, row = graph.transpose
+        weight, back_weight = graph.scaled_weights
         return Core(
-            graph.rowptr, graph.col, colptr, row, everything, slots, order,
-            (Fold.of(graph, "no"),), *graph.scaled_weights,
+            graph.rowptr, graph.col, *graph.transpose, vertex=everything, origin=slots, order=order,
+            chain=(Fold.of(graph, "no"),), weight=weight, back_weight=back_weight,
         )  # fmt: skip
     chain: tuple[Reduction, ...] = (Fold.of(graph, fold),)
     if twins is not None:
@@ -345,8 +345,8 @@ def of_pairs(
     sequence = core.sequence if min(most, core.num_nodes) > BATCH["lanes"] else None
     if _ops.has_kernel("search_weights", graph.device):
         start, *of_search = _ops.ops.search_weights(
-            core.rowptr, core.vertex, sequence, pairs.source, pairs.own, pairs.target,
-            pairs.through, torch.get_num_threads(),
+            core.rowptr, core.vertex, sequence, source=pairs.source, own=pairs.own,
+            target=pairs.target, through=pairs.through, threads=torch.get_num_threads(),
         )  # fmt: skip
     else:
         start, *of_search = _search_weights(core, pairs)

@@ -152,17 +152,9 @@ def run(
         place, classes = _classes(size[own], slots[own], device.type)
         order = torch.from_numpy(numbers[own][place]).to(out[0].device)
         _ops.ops.tiny(
-            arrays,
-            order,
-            classes,
-            begins,
-            ends,
-            *out,
-            control,
-            endpoints,
-            graph.tie_tolerance,
-            threads,
-        )
+            arrays, order, classes, begins, ends, *out, control, endpoints=endpoints,
+            tie_tolerance=graph.tie_tolerance, threads=threads,
+        )  # fmt: skip
         return rung
 
     key = {"search": title, "engine": "tiny", "graphs": len(numbers), "from": sources}

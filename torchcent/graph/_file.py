@@ -210,7 +210,9 @@ def _stored(refuse: Callable[[str], ValueError], content: Any) -> Stored:
     if ties.sums not in ("decimal", "float"):
         raise refuse("ties are not 'decimal' or 'float'")
     of_columns = counts, loops, strengths, of_loops
-    return Stored(rowptr, col, weight, ptr, content["directed"], *of_columns, order, ties)
+    return Stored(
+        rowptr, col, weight, ptr, content["directed"], *of_columns, order=order, ties=ties
+    )
 
 
 def _check_values(refuse: Callable[[str], ValueError], stored: Stored) -> None:

@@ -63,8 +63,8 @@ class Table(NamedTuple):
 
 def _compute(table: Table, reach: Tensor, control: Tensor) -> None:
     _ops.ops.closure(
-        *table.arcs, table.size, table.base, table.sinks, table.columns, table.words, reach,
-        control, torch.get_num_threads(),
+        *table.arcs, table.size, table.base, sinks=table.sinks, columns=table.columns,
+        words=table.words, reached=reach, control=control, threads=torch.get_num_threads(),
     )  # fmt: skip
 
 

@@ -149,8 +149,8 @@ def _by_climbs(graph: Graph, climbs: Climbs, pairs: Tensor) -> list[ShortestPath
     apart = torch.nonzero(pairs[0] != pairs[1]).flatten()
     ends, size = pairs[:, apart].contiguous(), torch.zeros(apart.numel(), dtype=torch.int64)
     path = _ops.ops.hierarchy_draw_paths(
-        climbs.arrays, climbs.height, 0, 0, apart.numel(), size, _codes.control(),
-        torch.get_num_threads(), ends,
+        climbs.arrays, climbs.height, seed=0, number=0, count=apart.numel(), length=size,
+        control=_codes.control(), threads=torch.get_num_threads(), pairs=ends,
     )  # fmt: skip
     lengths = _lengths(graph, path, size)
     paths = [ShortestPath(pairs[:1, i].clone(), 0.0) for i in range(pairs.shape[1])]
