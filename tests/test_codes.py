@@ -8,6 +8,7 @@ import torch
 
 import torchcent
 from torchcent.check import _common as check
+from torchcent.engines._visitors import Visitor
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._fakes import FAKES
 
@@ -20,7 +21,8 @@ SOURCES = Path(__file__).resolve().parents[1] / "csrc"
 @compiled
 def test_codes_are_those_of_the_library():
     found = _ops.ops.codes(torch.empty(0, dtype=torch.float64)).tolist()
-    assert dict(zip(_codes.ALL, found, strict=True)) == _codes.ALL
+    known = {**_codes.ALL, **{f"Visitor.{x.name}": x for x in Visitor}}
+    assert dict(zip(known, found, strict=True)) == known
 
 
 def test_all_codes_are_compared():

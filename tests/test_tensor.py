@@ -20,7 +20,7 @@ import torchcent
 from torchcent.engines import _tensor
 from torchcent.engines._tensor import _scatter
 from torchcent.engines._tensor._scaled import Scaled, as_float, sum_by
-from torchcent.runtime._codes import Visitor
+from torchcent.engines._visitors import Visitor
 
 pytestmark = pytest.mark.sweep
 
@@ -228,7 +228,7 @@ def test_batches_do_not_depend_on_abundant_memory():
 PEAK = """
 import sys, torch, torchcent
 from torchcent.engines import _tensor
-from torchcent.runtime._codes import Visitor
+from torchcent.engines._visitors import Visitor
 
 def status(field):
     line = next(line for line in open("/proc/self/status") if line.startswith(field))

@@ -1,7 +1,7 @@
 """Writes what is derived from the declarations of measures: `python tools/declare.py`.
 
-The files are for those who must not import PyTorch: type checkers, and the parser of the command
-line, of which `--help` and completion take a tenth of a second.
+The files are for those who must not import PyTorch: type checkers, compilers, and the parser of the
+command line. Its `--help` and completion take a tenth of a second.
 """
 
 import inspect
@@ -12,8 +12,11 @@ from pathlib import Path
 from torchcent import functional, generate
 from torchcent.engines import _measures
 from torchcent.engines._measures import MEASURES, OPTIONS
+from torchcent.engines._visitors import Visitor
 
 ROOT = Path(__file__).resolve().parents[1]
+API = ROOT / "docs" / "api.rst"
+_PATHS = "torchcent.paths."
 _HEAD = """\
 # Written by tools/declare.py from the declarations of measures.
 from collections.abc import Sequence
@@ -25,6 +28,28 @@ from torchcent.distances._profile import DistanceProfile
 from torchcent.walks._spectral import Hits
 
 __all__: list[str]
+"""
+
+_MEASURES = """\
+// Written by tools/declare.py from torchcent/engines/_visitors.py.
+#pragma once
+
+#include <cstdint>
+
+namespace torchcent {{
+
+// The score computed from path counts; each value has a visitor (paths/betweenness.h).
+enum class Measure : int64_t {{
+{codes}
+}};
+
+// clang-format off
+constexpr Measure kMeasures[] = {{
+{names}
+}};
+// clang-format on
+
+}}  // namespace torchcent
 """
 
 
@@ -108,7 +133,27 @@ def _model(function: Callable[..., object]) -> dict[str, object]:
     }
 
 
+def measures() -> str:
+    """The codes of visitors in C++."""
+    names = [visitor.name.lower() for visitor in Visitor]
+    codes = [f"  {visitor.name.lower()} = {visitor.value}," for visitor in Visitor]
+    return _MEASURES.format(
+        codes="\n".join(codes), names="\n".join(f"    Measure::{name}," for name in names)
+    )
+
+
+def reference() -> str:
+    """docs/api.rst, with all measures of paths."""
+    names = sorted(x.name for x in MEASURES.values() if x.function.__module__.startswith(_PATHS))
+    functions = "\n".join(f".. autofunction:: {name}\n" for name in names)
+    above, title, below = API.read_text(encoding="utf-8").partition("\nBetweenness\n-----------\n")
+    section = below.partition("\nApproximation\n")
+    return f"{above}{title}\n{functions}{section[1]}{section[2]}"
+
+
 FILES = {
+    API: reference,
+    ROOT / "csrc" / "core" / "measures.h": measures,
     ROOT / "torchcent" / "functional" / "__init__.pyi": stub,
     ROOT / "_torchcent_command" / "measures.json": commands,
     ROOT / "_torchcent_command" / "models.json": models,
@@ -116,4 +161,5 @@ FILES = {
 
 if __name__ == "__main__":
     for path, text in FILES.items():
-        path.write_text(text(), encoding="utf-8")
+        if path.read_text(encoding="utf-8") != text():  # else the kernels would be compiled again
+            path.write_text(text(), encoding="utf-8")

@@ -4,24 +4,14 @@
 
 #include <cstdint>
 
+#include "core/measures.h"
+
 namespace torchcent {
 
 enum class Simd : int64_t { none = -1, portable = 0, avx2 = 1, avx512 = 2 };
 
-// The score computed from path counts; each value has a visitor (paths/betweenness.h).
-// The last three are for the CPU only.
-enum class Measure : int64_t {
-  betweenness = 0,
-  edge_betweenness = 1,
-  stress = 2,
-  linear = 3,
-  distance = 4,
-  proximal_source = 5,
-  proximal_target = 6,
-};
-
 // Whether the weight of a path depends on the depths at its ends.
-constexpr bool by_depth(Measure measure) { return measure >= Measure::linear; }
+constexpr bool by_depth(Measure measure) { return measure >= Measure::linear && measure <= Measure::proximal_target; }
 
 enum class Engine : int64_t { lanes = 0, queue = 1 };
 enum class WeightedEngine : int64_t { relax = 0, dijkstra = 1 };

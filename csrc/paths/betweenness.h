@@ -1,6 +1,9 @@
 // Visitors of the path-counting traversals. In the backward pass, deepest level first, a visitor is called once per
 // source and vertex, with sigma (the number of shortest paths) and `sum`, the total over the successors of the values
 // that they passed up. The same source is compiled for scalars, SIMD registers and mantissa-exponent pairs.
+// torchcent/engines/_visitors.py has the same formulas for tensors.
+//
+// sigma is the sum over the predecessors of what each arc carries: their sigma or, of a visitor that is `unit`, 1 each.
 //
 // A visitor with by_depth weights a path by the depths at its ends: the weight of a target at depth d (its distance
 // from the source) is multiplied by target_factor(d), and the score of a vertex by score_factor(d). Only these visitors
@@ -23,14 +26,17 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-// Brandes' dependency in rho form (Brandes 2001, eq. 6, divided by sigma):
-// rho_v = b_v / sigma_v + sum rho_w and delta_v = sigma_v * sum rho_w, where b is the target weight.
-struct Betweenness {
-  static constexpr bool edges = false, by_depth = false;
+// What most visitors have in common.
+struct AnyDepth {
+  static constexpr bool edges = false, by_depth = false, unit = false;
   TORCHCENT_HD static double target_factor(double, Measure) { return 1; }
   TORCHCENT_HD static double score_factor(double, Measure) { return 1; }
   TORCHCENT_HD static constexpr bool onward(Measure) { return true; }
+};
 
+// Brandes' dependency in rho form (Brandes 2001, eq. 6, divided by sigma):
+// rho_v = b_v / sigma_v + sum rho_w and delta_v = sigma_v * sum rho_w, where b is the target weight.
+struct Betweenness : AnyDepth {
   template <class Value>
   TORCHCENT_HD static Value passed_up(Value target_weight, Value sigma, Value sum) {
     return target_weight / sigma + sum;
@@ -63,12 +69,7 @@ struct ScaledBetweenness : Betweenness {
 };
 
 // Stress (Shimbel 1953; Brandes 2008, sec. 3.7) counts paths: lambda_v = sum (b_w + lambda_w).
-struct Stress {
-  static constexpr bool edges = false, by_depth = false;
-  TORCHCENT_HD static double target_factor(double, Measure) { return 1; }
-  TORCHCENT_HD static double score_factor(double, Measure) { return 1; }
-  TORCHCENT_HD static constexpr bool onward(Measure) { return true; }
-
+struct Stress : AnyDepth {
   template <class Value>
   TORCHCENT_HD static Value passed_up(Value target_weight, Value, Value sum) {
     return target_weight + sum;
@@ -79,12 +80,22 @@ struct Stress {
   }
 };
 
+// What an arc carries from a tail with this sigma.
+template <bool unit, class Count>
+TORCHCENT_HD Count carried(Count sigma) {
+  if constexpr (unit) return Count(1.0);
+  else return sigma;
+}
+
 // Calls make(visitor) with the visitor of a measure.
 template <class Make>
 auto with_visitor(Measure measure, Make make) {
-  if (by_depth(measure)) return make(ScaledBetweenness());
-  if (measure == Measure::edge_betweenness) return make(EdgeBetweenness());
-  return measure == Measure::stress ? make(Stress()) : make(Betweenness());
+  switch (measure) {
+    case Measure::betweenness: return make(Betweenness());
+    case Measure::edge_betweenness: return make(EdgeBetweenness());
+    case Measure::stress: return make(Stress());
+    default: return make(ScaledBetweenness());
+  }
 }
 
 }  // namespace torchcent::TORCHCENT_ISA

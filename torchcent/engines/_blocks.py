@@ -29,10 +29,10 @@ from torchcent.engines._kernels import KERNELS
 from torchcent.engines._problem import add_at
 from torchcent.engines._reach import Reach
 from torchcent.engines._request import Request, weights
+from torchcent.engines._visitors import Visitor
 from torchcent.graph import Graph, _csr
 from torchcent.graph._cache import Record, Slot
 from torchcent.runtime import _ops
-from torchcent.runtime._codes import Visitor
 
 # Blocks are searched if that takes at most this share of the work, counted in sources x slots.
 _SHARE = 0.9
@@ -267,7 +267,7 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     measure = KERNELS[request.measure]
     possible = (
         request.may("blocks")
-        and measure.visitor in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS, Visitor.STRESS)
+        and measure.folds != "no"
         and graph.num_slots > 0
         and _ops.has_kernel("path_dependency", graph.device)
         and (not graph.is_weighted or (graph.tie_tolerance == 0 and graph.scale.exact))

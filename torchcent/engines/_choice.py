@@ -16,10 +16,10 @@ from torchcent.engines._kernels import Kernel
 from torchcent.engines._request import Request, weights
 from torchcent.engines._room import LANES
 from torchcent.engines._twins import Twins
+from torchcent.engines._visitors import Visitor
 from torchcent.graph import Graph
 from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import WIDE_BITS as WIDE
-from torchcent.runtime._codes import Visitor
 
 # The engine with many lanes and the one with a single search at a time, by hops and by weights.
 _PAIR = {False: ("lanes", "queue"), True: ("relax", "dijkstra")}
@@ -199,7 +199,7 @@ def choose(
 
 def in_reference(measure: Kernel) -> None:
     """Checks that the engine "reference" has this measure."""
-    if measure.visitor not in (*_BY_PAIRS, Visitor.STRESS) and not measure.rounds:
+    if measure.by_depth or (measure.family == "distances" and not measure.rounds):
         raise ValueError(
             f"engine='reference' does not compute {measure.name}; leave Run(engine='auto')"
         )

@@ -20,8 +20,9 @@ from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._plan import Plan
 from torchcent.engines._reduce import Problem
+from torchcent.engines._visitors import Visitor
 from torchcent.runtime import _codes, _ops
-from torchcent.runtime._codes import Rung, Visitor
+from torchcent.runtime._codes import Rung
 from torchcent.runtime._watch import prepared
 
 # Depth from which the queue engine on CUDA starts with mantissa-exponent pairs. Counts may double

@@ -16,10 +16,10 @@ from torch import Tensor
 
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._problem import Pairs
+from torchcent.engines._visitors import Visitor
 from torchcent.graph import Graph, _csr
 from torchcent.graph._cache import Record, Slot
 from torchcent.runtime import _ops
-from torchcent.runtime._codes import Visitor
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,9 @@ from torchcent.engines import _hierarchy
 from torchcent.engines import _hierarchy_costs as _costs
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._reduce import Core
+from torchcent.engines._visitors import Visitor
 from torchcent.runtime import _ops
-from torchcent.runtime._codes import ENGINE, Launch, Rung, Visitor, control
+from torchcent.runtime._codes import ENGINE, Launch, Rung, control
 
 
 def seconds_of_searches(core: Core, sources: int, engine: str) -> float:

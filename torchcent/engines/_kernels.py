@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torchcent.runtime._codes import Visitor
+from torchcent.engines._visitors import Visitor
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,11 @@ class Kernel:
             can be a hierarchy. This is so where results are of many distances and have no bits to
             lose.
         folds: which leaves may be folded before the search: "all" in rounds, "one" round, or "no".
+            Where some may be folded, blocks may be searched one by one.
         tiny: the output of the tiny engine for it; "" if that engine does not compute it.
         normalized: the default of `normalized=`.
+        halved: whether raw scores of undirected graphs count each pair once, not in both
+            directions.
         weighted_by: the argument with one number per vertex that weights its paths as a source; ""
             if each source counts once.
         public: whether users may name it, as in `explain`.
@@ -39,6 +42,7 @@ class Kernel:
     folds: str = "no"
     tiny: str = "distances"
     normalized: bool = False
+    halved: bool = True
     weighted_by: str = ""
     public: bool = True
     name: str = ""

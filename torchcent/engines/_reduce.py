@@ -20,11 +20,12 @@ from torchcent.engines._kernels import KERNELS
 from torchcent.engines._problem import Pairs, Reduction
 from torchcent.engines._request import weights
 from torchcent.engines._twins import Twins
+from torchcent.engines._visitors import Visitor
 from torchcent.graph import Graph, _csr, _device, _weights
 from torchcent.graph._cache import Record, Slot, tensors
 from torchcent.graph._contraction import Contraction
 from torchcent.runtime import _ops
-from torchcent.runtime._codes import BATCH, CHUNK, LONG_CHUNK, MANY_SLOTS, Visitor
+from torchcent.runtime._codes import BATCH, CHUNK, LONG_CHUNK, MANY_SLOTS
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,11 +33,11 @@ from torch import Tensor
 from torchcent.engines._fold import Fold
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._problem import Pairs, add_at
+from torchcent.engines._visitors import Visitor
 from torchcent.graph import Graph, _csr
 from torchcent.graph._arrays import same
 from torchcent.graph._cache import Record, Slot
 from torchcent.runtime import _ops, _small
-from torchcent.runtime._codes import Visitor
 
 
 @dataclass(frozen=True, eq=False)

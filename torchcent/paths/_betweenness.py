@@ -11,13 +11,13 @@ from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
 from torchcent.check._run import DEFAULT, PATHS, Run
 from torchcent.distribute._arguments import pivots_of, scale_of, shown
-from torchcent.engines._kernels import Kernel
+from torchcent.engines._kernels import KERNELS, Kernel
 from torchcent.engines._measures import measure
 from torchcent.engines._request import Request, engine_and_strategy
+from torchcent.engines._visitors import Visitor
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
-from torchcent.runtime._codes import Visitor
 
 Lengths = float | Sequence[float] | Tensor | None
 
@@ -106,7 +106,7 @@ def betweenness(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=True)
     request = request_of(graph, "betweenness", run, normalized, sources, targets, endpoints)
-    return _scores(graph, request, cutoff)
+    return scores_within(graph, request, cutoff)
 
 
 @measure(
@@ -151,7 +151,7 @@ def stress(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=True)
     request = request_of(graph, "stress", run, normalized, sources, targets)
-    return _scores(graph, request, cutoff)
+    return scores_within(graph, request, cutoff)
 
 
 @measure(
@@ -199,7 +199,7 @@ def edge_betweenness(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=True)
     request = request_of(graph, "edge_betweenness", run, normalized, sources, targets)
-    of_slot = _scores(graph, request, cutoff)
+    of_slot = scores_within(graph, request, cutoff)
     slot = graph.slot
     if of_slot.shape[0] == 0:
         return of_slot.new_zeros(slot.numel(), *of_slot.shape[1:])
@@ -209,8 +209,12 @@ def edge_betweenness(
     return torch.where(loop, scores.new_zeros(()), scores)
 
 
-def _scores(graph: Graph, request: Request, cutoff: Lengths) -> Tensor:
+def scores_within(graph: Graph, request: Request, cutoff: Lengths) -> Tensor:
     """The scores within each cutoff, in the dtype of the request."""
+    if request.engine == "tiny" and not KERNELS[request.measure].tiny:
+        raise ValueError(
+            f"engine='tiny' does not compute {request.measure}; leave Run(engine='auto')"
+        )
     limits = check_cutoff.cutoffs(cutoff, request.engine)
     if limits is not None:
         request = request._replace(cutoffs=limits.lengths)

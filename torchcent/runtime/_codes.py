@@ -1,6 +1,7 @@
 """Constants shared by Python and the compiled libraries: codes of arguments, and limits.
 
-csrc/core/codes.h is the compiled side and documents each constant; a test compares the two.
+csrc/core/codes.h is the compiled side and documents each constant; a test compares the two. The
+codes of measures are in engines/_visitors.py.
 """
 
 from __future__ import annotations
@@ -11,18 +12,6 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-
-
-class Visitor(IntEnum):
-    """What is computed from path counts (Measure in C++)."""
-
-    BETWEENNESS = 0
-    EDGE_BETWEENNESS = 1
-    STRESS = 2
-    LINEAR = 3
-    DISTANCE = 4
-    PROXIMAL_SOURCE = 5
-    PROXIMAL_TARGET = 6
 
 
 class Rung(IntEnum):
@@ -95,7 +84,6 @@ class Launch(NamedTuple):
 
 #: all constants, in the order of csrc/core/cpu/codes.cpp
 ALL: dict[str, float] = {
-    **{f"Visitor.{x.name}": x for x in Visitor},
     **{f"ENGINE[{name}]": code for name, code in ENGINE.items()},
     **{f"Rung.{x.name}": x for x in Rung},
     **{f"Strategy.{x.name}": x for x in Strategy},

@@ -4,6 +4,8 @@
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
 
+#include <iterator>
+
 #include "core/codes.h"
 #include "core/cpu/simd_level.h"
 
@@ -11,12 +13,8 @@ namespace torchcent {
 
 namespace {
 
-// In the order of torchcent/runtime/_codes.py.
+// In the order of torchcent/runtime/_codes.py. Those of kMeasures follow.
 constexpr double kCodes[] = {
-    static_cast<double>(Measure::betweenness), static_cast<double>(Measure::edge_betweenness),
-    static_cast<double>(Measure::stress), static_cast<double>(Measure::linear), static_cast<double>(Measure::distance),
-    static_cast<double>(Measure::proximal_source), static_cast<double>(Measure::proximal_target),
-    //
     static_cast<double>(Engine::lanes), static_cast<double>(Engine::queue), static_cast<double>(WeightedEngine::relax),
     static_cast<double>(WeightedEngine::dijkstra),
     //
@@ -32,9 +30,10 @@ constexpr double kCodes[] = {
     kTinyLanes, kChunk, kLongChunk, kManySlots, kBusySlots, kMostInFlight, kBusyRows, kMostBitsInFlight};
 
 torch::stable::Tensor codes(const torch::stable::Tensor& like) {
-  constexpr int64_t count = sizeof kCodes / sizeof *kCodes;
-  torch::stable::Tensor result = torch::stable::new_empty(like, {count});
-  for (int64_t i = 0; i < count; ++i) result.mutable_data_ptr<double>()[i] = kCodes[i];
+  torch::stable::Tensor result = torch::stable::new_empty(like, {std::ssize(kCodes) + std::ssize(kMeasures)});
+  double* next = result.mutable_data_ptr<double>();
+  for (const double code : kCodes) *next++ = code;
+  for (const Measure measure : kMeasures) *next++ = static_cast<double>(measure);
   return result;
 }
 

@@ -97,6 +97,10 @@ struct Row {
 #endif
     }
   }
+  // this += 1 in the lanes of the mask
+  void masked_increment(uint64_t mask) {
+    for (int k = 0; k < registers; ++k) part[k] += masked(every_lane(T(1)), submask(mask, k));
+  }
   // Dot product with the row at p over the lanes of the mask.
   double masked_dot(const T* p, uint64_t mask) const {
     Vector sum{};

@@ -86,8 +86,9 @@ inline int64_t collect_listed(const int32_t* vertex, const uint64_t* lanes, cons
 }
 
 // sum += rows of the vertices found by collect(begin, hit, hit_mask, hit_slot, count) from `begin` to `end`. Returns
-// the lanes that received a term. If WithSlots, on_hit(slot, row, mask) is called for each hit.
-template <bool WithSlots, class T, class Collect, class OnHit>
+// the lanes that received a term. If WithSlots, on_hit(slot, row, mask) is called for each hit. Unit: 1 is taken
+// for every entry of a row.
+template <bool WithSlots, bool Unit, class T, class Collect, class OnHit>
 inline uint64_t gather_hits(int64_t begin, int64_t end, const T* rows, RowSum<T>& sum, Collect collect, OnHit on_hit) {
   int32_t hit[kChunk + 8];
   uint64_t hit_mask[kChunk + 8];
@@ -96,12 +97,13 @@ inline uint64_t gather_hits(int64_t begin, int64_t end, const T* rows, RowSum<T>
   while (begin < end) {
     int count;
     begin = collect(begin, hit, hit_mask, hit_slot, count);
-    for (int j = 0; j < kPrefetch && j < count; ++j) prefetch_row(rows, hit[j]);
+    for (int j = 0; j < kPrefetch && j < count && !Unit; ++j) prefetch_row(rows, hit[j]);
     Row<T> partial = sum.partial;
     for (int j = 0; j < count; ++j) {
-      if (j + kPrefetch < count) prefetch_row(rows, hit[j + kPrefetch]);
+      if (j + kPrefetch < count && !Unit) prefetch_row(rows, hit[j + kPrefetch]);
       const T* row = rows + int64_t{hit[j]} * Row<T>::lanes;
-      partial.masked_add(row, hit_mask[j]);
+      if constexpr (Unit) partial.masked_increment(hit_mask[j]);
+      else partial.masked_add(row, hit_mask[j]);
       if constexpr (WithSlots) on_hit(hit_slot[j], row, hit_mask[j]);
       got |= hit_mask[j];
     }
@@ -139,14 +141,14 @@ inline void gather_rows(const Csr& graph, int64_t v, uint64_t need, const uint64
 }
 
 // sum += rows of the neighbours of v in the lanes that they share with `need`.
-template <bool WithSlots = false, class T, class OnHit>
+template <bool WithSlots, bool Unit = false, class T, class OnHit>
 inline uint64_t gather(const Csr& graph, int64_t v, uint64_t need, const uint64_t* masks, const T* rows, RowSum<T>& sum,
                        OnHit on_hit) {
   const int64_t end = graph.rowptr[v + 1];
   const auto find = [&](int64_t begin, int32_t* hit, uint64_t* hit_mask, int64_t* hit_slot, int& count) {
     return collect<WithSlots>(graph.col, begin, end, need, masks, hit, hit_mask, hit_slot, count);
   };
-  return gather_hits<WithSlots>(graph.rowptr[v], end, rows, sum, find, on_hit);
+  return gather_hits<WithSlots, Unit>(graph.rowptr[v], end, rows, sum, find, on_hit);
 }
 
 }  // namespace torchcent::TORCHCENT_ISA

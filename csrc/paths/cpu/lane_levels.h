@@ -10,8 +10,8 @@ namespace torchcent::TORCHCENT_ISA {
 constexpr int kFew = 2;
 
 // All levels, concatenated: entries (vertex, lanes). Values are pulled by vertices that some lanes have not reached, or
-// pushed by a small frontier (Beamer et al. 2012).
-template <class T>
+// pushed by a small frontier (Beamer et al. 2012). unit: as in a visitor (paths/betweenness.h).
+template <class T, bool unit>
 class LaneLevels {
  public:
   static constexpr int kLanes = Row<T>::lanes;
@@ -31,7 +31,7 @@ class LaneLevels {
         deepest_(problem.limits == nullptr ? n_ : problem.limits[problem.num_limits - 1]) {}
 
   // Counts the paths from the sources. Returns overflow if there are more entries than the capacity. Not inlined: it is
-  // the same for all visitors.
+  // the same for nearly all visitors.
   [[gnu::noinline]] Status find(const int64_t* sources, int64_t count) {
     full_ = count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
     for (int64_t v = 0; v < n_; ++v) seen_[v] = 0;
@@ -175,7 +175,7 @@ class LaneLevels {
         for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {
           const int l = __builtin_ctzll(rest);
           const uint64_t bit = uint64_t{1} << l;
-          const T paths = row[l];
+          const T paths = unit ? T(1) : row[l];
           for (int64_t slot = rowptr[u]; slot < rowptr[u + 1]; ++slot) {
             const int64_t v = col[slot];
             if (seen[v] & bit) continue;
@@ -186,7 +186,8 @@ class LaneLevels {
         }
         continue;
       }
-      const Row<T> paths = Row<T>::masked_load(row, lanes);
+      Row<T> paths = Row<T>::masked_load(row, unit ? 0 : lanes);
+      if constexpr (unit) paths.masked_increment(lanes);
       for (int64_t slot = rowptr[u]; slot < rowptr[u + 1]; ++slot) {
         const int64_t v = col[slot];
         const uint64_t fresh = lanes & ~seen[v];
@@ -217,7 +218,7 @@ class LaneLevels {
       open_[kept++] = static_cast<int32_t>(v);
       if (!fits) continue;
       RowSum<T> sum;
-      const uint64_t got = gather<false>(problem_.in, v, need, front.data(), sigma.data(), sum, [](auto...) {});
+      const uint64_t got = gather<false, unit>(problem_.in, v, need, front.data(), sigma.data(), sum, [](auto...) {});
       if (got == 0) continue;
       fits = entries < capacity;
       if (!fits) continue;

@@ -184,7 +184,7 @@ class LaneSearch final : public Search {
   T target_share_ = 1, through_share_ = 1;  // of the current level
   uint64_t got_ = 0;                        // lanes in which the last vertex had successors
   int64_t size_;                            // of the scores of a limit
-  LaneLevels<T> found_;                     // sigma; then rho or lambda
+  LaneLevels<T, Visitor::unit> found_;      // sigma; then rho or lambda
   Buffer<T> rho_;                           // [n][lanes] rho or lambda, if there are several limits
   T* passed_;                               // sigma or rho
   Buffer<uint64_t> above_;  // by entry: lanes from which a target is reached, if there are several limits

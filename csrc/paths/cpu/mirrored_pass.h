@@ -22,13 +22,13 @@ class MirroredPass {
 
  public:
   static constexpr int64_t kDeepest = 2 * kSums + 1;
-  static constexpr bool exists = !Visitor::edges && !Visitor::by_depth;
+  static constexpr bool exists = !Visitor::edges && !Visitor::by_depth && !Visitor::unit;
 
   static bool suits(const PathProblem& problem) {
     return exists && problem.mirrored && problem.num_limits > 1 && problem.limits[problem.num_limits - 1] <= kDeepest;
   }
 
-  MirroredPass(const PathProblem& problem, LaneLevels<T>& found) : problem_(problem), found_(found) {
+  MirroredPass(const PathProblem& problem, LaneLevels<T, Visitor::unit>& found) : problem_(problem), found_(found) {
     const int64_t sums = problem.limits[problem.num_limits - 1] / 2;
     for (int r = 1; r < kSums && r < sums; ++r) Buffer<T>(problem.out.num_nodes * kLanes).swap(row_[r - 1]);
   }
@@ -153,9 +153,9 @@ class MirroredPass {
   }
 
   const PathProblem problem_;
-  LaneLevels<T>& found_;      // R_0 replaces sigma
-  Buffer<T> row_[kSums - 1];  // [n][lanes] R_1, R_2
-  double* score_[kSums];      // of the current level
+  LaneLevels<T, Visitor::unit>& found_;  // R_0 replaces sigma
+  Buffer<T> row_[kSums - 1];             // [n][lanes] R_1, R_2
+  double* score_[kSums];                 // of the current level
   double times_[kSums];
   int64_t kept_ = 0;
 };

@@ -123,7 +123,7 @@ class QueueSearch final : public Search {
     sigma[0] = Count(1.0);
     for (int32_t p = 1; p < reached; ++p) sigma[p] = Count(0.0);
     if (problem_.copies == nullptr) {
-      for (int64_t i = 0; i < arcs; ++i) sigma[arc[i].head] += sigma[arc[i].tail];
+      for (int64_t i = 0; i < arcs; ++i) sigma[arc[i].head] += carried<Visitor::unit>(sigma[arc[i].tail]);
     } else {
       count_copies();
     }
@@ -138,7 +138,8 @@ class QueueSearch final : public Search {
   // The same where vertices stand for several twins: their paths are counted when a level is complete.
   void count_copies() {
     for (int32_t level = 0; level + 1 < levels_; ++level) {
-      for (int64_t i = level_arc_[level]; i < level_arc_[level + 1]; ++i) sigma_[arc_[i].head] += sigma_[arc_[i].tail];
+      for (int64_t i = level_arc_[level]; i < level_arc_[level + 1]; ++i)
+        sigma_[arc_[i].head] += carried<Visitor::unit>(sigma_[arc_[i].tail]);
       for (int32_t p = level_[level + 1]; p < level_[level + 2]; ++p)
         sigma_[p] = sigma_[p] * Count(problem_.copies[queue_[p]]);
     }

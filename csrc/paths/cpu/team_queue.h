@@ -196,7 +196,7 @@ class TeamSearch final : public Search {
     double largest = 0;
     for (int32_t p = begin; p < end; ++p) {
       int32_t* const head = space.head.data() + problem_.out.rowptr[space.queue[p]];
-      const double paths = sigma[p];
+      const double paths = carried<Visitor::unit>(sigma[p]);
       largest = paths > largest ? paths : largest;
       for (int32_t i = 0; i < space.successors[p]; ++i) {
         const int32_t q = place[head[i]];

@@ -143,11 +143,12 @@ class LaneWaves {
   void pull(int level) {
     const dim3 grid(blocks(in_.warps(), kWarps), wave_.batches);
     if (level == 2) {
-      auto* const first = wave_.copies == nullptr ? forward<Row, true, true> : forward<Row, true, false>;
+      auto* const first =
+          Visitor::unit || wave_.copies == nullptr ? forward<Row, true, true> : forward<Row, true, false>;
       first<<<grid, 32 * kWarps, 0, run_.stream>>>(
           in_, ForwardLevel<Row, true>{wave_, level_[0], level_[1], level_[2], level});
     } else {
-      forward<Row, false, false><<<grid, 32 * kWarps, 0, run_.stream>>>(
+      forward<Row, false, Visitor::unit><<<grid, 32 * kWarps, 0, run_.stream>>>(
           in_, ForwardLevel<Row, false>{wave_, nullptr, level_[level - 1], level_[level], level});
     }
     check_launch("forward");

@@ -139,7 +139,7 @@ struct ForwardLevel {
   }
 };
 
-// Unit: the path counts of the first level are 1, because no vertex stands for several.
+// Unit: an arc carries 1. At the first level it always does if no vertex stands for several.
 template <class Row, bool First, bool Unit>
 __global__ void __launch_bounds__(32 * kWarps, kBlocks) forward(Tasks tasks, ForwardLevel<Row, First> at) {
   using Mask = typename Row::Mask;

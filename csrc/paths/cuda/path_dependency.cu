@@ -20,19 +20,12 @@ struct PathArcs {
   const Tensor &rowptr, &col, &colptr, &row;
 };
 
-template <class Visitor>
 Rung run_engine(Engine engine, const Graph& graph, const Sources& sources, double* scores, Rung rung, const Run& run) {
-  return engine == Engine::lanes ? lanes_run<Visitor>(graph, sources, scores, rung, run)
-                                 : queue_run<Visitor>(graph, sources, scores, rung, run);
-}
-
-Rung run_measure(Engine engine, const Graph& graph, const Sources& sources, double* scores, Rung rung, const Run& run) {
-  switch (graph.measure) {
-    case Measure::betweenness: return run_engine<Betweenness>(engine, graph, sources, scores, rung, run);
-    case Measure::edge_betweenness: return run_engine<EdgeBetweenness>(engine, graph, sources, scores, rung, run);
-    case Measure::stress: return run_engine<Stress>(engine, graph, sources, scores, rung, run);
-    default: return run_engine<ScaledBetweenness>(engine, graph, sources, scores, rung, run);
-  }
+  return with_visitor(graph.measure, [&](auto visitor) {
+    using Visitor = decltype(visitor);
+    return engine == Engine::lanes ? lanes_run<Visitor>(graph, sources, scores, rung, run)
+                                   : queue_run<Visitor>(graph, sources, scores, rung, run);
+  });
 }
 
 }  // namespace
@@ -75,7 +68,7 @@ Tensor path_dependency(const std::vector<Tensor>& arcs, const Tensor& sources, c
     }
   }
   double* const target = scores.mutable_data_ptr<double>();
-  *highest = static_cast<int64_t>(run_measure(Engine{engine}, graph, all, target, Rung{rung}, run));
+  *highest = static_cast<int64_t>(run_engine(Engine{engine}, graph, all, target, Rung{rung}, run));
   return result;
 }
 

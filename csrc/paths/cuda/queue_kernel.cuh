@@ -215,7 +215,7 @@ class BlockSearch {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           if (q[i] < kBeside) below |= 1u << min(first + i * width, kLastBit);
-          if (symmetric) sum = sum + (q[i] >= 0 ? sigma_[q[i]] : Count(0.0));
+          if (symmetric) sum = sum + (q[i] >= 0 ? carried<Visitor::unit>(sigma_[q[i]]) : Count(0.0));
         }
 #pragma unroll 1
         for (unsigned left = onward ? (q[0] == kNew) | (q[1] == kNew) << 1 | (q[2] == kNew) << 2 | (q[3] == kNew) << 3
@@ -243,7 +243,7 @@ class BlockSearch {
       const Span span = p_.in[v];
       for (uint32_t j = lane; j < span.degree; j += width) {
         const int q = map_.find(p_.row[span.begin + j]);
-        if (q >= 0) sum = sum + sigma_[q];
+        if (q >= 0) sum = sum + carried<Visitor::unit>(sigma_[q]);
       }
     }
     return sum;

@@ -71,6 +71,12 @@ class DagPass {
   static constexpr int64_t kArcs = 1 << 16;  // between two checks of the cancel flag
   static constexpr int32_t kAhead = 8;
 
+  // The part of passed_up() that the sum over successors makes.
+  static Count onward_share(Count sum, Count sigma) {
+    if constexpr (Visitor::unit) return sum / sigma;
+    else return sum;
+  }
+
   // The number of twins that the vertex of this id stands for.
   Count copies(const Dag& dag, int32_t id) const {
     return Count(problem_.copies[dag.vertex == nullptr ? id : dag.vertex[id]]);
@@ -84,7 +90,7 @@ class DagPass {
     for (int64_t i = 0; i < dag.arcs;) {
       if (cancelled(problem_.cancel)) return false;
       for (const int64_t end = i + kArcs < dag.arcs ? i + kArcs : dag.arcs; i < end; ++i) {
-        Count paths = sigma[dag.arc[i].tail];
+        Count paths = carried<Visitor::unit>(sigma[dag.arc[i].tail]);
         if constexpr (Copies) paths = paths * copies(dag, dag.arc[i].head);
         sigma[dag.arc[i].head] += paths;
       }
@@ -118,7 +124,8 @@ class DagPass {
       if (cancelled(problem_.cancel)) return false;
       for (const int64_t begin = i > kArcs ? i - kArcs : 0; i > begin;) {
         const DagArc arc = dag.arc[--i];
-        Count passed_up = onward ? share[arc.head].own + share[arc.head].sum : share[arc.head].own;
+        const Share& head = share[arc.head];
+        Count passed_up = onward ? head.own + onward_share(head.sum, sigma[arc.head]) : head.own;
         if constexpr (Copies) passed_up = passed_up * copies(dag, arc.head);
         share[arc.tail].sum += passed_up;
         if constexpr (Visitor::edges) {

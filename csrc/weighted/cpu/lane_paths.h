@@ -7,8 +7,8 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-// The forward pass, which is the same for all visitors.
-template <class T>
+// The forward pass, which is the same for all visitors that are unit, and for all others.
+template <class T, bool unit>
 class LanePathCounts {
  public:
   static constexpr int kLanes = Row<T>::lanes;  // 64, or 32 for double: lanes are then processed in two halves
@@ -26,7 +26,7 @@ class LanePathCounts {
       const uint64_t lanes = order.lanes(i) >> first & kAll;
       if (lanes == 0) continue;
       RowSum<T> sum;
-      gather<false>(by_head, v, lanes, first, sigma_.data(), sum, [](auto...) {});
+      gather<false, unit>(by_head, v, lanes, first, sigma_.data(), sum, [](auto...) {});
       Row<T> paths = sum.finish();
       if (problem_.copies != nullptr) paths *= static_cast<T>(problem_.copies[v]);
       paths.masked_store(sigma_.data() + v * kLanes, lanes);
@@ -42,7 +42,7 @@ class LanePathCounts {
     return batch.count - first < kLanes ? static_cast<int>(batch.count) - first : kLanes;
   }
 
-  template <bool WithSlots, class OnHit>
+  template <bool WithSlots, bool Unit, class OnHit>
   void gather(const TightArcs& arcs, int64_t v, uint64_t lanes, int first, const T* rows, RowSum<T>& sum,
               OnHit on_hit) const {
     const int64_t end = arcs.begin[v + 1];
@@ -50,7 +50,7 @@ class LanePathCounts {
       return collect_listed<WithSlots>(arcs.vertex.data(), arcs.lanes.data(), arcs.arc.data(), first, begin, end, lanes,
                                        hit, hit_mask, hit_slot, count);
     };
-    gather_hits<WithSlots>(arcs.begin[v], end, rows, sum, find, on_hit);
+    gather_hits<WithSlots, Unit>(arcs.begin[v], end, rows, sum, find, on_hit);
   }
 
   PathProblem problem_;
@@ -58,16 +58,16 @@ class LanePathCounts {
 };
 
 template <class T, class Visitor>
-class LanePaths : public LanePathCounts<T> {
-  using LanePathCounts<T>::problem_, LanePathCounts<T>::sigma_, LanePathCounts<T>::lanes_of, LanePathCounts<T>::kAll,
-      LanePathCounts<T>::kAhead;
+class LanePaths : public LanePathCounts<T, Visitor::unit> {
+  using Counts = LanePathCounts<T, Visitor::unit>;
+  using Counts::problem_, Counts::sigma_, Counts::lanes_of, Counts::kAll, Counts::kAhead;
 
  public:
-  using LanePathCounts<T>::kLanes, LanePathCounts<T>::count;
+  using Counts::kLanes, Counts::count;
 
   // several: back() is called more than once for the same path counts.
   LanePaths(const PathProblem& problem, bool several)
-      : LanePathCounts<T>(problem),
+      : Counts(problem),
         rho_(several ? problem.out.num_nodes * kLanes : 0),
         passed_(several ? rho_.data() : sigma_.data()) {}
 
@@ -120,7 +120,7 @@ class LanePaths : public LanePathCounts<T> {
     T* const passed = passed_ + v * kLanes;
     return settle<T, Visitor>(problem_, v, lanes, is_source, row, passed, source_weight, own_weight, T(1), T(1), scores,
                               [&](RowSum<T>& sum, const Row<T>& weighted) {
-                                this->template gather<Visitor::edges>(
+                                this->template gather<Visitor::edges, false>(
                                     by_tail, v, lanes, first, passed_, sum,
                                     [&](int64_t slot, const T* passed_up, uint64_t mask) {
                                       if constexpr (Visitor::edges)

@@ -29,7 +29,8 @@ struct NoWatch {
   static constexpr bool shares = false;
 };
 
-template <class T, class Count, class Watch = NoWatch>
+// unit: as in paths/betweenness.h.
+template <class T, class Count, class Watch = NoWatch, bool unit = false>
 class DijkstraBlock : public DijkstraFrontier<T> {
   using Base = DijkstraFrontier<T>;
   using Base::at_, Base::distance_, Base::level_, Base::p_, Base::settled_, Base::state_;
@@ -296,7 +297,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
         arcs(span, p_.out, lane, distance_, [&](uint32_t, const Arc<T>& arc, T other) {
           if constexpr (counts) {
             if (p_.how.locked) return relax_locked(v, d, arc);
-            if (pull && both && p_.ties.tight(other, arc.weight, d)) sum = sum + sigma_[arc.vertex];
+            if (pull && both && p_.ties.tight(other, arc.weight, d)) sum = sum + carried<unit>(sigma_[arc.vertex]);
           }
           if constexpr (relaxes) {
             if (d + arc.weight < other) watch_.relaxed(arc.vertex, d + arc.weight);
@@ -306,7 +307,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
       if constexpr (counts) {
         if (pull && !both)
           arcs(p_.in_span[v], p_.in, lane, distance_, [&](uint32_t, const Arc<T>& arc, T other) {
-            if (p_.ties.tight(other, arc.weight, d)) sum = sum + sigma_[arc.vertex];
+            if (p_.ties.tight(other, arc.weight, d)) sum = sum + carried<unit>(sigma_[arc.vertex]);
           });
       }
     }
@@ -340,7 +341,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
         sigma_[w] = Count(0.0);
       }
       if (d < length && length == known) {
-        Count paths = sigma_[v];
+        Count paths = carried<unit>(sigma_[v]);
         if (p_.copies != nullptr) paths = paths * Count(p_.copies[w]);
         sigma_[w] = stored(sigma_[w] + paths);
       }
@@ -359,7 +360,7 @@ template <class T, class Visitor, class Count>
 __global__ void __launch_bounds__(kDijkstraThreads, 2)
     dijkstra_paths(const __grid_constant__ DijkstraProblem<T> problem) {
   __shared__ DijkstraState<T> state;
-  DijkstraBlock<T, Count> search(problem, state);
+  DijkstraBlock<T, Count, NoWatch, Visitor::unit> search(problem, state);
   for (int64_t i = blockIdx.x; i < problem.count; i += gridDim.x) {
     if (!search.forward(static_cast<int32_t>(problem.vertex[i]))) return;  // retried with wider counts
     search.template depend<Visitor>(problem.weight[i], problem.own[i]);

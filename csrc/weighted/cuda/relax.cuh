@@ -85,6 +85,7 @@ class RelaxWaves {
   }
 
   // After search(): counts the paths of every batch. Returns false if cancelled.
+  template <class Visitor>
   bool count() {
     const int64_t rows = batches_ * graph_.paths.n;
     const Ties ties = {1 + graph_.tie_tolerance};
@@ -96,7 +97,7 @@ class RelaxWaves {
     zero(wave_.failed, batches_);
     open_all();
     passes_ = repeat(passes_, [&](int pass, const int* before, int* after) {
-      relax_count<T><<<grid(in_), 32 * kWarps, 0, run_.stream>>>(in_, wave_, pass, before, after);
+      relax_count<T, Visitor><<<grid(in_), 32 * kWarps, 0, run_.stream>>>(in_, wave_, pass, before, after);
       check_launch("relax_count");
     });
     return passes_ > 0;
@@ -230,7 +231,7 @@ Rung relax_run(const WeightedGraph<T>& graph, const Sources& sources, double* sc
   {
     RelaxWaves<T> waves(graph, tasks.in, tasks.out, run, sources.count, scored, Visitor::edges);
     each_relax_wave<T>(sources, run, waves, [&](int64_t, const Sources& part) {
-      if (!waves.search(part) || !waves.count()) return false;
+      if (!waves.search(part) || !waves.template count<Visitor>()) return false;
       std::vector<int> failed;
       // The largest limit first: a batch that fails within another one fails within it, and nothing of it is added.
       for (int64_t limit = graph.paths.num_limits - 1; limit >= 0; --limit) {

@@ -249,8 +249,8 @@ __global__ void relax_begin_paths(RelaxWave<T> wave, int64_t rows) {
 }
 
 // Finds the lanes of a vertex that are ready, and for those the sum over their arcs of the values at the other ends.
-// Returns false for a chunk of a hub that is not the last to finish.
-template <class T>
+// Returns false for a chunk of a hub that is not the last to finish. Unit: as if all values were 1.
+template <bool Unit, class T>
 __device__ bool add_ready(const RelaxWave<T>& wave, int batch, const Item& item, const LaneArcs& list,
                           const unsigned* done, const double* values, unsigned& ready, double& sum) {
   const int lane = lane_id();
@@ -273,7 +273,7 @@ __device__ bool add_ready(const RelaxWave<T>& wave, int batch, const Item& item,
         [&](int k, int from) {
           const bool mine = __shfl_sync(kAll, lanes, from) >> lane & 1;
           const int32_t u = __shfl_sync(kAll, at.vertex, from);
-          value[k] = mine ? __ldcg(values + int64_t{u} * kRelaxLanes + lane) : 0;
+          value[k] = !mine ? 0 : Unit ? 1 : __ldcg(values + int64_t{u} * kRelaxLanes + lane);
         },
         [&](int k, int) { sum += value[k]; });
   }
@@ -300,7 +300,7 @@ __device__ bool add_ready(const RelaxWave<T>& wave, int batch, const Item& item,
 }
 
 // The common part of both passes: act(item, ready, sum) for newly ready lanes.
-template <class T, class Act>
+template <bool Unit, class T, class Act>
 __device__ void pass_over(const Tasks& tasks, const RelaxWave<T>& wave, const LaneArcs& list, const double* values,
                           int pass, const int* before, int* after, Act act) {
   const int batch = blockIdx.y;
@@ -315,7 +315,7 @@ __device__ void pass_over(const Tasks& tasks, const RelaxWave<T>& wave, const La
   each_item(tasks, wave.n, wanted, [&](const Item& item) {
     unsigned ready;
     double sum;
-    if (!add_ready(wave, batch, item, list, done, values, ready, sum)) return;
+    if (!add_ready<Unit>(wave, batch, item, list, done, values, ready, sum)) return;
     if (ready != 0) act(batch, item, ready, sum);
     if (lane_id() != 0) return;
     const unsigned now = done[item.vertex] | ready;
@@ -324,18 +324,18 @@ __device__ void pass_over(const Tasks& tasks, const RelaxWave<T>& wave, const La
   });
 }
 
-template <class T>
+template <class T, class Visitor>
 __global__ void __launch_bounds__(32 * kWarps, kBlocks)
     relax_count(Tasks in, RelaxWave<T> wave, int pass, const int* before, int* after) {
   const int64_t base = wave.base(blockIdx.y) * kRelaxLanes;
   double* const sigma = wave.sigma + base;
-  pass_over(in, wave, wave.tails, sigma, pass, before, after,
-            [&](int batch, const Item& item, unsigned ready, double sum) {
-              if (!(ready >> lane_id() & 1)) return;
-              if (wave.copies != nullptr) sum *= wave.copies[item.vertex];
-              sigma[int64_t{item.vertex} * kRelaxLanes + lane_id()] = sum;
-              if (!(sum <= kRelaxLimit)) wave.failed[batch] = 1;
-            });
+  pass_over<Visitor::unit>(in, wave, wave.tails, sigma, pass, before, after,
+                           [&](int batch, const Item& item, unsigned ready, double sum) {
+                             if (!(ready >> lane_id() & 1)) return;
+                             if (wave.copies != nullptr) sum *= wave.copies[item.vertex];
+                             sigma[int64_t{item.vertex} * kRelaxLanes + lane_id()] = sum;
+                             if (!(sum <= kRelaxLimit)) wave.failed[batch] = 1;
+                           });
 }
 
 template <class T, class Visitor>
@@ -345,29 +345,29 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks)
   const int64_t base = wave.base(blockIdx.y) * kRelaxLanes;
   const double* const all_sigma = wave.sigma + base;
   double* const rho = wave.rho + base;
-  pass_over(out, wave, wave.heads, rho, pass, before, after,
-            [&](int batch, const Item& item, unsigned ready, double sum) {
-              const int lane = lane_id(), source = batch * kRelaxLanes + lane;
-              const int64_t v = item.vertex, at = v * kRelaxLanes + lane;
-              const bool start = wave.start[wave.base(batch) + v] >> lane & 1;
-              double total = 0;
-              if (ready >> lane & 1) {
-                const double sigma = all_sigma[at];
-                // If weights are lost in rounding, vertices may have no tight incoming arc.
-                const bool counted = sigma > 0;
-                if (start) total = wave.own[source] * sum;
-                else if (counted) total = wave.weight[source] * Visitor::score(sigma, sum, through_weight[v]);
-                double passed = counted ? Visitor::passed_up(target_weight[v], sigma, sum) : 0;
-                if (wave.copies != nullptr) passed *= wave.copies[v];
-                rho[at] = passed;
-                if (!(passed <= kRelaxLimit)) wave.failed[batch] = 1;
-              }
-              if constexpr (!Visitor::edges) {
+  pass_over<false>(out, wave, wave.heads, rho, pass, before, after,
+                   [&](int batch, const Item& item, unsigned ready, double sum) {
+                     const int lane = lane_id(), source = batch * kRelaxLanes + lane;
+                     const int64_t v = item.vertex, at = v * kRelaxLanes + lane;
+                     const bool start = wave.start[wave.base(batch) + v] >> lane & 1;
+                     double total = 0;
+                     if (ready >> lane & 1) {
+                       const double sigma = all_sigma[at];
+                       // If weights are lost in rounding, vertices may have no tight incoming arc.
+                       const bool counted = sigma > 0;
+                       if (start) total = wave.own[source] * sum;
+                       else if (counted) total = wave.weight[source] * Visitor::score(sigma, sum, through_weight[v]);
+                       double passed = counted ? Visitor::passed_up(target_weight[v], sigma, sum) : 0;
+                       if (wave.copies != nullptr) passed *= wave.copies[v];
+                       rho[at] = passed;
+                       if (!(passed <= kRelaxLimit)) wave.failed[batch] = 1;
+                     }
+                     if constexpr (!Visitor::edges) {
 #pragma unroll
-                for (int other = 16; other > 0; other /= 2) total += __shfl_xor_sync(kAll, total, other);
-                if (lane == 0) wave.scores[batch * wave.scored + v] += total;
-              }
-            });
+                       for (int other = 16; other > 0; other /= 2) total += __shfl_xor_sync(kAll, total, other);
+                       if (lane == 0) wave.scores[batch * wave.scored + v] += total;
+                     }
+                   });
 }
 
 // Before the dependencies within a limit: vertices at the distance `beyond` and farther ones are done, and pass nothing

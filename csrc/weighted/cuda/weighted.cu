@@ -19,22 +19,15 @@ using torch::stable::Tensor;
 
 namespace {
 
-template <class T, class Visitor>
-Rung measured(const WeightedGraph<T>& graph, const Sources& sources, double* scores, WeightedEngine engine, Rung rung,
-              const Run& run) {
-  return engine == WeightedEngine::relax ? relax_run<T, Visitor>(graph, sources, scores, rung, run)
-                                         : dijkstra_run<T, Visitor>(graph, sources, scores, rung, run);
-}
-
 template <class T>
 Rung dependency(const WeightedGraph<T>& graph, const Sources& sources, double* scores, Measure measure,
                 WeightedEngine engine, Rung rung, const Run& run) {
-  switch (measure) {
-    case Measure::betweenness: return measured<T, Betweenness>(graph, sources, scores, engine, rung, run);
-    case Measure::edge_betweenness: return measured<T, EdgeBetweenness>(graph, sources, scores, engine, rung, run);
-    case Measure::stress: return measured<T, Stress>(graph, sources, scores, engine, rung, run);
-    default: return dijkstra_run<T, ScaledBetweenness>(graph, sources, scores, rung, run);
-  }
+  return with_visitor(measure, [&](auto visitor) {
+    using Visitor = decltype(visitor);
+    if constexpr (!Visitor::by_depth)
+      if (engine == WeightedEngine::relax) return relax_run<T, Visitor>(graph, sources, scores, rung, run);
+    return dijkstra_run<T, Visitor>(graph, sources, scores, rung, run);
+  });
 }
 
 template <class T>

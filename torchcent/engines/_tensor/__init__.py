@@ -1,7 +1,8 @@
 """The `tensor` engine: shortest-path measures in plain PyTorch, on any device, uncompiled.
 
 It is the readable reference for the compiled engines. A batch of sources is searched level by level
-(`_search.py`), then each measure processes the levels in reverse order (one file per measure).
+(`_search.py`), then each measure processes the levels in reverse order. `engines/_visitors.py` has
+the formulas of most measures, and here are files for the others.
 
 Let sigma_v be the number of shortest paths from a source s to v, and succ(v) the out-neighbours of
 v one level deeper. A batch adds to `scores`, for every lane l with source s_l:
@@ -35,9 +36,9 @@ from math import inf
 
 from torch import Tensor, ones_like
 
-from torchcent.runtime._codes import Visitor
+from torchcent.engines._visitors import FORMULAS, Visitor
 
-from . import _betweenness, _edge_betweenness, _proximal, _stress, _weighted
+from . import _edge_betweenness, _proximal, _vertices, _weighted
 from ._memory import lanes_that_fit, memory_needed, weighted_extra
 from ._scaled import Number, Scaled
 from ._search import Levels, shortest_path_levels
@@ -45,13 +46,10 @@ from ._search import Levels, shortest_path_levels
 __all__ = ["accumulate", "lanes_that_fit", "memory_needed", "weighted_extra"]
 
 VISITORS: dict[Visitor, Callable[..., None]] = {
-    Visitor.BETWEENNESS: _betweenness.accumulate,
-    Visitor.LINEAR: partial(_betweenness.accumulate, linear=True),
-    Visitor.DISTANCE: partial(_betweenness.accumulate, distance_scaled=True),
+    **{each: partial(_vertices.accumulate, formulas=of) for each, of in FORMULAS.items()},
     Visitor.PROXIMAL_SOURCE: _proximal.accumulate_at_source,
     Visitor.PROXIMAL_TARGET: _proximal.accumulate_at_target,
     Visitor.EDGE_BETWEENNESS: _edge_betweenness.accumulate,
-    Visitor.STRESS: _stress.accumulate,
 }
 
 
@@ -72,7 +70,7 @@ def accumulate(
     """Adds the contributions of the shortest paths from `sources` to `scores`, in place.
 
     Args:
-        visitor: what is computed from path counts; from LINEAR on they have no own and through
+        visitor: what is computed from path counts; those by distances have no own and through
             weights.
         rowptr: int64 [n + 1], CSR row pointers of the out-arcs.
         col: int32 or int64 [m], heads of the arcs; no loops, no duplicates.
@@ -91,12 +89,13 @@ def accumulate(
         return
 
     within: list[float] = [inf] if limits is None else limits.tolist()
+    unit = visitor in FORMULAS and FORMULAS[visitor].unit
 
     def levels_with(one: Number) -> Levels | None:
         if weight is None:
-            return shortest_path_levels(rowptr, col, sources, one, within[-1])
+            return shortest_path_levels(rowptr, col, sources, one, within[-1], unit)
         return _weighted.shortest_path_levels(
-            rowptr, col, weight, sources, one, tie_tolerance, within[-1]
+            rowptr, col, weight, sources, one, tie_tolerance, within[-1], unit
         )
 
     one = ones_like(source_weight)

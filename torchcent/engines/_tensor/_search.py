@@ -134,12 +134,13 @@ class Levels(list[Level]):
 
 
 def shortest_path_levels(
-    rowptr: Tensor, col: Tensor, sources: Tensor, one: Number, deepest: float = torch.inf
-) -> Levels | None:
+    rowptr: Tensor, col: Tensor, sources: Tensor, one: Number, deepest: float = torch.inf,
+    unit: bool = False,
+) -> Levels | None:  # fmt: skip
     """The levels from the sources down, or None if a float64 path count gets too large.
 
     `one` is the path count of the sources themselves; its type is that of all counts. There are no
-    levels below `deepest`.
+    levels below `deepest`. `unit`: every arc carries 1 (engines/_visitors.py).
     """
     search, sigma = Search(rowptr, col, sources), one
     levels = Levels()
@@ -158,6 +159,6 @@ def shortest_path_levels(
         if search.vertex.numel() == 0:
             return levels
 
-        sigma = sum_by(sigma[tail], head, search.vertex.numel())
+        sigma = sum_by(one[lane[tail]] if unit else sigma[tail], head, search.vertex.numel())
         if isinstance(sigma, Tensor) and sigma.max() > LARGEST_COUNT:
             return None

@@ -160,11 +160,12 @@ class WeightedLevels(Levels):
 
 def shortest_path_levels(
     rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor, one: Number, tolerance: float,
-    farthest: float = torch.inf,
+    farthest: float = torch.inf, unit: bool = False,
 ) -> WeightedLevels | None:  # fmt: skip
     """The levels from the sources down, or None if a float64 path count gets too large.
 
-    `one` is the path count of the sources themselves; its type is that of all counts.
+    `one` is the path count of the sources themselves; its type is that of all counts. `unit`: every
+    arc carries 1 (engines/_visitors.py).
     """
     lengths = distances(rowptr, col, weight, sources, farthest)
     lanes, num_nodes = lengths.shape
@@ -190,7 +191,10 @@ def shortest_path_levels(
             count = one
         else:
             arc = up[arriving[level] : arriving[level + 1]]
-            count = sum_by(sigma[place[arcs.tail[arc]]], place[arcs.head[arc]] - low, high - low)
+            tail = arcs.tail[arc]
+            source = tail.div(num_nodes, rounding_mode="floor")
+            carried = one[source] if unit else sigma[place[tail]]
+            count = sum_by(carried, place[arcs.head[arc]] - low, high - low)
             if isinstance(count, Tensor) and count.max() > _search.LARGEST_COUNT:
                 return None
         _put(sigma, slice(low, high), count)
