@@ -121,6 +121,12 @@ ASSORTED: dict[str, tuple[int, Arcs]] = {
 }
 
 
+def networkx_function(name: str) -> Any:
+    """NetworkX's function of the name by which it asks a backend."""
+    public = {"newman_betweenness_centrality": "load_centrality"}.get(name, name)
+    return getattr(nx, public, None) or getattr(nx.community, public)
+
+
 def networkx_graph(n: int, arcs: Arcs, directed: bool) -> nx.Graph:
     graph = nx.DiGraph() if directed else nx.Graph()
     graph.add_nodes_from(range(n))

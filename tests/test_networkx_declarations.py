@@ -5,7 +5,7 @@ import inspect
 import re
 from pathlib import Path
 
-import networkx as nx
+from graphs import networkx_function
 
 import _torchcent_networkx
 import torchcent
@@ -23,6 +23,7 @@ def test_networkx_is_told_what_is_declared():
     assert tool.FILE.read_text(encoding="utf-8") == tool.text(), (
         "run: python tools/networkx_functions.py"
     )
+    assert tool.PAGE.read_text(encoding="utf-8") == tool.page()
     assert _torchcent_networkx.functions() == {
         name: each.docs for name, each in backend.FUNCTIONS.items()
     }
@@ -37,7 +38,7 @@ def test_measures_are_public():
 
 def test_functions_name_arguments_of_networkx():
     for name, each in backend.FUNCTIONS.items():
-        theirs = getattr(nx, name, None) or getattr(nx.community, name)
+        theirs = networkx_function(name)
         known = {*inspect.signature(theirs).parameters, "graph", "weight"}
         ours = inspect.signature(each.function).parameters.values()
         assert {x.name for x in ours if x.default is x.empty} <= known, name
@@ -54,7 +55,7 @@ def test_rules_are_for_arguments_of_some_function():
 
 
 def _theirs():
-    return [getattr(nx, name, None) or getattr(nx.community, name) for name in backend.FUNCTIONS]
+    return [networkx_function(name) for name in backend.FUNCTIONS]
 
 
 def test_the_page_names_every_function():

@@ -6,6 +6,7 @@ import sys
 import networkx as nx
 import pytest
 import torch
+from graphs import networkx_function
 
 import _torchcent_networkx
 import torchcent
@@ -115,7 +116,7 @@ def test_what_is_announced_is_there():
     known = {"BackendGraph", "can_run", "should_run", "convert_from_nx", "convert_to_nx"}
     assert set(functions) == set(backend.__all__) - known == set(backend.FUNCTIONS)
     for name in functions:
-        assert "torchcent" in (getattr(nx, name, None) or getattr(nx.community, name)).__doc__
+        assert "torchcent" in networkx_function(name).__doc__
 
 
 @pytest.mark.parametrize("why", REFUSED)
@@ -124,9 +125,7 @@ def test_can_run_says_why_not(path, why):
     assert why in backend.can_run(name, (path,), arguments)
     if why != "unexpected keyword":
         with pytest.raises(NotImplementedError, match=name):
-            (getattr(nx, name, None) or getattr(nx.community, name))(
-                path, **arguments, backend="torchcent"
-            )
+            networkx_function(name)(path, **arguments, backend="torchcent")
 
 
 def test_can_run_of_positional_arguments(path):

@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
+from graphs import networkx_function
 from surface import call
 from test_networkx_backend import KINDS, collected, compare
 
@@ -195,7 +196,7 @@ def calls(graph, weight):
         "single_target_shortest_path_length": {"target": u},
     }  # fmt: skip
     for name in _torchcent_networkx.functions():
-        function = getattr(nx, name, None) or getattr(nx.community, name)
+        function = networkx_function(name)
         arguments = other.get(name, {})
         if arguments is None:
             continue

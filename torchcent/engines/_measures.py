@@ -73,6 +73,21 @@ OPTIONS = {
 }
 
 
+class InNetworkX(NamedTuple):
+    """The function of NetworkX that a measure is, with no code of its own in torchcent/nx.
+
+    Attributes:
+        name: as in NetworkX's namespace.
+        docs: what the backend adds to NetworkX's documentation.
+        rules: what it refuses: functions of arguments by their names, which return the reason, or
+            None or False.
+    """
+
+    name: str
+    docs: str = ""
+    rules: Sequence[Callable[..., str | bool | None]] = ()
+
+
 @dataclass(frozen=True)
 class Measure:
     """What is declared beside the function of a measure.
@@ -89,6 +104,7 @@ class Measure:
         undirected: whether it is for undirected graphs alone.
         share: whether tables show each score's share of the sum.
         lowest: whether the lowest scores are the most central ones.
+        networkx: its function in NetworkX, if it needs no code but this.
         without: the surfaces that do not have it, with the reason.
         not_in_models: the arguments that it does not have as an operator.
         width: the number of columns of its result, from its options; None for a vector.
@@ -104,6 +120,7 @@ class Measure:
     undirected: bool = False
     share: bool = False
     lowest: bool = False
+    networkx: InNetworkX | None = None
     without: Mapping[str, str] = field(default_factory=dict)
     not_in_models: tuple[str, ...] = ()
     width: Callable[[Mapping[str, Any]], int | None] | None = None

@@ -24,7 +24,7 @@ def of_request(scores: Tensor, graph: Graph, request: Request) -> Tensor:
     return scale(
         scores, graph, normalized=request.normalized, endpoints=request.endpoints,
         edges=measure.per_slot, pivots=None if demand else pivots,
-        subset=demand or targets is not None,
+        subset=demand or targets is not None, halved=measure.halved,
     )  # fmt: skip
 
 
@@ -44,22 +44,24 @@ def scale(
     edges: bool = False,
     pivots: Tensor | None = None,
     subset: bool = False,
+    halved: bool = True,
 ) -> Tensor:
     """Scales sums over ordered pairs (s, t) in place, per vertex or with `edges` per slot.
 
     Each graph of a batch is scaled by its own n and pivots. Let N be the number of possible ends, n
-    if endpoints or edges, else n - 1. Let K be N or the number of pivots, and c be 1 if directed,
-    else 2. The factor is 1 / (K (N - 1)) if normalised, else N / (K c). A pivot's own score lacks
-    the pairs that begin there, so K - 1 replaces K for it unless endpoints count. Subset scores are
-    not extrapolated. A graph without pivots keeps its zeros.
+    if endpoints or edges, else n - 1. Let K be N or the number of pivots, and c be 2 if undirected
+    and halved, else 1. The factor is 1 / (K (N - 1)) if normalised, else N / (K c). A pivot's own
+    score lacks the pairs that begin there, so K - 1 replaces K for it unless endpoints count.
+    Subset scores are not extrapolated. A graph without pivots keeps its zeros.
     """
     extrapolated = pivots is not None and not subset
+    halved = halved and not graph.directed
     own = pivots if extrapolated and not (endpoints or edges) else None
     if graph.ptr is None:
         size = graph.num_nodes - (not (endpoints or edges))
         sources = pivots.numel() if pivots is not None and extrapolated else size
         factor, at_pivot = (
-            1.0 if size < 2 or sources == 0 else _factor(size, k, normalized, graph.directed)
+            1.0 if size < 2 or sources == 0 else _factor(size, k, normalized, halved)
             for k in (sources, sources - 1)
         )
         if own is None:
@@ -74,8 +76,7 @@ def scale(
         count = torch.bincount(of_graph, minlength=graph.num_graphs).double()
     few = (ends < 2) | (count == 0)
     factors, at_pivots = (
-        _factors(ends, k, normalized, graph.directed).masked_fill_(few, 1)
-        for k in (count, count - 1)
+        _factors(ends, k, normalized, halved).masked_fill_(few, 1) for k in (count, count - 1)
     )
     if own is None:
         return scores.mul_(_spread(graph, factors, edges))
@@ -129,15 +130,15 @@ def from_pivots(sums: Tensor, graph: Graph, pivots: Tensor) -> Tensor:
     return torch.where(exact, sums, sums * factor)
 
 
-def _factor(ends: int, sources: int, normalized: bool, directed: bool) -> float:
+def _factor(ends: int, sources: int, normalized: bool, halved: bool) -> float:
     if sources == 0:
         return math.nan  # a single pivot has no own estimate
-    return 1 / (sources * (ends - 1)) if normalized else ends / (sources * (1 if directed else 2))
+    return 1 / (sources * (ends - 1)) if normalized else ends / (sources * (2 if halved else 1))
 
 
-def _factors(ends: Tensor, sources: Tensor, normalized: bool, directed: bool) -> Tensor:
+def _factors(ends: Tensor, sources: Tensor, normalized: bool, halved: bool) -> Tensor:
     """The same, per graph of a batch."""
-    raw = ends / (sources * (1 if directed else 2))
+    raw = ends / (sources * (2 if halved else 1))
     factor = 1 / (sources * (ends - 1)) if normalized else raw
     return factor.masked_fill_(sources == 0, math.nan)
 

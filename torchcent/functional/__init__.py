@@ -27,21 +27,17 @@ Example:
             [1., 0.]])
 """
 
-# Modules that declare what is here.
-import torchcent.distances._closeness
-import torchcent.distances._profile
-import torchcent.flow._current_flow
-import torchcent.gnn._features
-import torchcent.groups._betweenness
-import torchcent.groups._closeness
-import torchcent.paths._percolation
-import torchcent.paths._variants
-import torchcent.walks._pagerank
-import torchcent.walks._returns
-import torchcent.walks._spectral
-import torchcent.walks._subgraph  # noqa: F401
+import importlib
+import pkgutil
+
+from torchcent import distances, flow, gnn, groups, paths, walks
 from torchcent.engines._measures import MEASURES
 from torchcent.functional._calls import function_of, is_here
+
+# The modules of these packages declare what is here.
+for package in (distances, flow, gnn, groups, paths, walks):
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
 
 __all__ = sorted(name for name, each in MEASURES.items() if is_here(each))
 

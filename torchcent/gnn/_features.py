@@ -17,6 +17,7 @@ from torchcent.distances._distance_sums import vertex_sums
 from torchcent.distances._eccentricity import eccentricities
 from torchcent.distribute._arguments import scale_of, shown
 from torchcent.engines import _normalize, _tiny
+from torchcent.engines._kernels import KERNELS
 from torchcent.engines._measures import Measure, columns, measure, plain_columns
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch, _fixed_point
@@ -33,6 +34,7 @@ class _Columns(NamedTuple):
 
     measures: Mapping[str, Measure]  # that have each
     weighted: tuple[str, ...]  # paths by weights of their sources, which are an argument
+    separate: tuple[str, ...]  # other paths that the tiny engine does not have
     paths: tuple[str, ...]  # numbers of paths, or shares of them
     of_arcs: tuple[str, ...]  # no search; by their functions, with default arguments
 
@@ -40,10 +42,11 @@ class _Columns(NamedTuple):
 @cache
 def _columns() -> _Columns:
     every, plain = columns(), plain_columns()
-    paths = [name for name in plain if every[name].family == "paths"]
+    separate = [x for x in plain if every[x].family == "paths" and not KERNELS[x].tiny]
+    paths = [x for x in plain if every[x].family == "paths" and x not in separate]
     of_arcs = [name for name in plain if not every[name].family and name != "degree"]
     weighted = [name for name in every if name not in plain]
-    return _Columns(every, tuple(weighted), tuple(paths), tuple(of_arcs))
+    return _Columns(every, tuple(weighted), tuple(separate), tuple(paths), tuple(of_arcs))
 
 
 @measure(
@@ -72,8 +75,9 @@ def node_features(
             "closeness", "harmonic", "eccentricity", "degree", "reach", "farness". Further columns
             are "pagerank", "katz", "eigenvector", "hubs", "authorities", "subgraph_centrality",
             "core_number", "triangles", "clustering_coefficient", "current_flow_betweenness",
-            "current_flow_closeness" and "information_centrality". Closeness follows NetworkX, with
-            the factor of Wasserman and Faust. Eccentricity is taken over the vertices that a vertex
+            "current_flow_closeness" and "information_centrality". Other measures of paths that need
+            only the graph are columns, too. Closeness follows NetworkX, with the factor of
+            Wasserman and Faust. Eccentricity is taken over the vertices that a vertex
             reaches, so it is always finite. Degree counts outgoing arcs, as :func:`degree` without
             weights. Reach is the number of vertices that reach a vertex, and farness is the sum of
             their distances. Those from "pagerank" on have the default arguments of their functions
@@ -115,10 +119,12 @@ def node_features(
     if scale is not None:
         key = {"measure": "node_features", "measures": list(names), "states": numbers}
         scale.begin(graph, key | {"engine": run.engine.name})
+    separate = [name for name in names if name in kinds.separate]
     of_arcs = [name for name in names if name in kinds.of_arcs]
-    plain = [name for name in names if name not in weighted and name not in of_arcs]
+    plain = [name for name in names if name not in (*weighted, *separate, *of_arcs)]
     by_paths = [name for name in plain if name in kinds.paths]
-    exact = _fixed_point.of(graph) if by_paths or weighted else graph  # where paths are counted
+    # Where paths are counted.
+    exact = _fixed_point.of(graph) if by_paths or weighted or separate else graph
     if exact is graph or not by_paths:
         by_paths = []
     alone = [name for name in plain if name not in by_paths]  # one search for distances, and paths
@@ -130,9 +136,9 @@ def node_features(
         scores |= dict(zip(own, matrix.unbind(1), strict=True))
     for name in of_arcs:
         scores[name] = _of_function(name, graph).to(result)
-    for name in weighted:
-        weighting = request._replace(measure=name, sources=numbers)
-        scores[name] = _path_sums.scores(exact, weighting).to(result)
+    for name in (*weighted, *separate):
+        own_request = request._replace(measure=name, sources=numbers if name in weighted else None)
+        scores[name] = _path_sums.scores(exact, own_request).to(result)
     return torch.stack([scores[name] for name in names], dim=1)
 
 

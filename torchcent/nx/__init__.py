@@ -13,6 +13,7 @@ from torchcent.nx import (  # noqa: E402, F401
     _betweenness,
     _closure,
     _communities,
+    _derived,
     _distances,
     _flow,
     _groups,

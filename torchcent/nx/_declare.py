@@ -13,7 +13,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-import networkx as nx
+from networkx.utils.backends import _registered_algorithms
 from torch import Tensor
 
 from _torchcent_networkx import present_name
@@ -109,8 +109,7 @@ class Declaration:
     @cached_property
     def _signature(self) -> tuple[inspect.Signature, list[str], dict[str, Any]]:
         """That of the installed NetworkX; the names of positional arguments; the defaults."""
-        function: Any = getattr(nx, self.name, None) or getattr(nx.community, self.name)
-        signature = inspect.signature(function.orig_func)
+        signature = inspect.signature(_registered_algorithms[self.name].orig_func)
         every = signature.parameters.values()
         names = [x.name for x in every if x.kind is x.POSITIONAL_OR_KEYWORD]
         return signature, names, {x.name: x.default for x in every if x.default is not x.empty}
