@@ -65,6 +65,7 @@ FUNCTIONS = {
     "local_efficiency": "",
     "local_reaching_centrality":
         "Only without weights: with them the result depends on which of equal paths is taken.",
+    "newman_betweenness_centrality": "Without weights, and for all nodes.",
     "pagerank": "Converged to 1e-10, or to a smaller tol; without nstart=.",
     "percolation_centrality": "Paths are counted in float64; ties are exact, as in NetworkX.",
     "periphery": "",

@@ -78,6 +78,39 @@ def stress(
     return _scaled(raw, n, directed, normalized, False, sources, targets)
 
 
+def load_centrality(
+    n: int,
+    arcs: Arcs,
+    *,
+    directed: bool,
+    normalized: bool,
+    sources: Iterable[int] | None = None,
+    targets: Iterable[int] | None = None,
+) -> list[Score]:
+    """Sum over ordered pairs (s, t) of the part of a packet that passes through v, scaled."""
+    known = {(u, v) for u, v in (arcs if directed else both_ways(arcs)) if u != v}
+    distance, _ = shortest_paths(n, arcs if directed else both_ways(arcs))
+    raw = [Fraction(0)] * n
+    for s in range(n) if sources is None else sources:
+        tails: list[list[int]] = [[] for _ in range(n)]
+        for u, v in known:
+            if on_a_path(distance[s][u], 1, distance[s][v]):
+                tails[v].append(u)
+        for t in range(n) if targets is None else targets:
+            send_back(tails, t, s, Fraction(1), raw)
+    return _scaled(raw, n, True, normalized, False, sources, targets)
+
+
+def send_back(
+    tails: list[list[int]], vertex: int, source: int, packet: Fraction, load: list[Fraction]
+) -> None:
+    """Divides a packet equally among the tails of the arcs to a vertex, until it is at a source."""
+    for tail in tails[vertex] if vertex != source else ():
+        part = packet / len(tails[vertex])
+        load[tail] += part if tail != source else 0
+        send_back(tails, tail, source, part, load)
+
+
 def edge_betweenness(
     n: int,
     arcs: Arcs,

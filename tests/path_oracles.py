@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
-from oracles import Arcs, Score, _scale, _scaled
+from oracles import Arcs, Score, _scale, _scaled, send_back
 
 Number = Fraction | float
 
@@ -77,6 +77,9 @@ def _counted(
         for t in range(n) if targets is None else targets:
             if s == t or found.distance[t] is None:
                 continue
+            if measure == "load_centrality":
+                send_back(found.tails, t, s, Fraction(1), vertex)
+                continue
             every = paths(found, s, t)
             share = Fraction(1, 1 if measure == "stress" else len(every))
             for path in every:
@@ -100,11 +103,12 @@ def scores(
     targets: Iterable[int] | None = None,
     tie_tolerance: float = 0.0,
 ) -> list[Score]:
-    """betweenness or stress per vertex, edge_betweenness per entry of `arcs`."""
+    """betweenness, stress or load per vertex, edge_betweenness per entry of `arcs`."""
     known = lengths(n, arcs, weights, directed)
     vertex, arc = _counted(measure, n, known, sources, targets, endpoints, tie_tolerance)
     if measure != "edge_betweenness":
-        return _scaled(vertex, n, directed, normalized, endpoints, sources, targets)
+        ordered = directed or measure == "load_centrality"
+        return _scaled(vertex, n, ordered, normalized, endpoints, sources, targets)
     pivots = len(list(sources)) if sources is not None and targets is None else None
     factor = _scale(n, pivots, directed, normalized)
     raw = [

@@ -107,6 +107,7 @@ CASES = {
     "edges": Case(mesh, "edge_betweenness", {"engine": "queue"}),
     "stress": Case(network, "stress"),
     "overflow": Case(mesh, "stress", {"engine": "lanes"}),
+    "load": Case(network, "load_centrality"),
     "percolation": Case(network, "percolation", {"states": states(1500)}),
     "relax": Case(lengths, "betweenness", {"engine": "relax"}),
     "dijkstra": Case(lengths, "edge_betweenness", {"engine": "dijkstra"}),

@@ -63,6 +63,7 @@ try:
     from torchcent.pairs._lengths import shortest_path_lengths
     from torchcent.pairs._path import ShortestPath, shortest_path
     from torchcent.paths._betweenness import betweenness, edge_betweenness, stress
+    from torchcent.paths._load import load_centrality
     from torchcent.paths._percolation import percolation
     from torchcent.paths._variants import betweenness_variant
     from torchcent.runtime._config import __version__, show_config
@@ -140,6 +141,7 @@ __all__ = [
     "include_path",
     "information_centrality",
     "katz",
+    "load_centrality",
     "mcl",
     "mcl_sweep",
     "multi_search",

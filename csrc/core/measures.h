@@ -14,6 +14,7 @@ enum class Measure : int64_t {
   distance = 4,
   proximal_source = 5,
   proximal_target = 6,
+  load = 7,
 };
 
 // clang-format off
@@ -25,6 +26,7 @@ constexpr Measure kMeasures[] = {
     Measure::distance,
     Measure::proximal_source,
     Measure::proximal_target,
+    Measure::load,
 };
 // clang-format on
 

@@ -80,6 +80,21 @@ struct Stress : AnyDepth {
   }
 };
 
+// Load (Goh, Kahng and Kim 2001): the packet of a target is split equally among the predecessors of each vertex on its
+// way back, of which there are sigma: delta_v = sum (b_w + delta_w) / sigma_w.
+struct Load : AnyDepth {
+  static constexpr bool unit = true;
+
+  template <class Value>
+  TORCHCENT_HD static Value passed_up(Value target_weight, Value sigma, Value sum) {
+    return (target_weight + sum) / sigma;
+  }
+  template <class Value>
+  TORCHCENT_HD static Value score(Value, Value sum, Value through_weight) {
+    return sum + through_weight;
+  }
+};
+
 // What an arc carries from a tail with this sigma.
 template <bool unit, class Count>
 TORCHCENT_HD Count carried(Count sigma) {
@@ -94,6 +109,7 @@ auto with_visitor(Measure measure, Make make) {
     case Measure::betweenness: return make(Betweenness());
     case Measure::edge_betweenness: return make(EdgeBetweenness());
     case Measure::stress: return make(Stress());
+    case Measure::load: return make(Load());
     default: return make(ScaledBetweenness());
   }
 }

@@ -22,6 +22,7 @@ class Visitor(IntEnum):
     DISTANCE = 4
     PROXIMAL_SOURCE = 5
     PROXIMAL_TARGET = 6
+    LOAD = 7
 
 
 class Formulas(NamedTuple):
@@ -55,6 +56,11 @@ FORMULAS = {
     Visitor.STRESS: Formulas(
         passed_up=lambda b, sigma, total: b + total,
         score=lambda sigma, total, h: sigma * (total + h),
+    ),
+    Visitor.LOAD: Formulas(
+        passed_up=lambda b, sigma, total: (b + total) / sigma,
+        score=lambda sigma, total, h: total + h,
+        unit=True,
     ),
     Visitor.DISTANCE: _BETWEENNESS._replace(target=lambda b, distance: b / distance),
     Visitor.LINEAR: _BETWEENNESS._replace(

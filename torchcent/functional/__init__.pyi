@@ -231,6 +231,19 @@ def katz(
     max_iter: int = ...,
     run: Run = ...,
 ) -> Tensor: ...
+def load_centrality(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    normalized: bool = ...,
+    sources: Tensor | None = ...,
+    targets: Tensor | None = ...,
+    cutoff: float | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
 def node_features(
     edge_index: Tensor,
     edge_weight: Tensor | None = ...,

@@ -1,7 +1,6 @@
-// The engine "reference", with which the others are compared: betweenness, edge betweenness, stress and sums of
-// distances, one source at a time, in the order of U. Brandes, "A faster algorithm for betweenness centrality" (Journal
-// of Mathematical Sociology 25, 2001): shortest paths from s, their numbers, dependencies. All numbers are float64.
-// Sums of weights are compared as they are: in units of Graph.scale, exact or rounded as elsewhere (docs/weights.md).
+// The engine "reference", with which the others are compared: measures of paths and sums of distances, a source at a
+// time, in the order of U. Brandes, "A faster algorithm for betweenness centrality" (2001): paths from s, their number,
+// dependencies. All numbers are float64. Weights are in units of Graph.scale, rounded or not (docs/weights.md).
 #include <torch/csrc/stable/library.h>
 
 #include <algorithm>
@@ -57,12 +56,12 @@ struct ShortestPaths {
     }
   }
 
-  // Lemma 3: the sum over predecessors, the nearest first.
-  void count() {
+  // Lemma 3: the sum over predecessors, the nearest first. unit: their number.
+  void count(bool unit) {
     std::fill(sigma.begin(), sigma.end(), 0.0);
     sigma[order[0]] = 1;
     for (const int32_t v : order)
-      for_arcs(v, [&](int32_t w, int64_t, double length) { sigma[w] += precedes(v, w, length) ? sigma[v] : 0; });
+      for_arcs(v, [&](int32_t w, int64_t, double d) { sigma[w] += precedes(v, w, d) ? (unit ? 1 : sigma[v]) : 0; });
     if (!std::all_of(sigma.begin(), sigma.end(), [](double paths) { return std::isfinite(paths); }))
       throw std::overflow_error("engine='reference' counts paths in float64, and here are too many; take another one");
   }
@@ -93,16 +92,17 @@ const double* numbers(const Tensor& tensor) { return tensor.numel() ? tensor.con
 
 // Theorem 6, farthest vertices first, for pairs (s, t) that count a_s b_t and, at their ends, c_s b_t and a_s h_t
 // (docs/betweenness.md): an arc (v, w) on shortest paths has the share sigma_v / sigma_w (b_w + delta_w), and delta_v
-// is the sum of those out of v. Stress counts paths and does not divide. Each limit has scores, of the t within it.
+// is the sum of those out of v. Stress does not divide, load by the predecessors. A limit has scores of the t within.
 void dependency(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& sources,
                 const Tensor& of_source, const Tensor& own, const Tensor& of_target, const Tensor& through,
                 Tensor& scores, Tensor& control, const Tensor& limits, int64_t measure, double tolerance) {
   const double *a = numbers(of_source), *c = numbers(own), *b = numbers(of_target), *h = numbers(through);
-  const bool edges = Measure{measure} == Measure::edge_betweenness, stress = Measure{measure} == Measure::stress;
+  const Measure kind{measure};
+  const bool edges = kind == Measure::edge_betweenness, stress = kind == Measure::stress, load = kind == Measure::load;
   ShortestPaths paths = {view(rowptr, col), numbers(weight), tolerance};
   std::vector<double> delta(paths.graph.num_nodes);  // of s on v
   for_sources(paths, sources, limits, control_of(control), [&](int64_t i, int32_t s, int64_t k, double limit) {
-    if (k == 0) paths.count();
+    if (k == 0) paths.count(load);
     double* score = scores.mutable_data_ptr<double>() + k * (scores.numel() / limits.numel());  // [n] or [slots]
     for (auto next = paths.order.rbegin(); next != paths.order.rend(); ++next) {
       const int32_t v = *next;
@@ -110,7 +110,7 @@ void dependency(const Tensor& rowptr, const Tensor& col, const Tensor& weight, c
       paths.for_arcs(v, [&](int32_t w, int64_t slot, double length) {
         if (!paths.precedes(v, w, length)) return;
         const double ends = (paths.distance[w] <= limit ? b[w] : 0) + delta[w];
-        const double share = stress ? ends : paths.sigma[v] / paths.sigma[w] * ends;
+        const double share = stress ? ends : (load ? 1 : paths.sigma[v]) / paths.sigma[w] * ends;
         delta[v] += share;
         if (edges) score[slot] += a[i] * share;
       });
