@@ -3,6 +3,8 @@
 import os
 from collections.abc import Iterator
 
+from internals import has_kernel
+
 # The tests share the cores with each other and with whatever else runs: let idle threads sleep
 # instead of spin. It is read when torch is imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -33,8 +35,6 @@ from references import Golden, Graphs
 from seeds import pytest_runtest_protocol  # noqa: F401
 from tuning import Tuning, tuned
 
-from torchcent.runtime import _ops
-
 
 @pytest.fixture
 def tuning(monkeypatch: pytest.MonkeyPatch) -> Tuning:
@@ -52,9 +52,9 @@ def engine(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(params=["tensor", "bits", "tiny", "auto"])
 def distance_engine(request: pytest.FixtureRequest, tuning: Tuning) -> str:
     """Of the distance measures; "auto" takes shortcuts of its own, here for small graphs, too."""
-    if request.param == "bits" and not _ops.has_kernel("distance_sums", DEVICE):
+    if request.param == "bits" and not has_kernel("distance_sums", DEVICE):
         pytest.skip(f"the bits engine has no kernels for {DEVICE}")
-    if request.param == "tiny" and not _ops.has_kernel("tiny", DEVICE):
+    if request.param == "tiny" and not has_kernel("tiny", DEVICE):
         pytest.skip(f"the tiny engine has no kernels for {DEVICE}")
     if request.param == "auto":
         tuning(tiny_nodes=-1)
@@ -64,7 +64,7 @@ def distance_engine(request: pytest.FixtureRequest, tuning: Tuning) -> str:
 @pytest.fixture(params=["bits", "auto"])
 def compiled_engine(request: pytest.FixtureRequest, tuning: Tuning) -> str:
     """For graphs on which the tensor engine would take minutes."""
-    if not _ops.has_kernel("distance_sums", DEVICE):
+    if not has_kernel("distance_sums", DEVICE):
         pytest.skip(f"the bits engine has no kernels for {DEVICE}")
     tuning(tiny_nodes=-1)
     return request.param
@@ -73,7 +73,7 @@ def compiled_engine(request: pytest.FixtureRequest, tuning: Tuning) -> str:
 @pytest.fixture(params=WEIGHTED)
 def weighted_engine(request: pytest.FixtureRequest, tuning: Tuning) -> str:
     """Of weighted graphs, for all measures; "auto" is not to take tiny."""
-    compiled = _ops.has_kernel("weighted_dependency", DEVICE)
+    compiled = has_kernel("weighted_dependency", DEVICE)
     if request.param in ("relax", "dijkstra", "tiny") and not compiled:
         pytest.skip(f"engine={request.param!r} has no kernels for {DEVICE}")
     if request.param == "auto":
@@ -84,7 +84,7 @@ def weighted_engine(request: pytest.FixtureRequest, tuning: Tuning) -> str:
 @pytest.fixture(params=[name for name in WEIGHTED if name != "tiny"])
 def row_engine(request: pytest.FixtureRequest) -> str:
     """Of rows of weighted distances, which tiny has not."""
-    if request.param in ("relax", "dijkstra") and not _ops.has_kernel("weighted_distances", DEVICE):
+    if request.param in ("relax", "dijkstra") and not has_kernel("weighted_distances", DEVICE):
         pytest.skip(f"engine={request.param!r} has no kernels for {DEVICE}")
     return request.param
 
@@ -110,8 +110,7 @@ def load() -> Graphs:
 
 
 @pytest.fixture(params=["all readers", "in memory", "line by line"])
-def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def reader(request: pytest.FixtureRequest, tuning: Tuning) -> None:
     """Which readers of text there are: files are read alike with any of them."""
-    fast = {"all readers": (), "in memory": ("_streamed",), "line by line": FAST}[request.param]
-    for name in fast:
-        monkeypatch.setattr(f"torchcent.io._text.{name}", irregular)
+    fast = {"all readers": (), "in memory": ("streamed",), "line by line": FAST}[request.param]
+    tuning(**dict.fromkeys(fast, irregular))

@@ -7,10 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 import torch
+from internals import control_record
 from torch import Tensor
-
-from torchcent.runtime import _ops
-from torchcent.runtime._codes import control
 
 Pairs = list[tuple[int, int]]
 
@@ -127,5 +125,7 @@ def build(
     order: Tensor | None = None,
     arc: Tensor | None = None,
 ) -> Hierarchy:
-    found = _ops.ops.hierarchy(rowptr, col, weight, most_fill, control(), threads, order, arc)
+    found = torch.ops.torchcent.hierarchy(
+        rowptr, col, weight, most_fill, control_record(), threads, order, arc
+    )
     return Hierarchy(*(part.numpy() for part in found))

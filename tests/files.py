@@ -7,10 +7,10 @@ import warnings
 
 import pytest
 from hypothesis import strategies as st
+from internals import IrregularText
 from surface import call
 
 from torchcent.io import read
-from torchcent.io._tokens import IrregularText
 
 
 def pack_zst(data):
@@ -23,8 +23,8 @@ def pack_zst(data):
 
 PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": pack_zst}
 
-#: the readers of edge lists before the one that goes line by line
-FAST = ("_streamed", "_compiled")
+#: the readers of edge lists before the one that goes line by line (tuning.py)
+FAST = ("streamed", "read_compiled")
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import torch
 from graphs import DEVICE, edge_index
+from internals import in_fixed_point
 
 from torchcent import Graph
-from torchcent.graph import _fixed_point
 
 F64 = torch.float64
 
@@ -18,7 +18,7 @@ def made(n: int, arcs: list, weights: list, directed: bool = False) -> Graph:
 
 def rounded(n: int, arcs: list, weights: list, directed: bool) -> list[Fraction]:
     """The weights in fixed point, if they are taken so."""
-    scale = _fixed_point.of(made(n, arcs, weights, directed)).scale
+    scale = in_fixed_point(made(n, arcs, weights, directed)).scale
     if not scale.rounds:
         return [Fraction(w) for w in weights]
     return [Fraction(round(Fraction(w) * Fraction(scale.per_one))) for w in weights]

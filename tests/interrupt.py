@@ -9,11 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 THREADS = 2
+TESTS = str(Path(__file__).parent)
 
 # A shell's background job starts with SIGINT ignored.
 SCRIPT = """
 import signal, sys, threading
 import torch, torchcent
+
+sys.path.append({tests!r})
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 torch.set_num_threads({threads})
@@ -44,7 +47,11 @@ def assert_stops(
     has `begun`: half a second after it was made, if that cannot be told.
     """
     code = SCRIPT.format(
-        threads=THREADS, prepare=prepare.strip(), call=call, afterwards=afterwards.strip()
+        tests=TESTS,
+        threads=THREADS,
+        prepare=prepare.strip(),
+        call=call,
+        afterwards=afterwards.strip(),
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, *arguments],

@@ -59,15 +59,15 @@ def live(request: dict[str, Any]) -> int:
     """What a forked process does; every unit that it begins adds a line to the file `log`."""
     import pytest
     import torch
+    from internals import LocalQueue
     from runs import CASES, PAIRS, SMALL
     from tuning import tuned
 
     import _torchcent_command
-    from torchcent.distribute import _queue
 
     torch.set_num_threads(2)
     log = os.open(request["log"], os.O_CREAT | os.O_APPEND | os.O_WRONLY)
-    take = _queue.LocalQueue.take
+    take = LocalQueue.take
 
     def noted(self: Any, control: Any) -> int | None:
         unit = take(self, control)
@@ -75,7 +75,7 @@ def live(request: dict[str, Any]) -> int:
             os.write(log, b"%d\n" % unit)
         return unit
 
-    _queue.LocalQueue.take = noted  # type: ignore[method-assign]
+    LocalQueue.take = noted  # type: ignore[method-assign]
     if "arguments" in request:
         tuned(pytest.MonkeyPatch())(**SMALL)
         os.chdir(request["folder"])
@@ -89,6 +89,7 @@ def live(request: dict[str, Any]) -> int:
 
 
 def serve() -> None:
+    import internals  # noqa: F401
     import runs  # noqa: F401
     import tuning  # noqa: F401
 

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
-from runs import CASES, PAIRS
+from internals import LocalQueue, RemoteQueue
+from runs import CASES, PAIRS, digest
 from tuning import tuned
 
 import torchcent
-from torchcent.distribute import _digest, _queue, _ranks
 
 RANK = int(os.environ.get("RANK", "0"))
 
@@ -40,7 +40,7 @@ def _done(job: dict[str, Any], patch: pytest.MonkeyPatch) -> dict[str, Any]:
     tuned(patch)(**case.sizes)
     gives = _watch_gives(patch, job.get("kill"))
     if job.get("fail") == RANK:
-        for queue in (_queue.LocalQueue, _ranks.RemoteQueue):
+        for queue in (LocalQueue, RemoteQueue):
             patch.setattr(queue, "take", _fails)
     graph = (
         case.graph()
@@ -52,7 +52,7 @@ def _done(job: dict[str, Any], patch: pytest.MonkeyPatch) -> dict[str, Any]:
         results = case(**job["options"])
     except (RuntimeError, ValueError) as error:
         return {"error": f"{type(error).__name__}: {error}"}
-    return {"digest": [_digest.of_tensors(each) for each in results], "gives": len(gives)}
+    return {"digest": [digest(each) for each in results], "gives": len(gives)}
 
 
 def _fails(*_: Any) -> int:
@@ -62,11 +62,11 @@ def _fails(*_: Any) -> int:
 def _watch_gives(patch: pytest.MonkeyPatch, kill: list[int] | None) -> list[int]:
     gives: list[int] = []
     first = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") == "0"
-    for queue in (_queue.LocalQueue, _ranks.RemoteQueue):
+    for queue in (LocalQueue, RemoteQueue):
         real = queue.give
 
         def give(self: Any, result: Any, real: Any = real) -> None:
-            if isinstance(self, _queue.LocalQueue) and RANK == 0 and _of_other(self):
+            if isinstance(self, LocalQueue) and RANK == 0 and _of_other(self):
                 return real(self, result)
             if kill and first and kill[0] == RANK and len(gives) == kill[1]:
                 os.kill(os.getpid(), signal.SIGKILL)

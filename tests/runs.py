@@ -1,5 +1,6 @@
 """Runs that are cut into several units on small graphs: one for each way of searching."""
 
+import hashlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,6 +16,12 @@ from torchcent import Graph, generate
 SMALL = {"units_work": 2e4, "units_batches": 1, "units_first": 1, "inline": 0}
 SMALL |= {"units_sources_on_cuda": 1}
 ALONE = {**SMALL, "chains_at": 0}  # no sweeps for several sources
+
+
+def digest(result: Tensor) -> str:
+    """The same for results of the same bits."""
+    head = f"{result.dtype} {tuple(result.shape)}".encode()
+    return hashlib.sha256(head + result.cpu().contiguous().numpy().tobytes()).hexdigest()
 
 
 ABSENT = object()  # instead of an argument

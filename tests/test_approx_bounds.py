@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ import torch
 from graphs import DEVICE, edge_index, path, random_graph, star
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
+from tuning import Tuning, original
 
 import torchcent
 from torchcent import generate
@@ -17,6 +20,9 @@ from torchcent.approx import _bounds, _cost
 from torchcent.approx._approximation import vertex_diameter
 from torchcent.approx._estimate import certain_ranks
 from torchcent.approx._progressive import Checks, Choice, Outlook
+from torchcent.approx._result import outward
+
+F64 = torch.float64
 
 
 def at_least(count: int, samples: int, chance: Fraction) -> Fraction:
@@ -251,3 +257,47 @@ def test_vertex_diameter_of_known_graphs():
 
     assert of(path(10)) <= 19 and of(path(10)) >= 10
     assert of(star(50)) == 3  # from the hub: 1 + 1 + 1
+
+
+@pytest.mark.parametrize("weights", ["hops", "whole"])
+def test_vertex_diameter_searches_each_component_in_its_own_graph(
+    weights: str, tuning: Tuning
+) -> None:
+    """Stars, of which none is so deep that smaller ones need no search."""
+    sizes = []
+    hops, single = original("hops"), original("lengths")
+
+    def by_hops(rowptr: Tensor, *rest: Any) -> Tensor:
+        sizes.append(rowptr.numel() - 1)
+        return hops(rowptr, *rest)
+
+    def by_weight(graph: Any, *rest: Any) -> Tensor:
+        sizes.append(graph.num_nodes)
+        return single(graph, *rest)
+
+    tuning(hops=by_hops, lengths=by_weight)
+    stars = [
+        torch.stack([torch.full((20,), 21 * k), 21 * k + torch.arange(1, 21)]) for k in range(50)
+    ]
+    edges = torch.cat(stars, 1)
+    weight = None if weights == "hops" else torch.full((edges.shape[1],), 2.0)
+    graph = torchcent.Graph.from_edge_index(edges, directed=False, edge_weight=weight)
+    # The two longest distances from a hub, in arcs, and the hub.
+    assert vertex_diameter(graph) in (3, 4)
+    assert len(sizes) == 50 and sum(sizes) == graph.num_nodes
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, F64])
+def test_intervals_are_rounded_outward(dtype):
+    value = torch.rand(2000, generator=torch.Generator().manual_seed(0), dtype=F64)
+    value = torch.cat([value, torch.zeros(1).double()])
+    value = torch.cat([value, value * 1e-6, value * 1e-42, 1 - value * 1e-9])
+    lower, upper = outward(value, value, dtype)
+    assert lower.dtype == upper.dtype == dtype
+    assert (lower.double() <= value).all() and (value <= upper.double()).all()
+    assert (lower >= 0).all() and (upper <= 1).all()
+    unit = torch.finfo(dtype)
+    assert (upper.double() - lower.double() <= 4 * unit.eps * value + 4 * unit.tiny).all()
+    same = value.to(dtype).double()  # what needs no rounding stays
+    lower, upper = outward(same, same, dtype)
+    assert lower.double().equal(same) and upper.double().equal(same)

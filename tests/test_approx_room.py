@@ -4,12 +4,11 @@ import networkx as nx
 import pytest
 import torch
 from graphs import DEVICE, edge_index, grid, random_graph
+from internals import Sampler
 from surface import call
 
 import torchcent
 from torchcent import Graph, betweenness_adaptive, betweenness_approx
-from torchcent.approx._result import outward
-from torchcent.approx._sampler import Sampler
 
 F64 = torch.float64
 
@@ -41,21 +40,6 @@ def fits(searches, size: int) -> bool:
         return searches(size) >= 1
     except MemoryError:
         return False
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, F64])
-def test_intervals_are_rounded_outward(dtype):
-    value = torch.cat([torch.rand(2000, generator=chance(), dtype=F64), torch.zeros(1).double()])
-    value = torch.cat([value, value * 1e-6, value * 1e-42, 1 - value * 1e-9])
-    lower, upper = outward(value, value, dtype)
-    assert lower.dtype == upper.dtype == dtype
-    assert (lower.double() <= value).all() and (value <= upper.double()).all()
-    assert (lower >= 0).all() and (upper <= 1).all()
-    unit = torch.finfo(dtype)
-    assert (upper.double() - lower.double() <= 4 * unit.eps * value + 4 * unit.tiny).all()
-    same = value.to(dtype).double()  # what needs no rounding stays
-    lower, upper = outward(same, same, dtype)
-    assert lower.double().equal(same) and upper.double().equal(same)
 
 
 @pytest.mark.parametrize("method", ["kadabra", "pivots"])

@@ -10,6 +10,7 @@ import pytest
 import scipy.stats
 import torch
 from graphs import DEVICE, edge_index, grid, path, random_graph, star, union
+from internals import COMPILED, Request, Sampler, plan_of
 from interrupt import assert_stops
 from surface import call
 
@@ -17,10 +18,6 @@ import torchcent
 from torchcent import Approximation, Graph, betweenness_adaptive, betweenness_approx, generate
 from torchcent.approx import _cost, _pivots
 from torchcent.approx._progressive import Outlook, Sampling
-from torchcent.approx._sampler import Sampler
-from torchcent.engines import _plan
-from torchcent.engines._request import Request
-from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
 
@@ -179,7 +176,7 @@ def test_searches_are_timed_on_every_graph(name):
 def test_starting_is_not_taken_for_searching(start, cold, each, monkeypatch):
     """A clock of its own: each run takes `start` seconds, the first `cold` batches more."""
     graph = Graph.from_edge_index(generate.ba(30_000, 3, seed=1).to(DEVICE), directed=False)
-    plan, _ = _plan.plan(graph, Request("betweenness"))
+    plan, _ = plan_of(graph, Request("betweenness"))
     batch = max(plan.lanes, 1) * max(plan.threads, plan.flight, 1)
     now, searched = [0.0], []
 
@@ -222,7 +219,7 @@ def test_chains_are_timed():
         arcs += list(zip(stops, stops[1:], strict=False))
         n += 7
     graph = Graph.from_edge_index(edge_index(arcs), n, directed=False)
-    if DEVICE.type == "cpu" and _ops.available:
+    if DEVICE.type == "cpu" and COMPILED:
         assert torchcent.explain(graph).engine == "chains"
     assert 0 < _cost.exact_seconds(graph, None) < math.inf
     assert 0 < _cost.measured(graph, None).exact < math.inf

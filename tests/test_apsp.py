@@ -23,16 +23,15 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import Blocks, HostRows, has_kernel, streamed
 from oracles import Arcs, both_ways, shortest_paths
 from surface import call
 
 from torchcent import Graph, Run, shortest_path_lengths
-from torchcent.pairs import _blocks, _streams
-from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
 
-ENGINES = ["tensor", "bits"] if _ops.has_kernel("distances", DEVICE) else ["tensor"]
+ENGINES = ["tensor", "bits"] if has_kernel("distances", DEVICE) else ["tensor"]
 engines = pytest.mark.parametrize("engine", ENGINES)
 # A double sweep from the hub knows nothing of the path: 139 does not fit the dtype it begins with.
 N_DEEP, DEEP = union((20, star(19)), (140, path(140)))
@@ -190,9 +189,9 @@ def test_rows_on_their_way_to_the_host():
     graph = Graph.from_edge_index(edge_index(arcs), n)
     out = torch.empty(n, n, dtype=torch.int8)
     sources = torch.arange(n, device=DEVICE)
-    run = _blocks.Blocks(graph, sources, "tensor", True, out.dtype, True, False, 2, 7, None)
+    run = Blocks(graph, sources, "tensor", True, out.dtype, True, False, 2, 7, None)
     with run.bar(None) as bar:
-        _streams.streamed(run, _streams.HostRows(out), bar)
+        streamed(run, HostRows(out), bar)
     assert out.tolist() == expected(n, arcs)
 
 
@@ -339,8 +338,8 @@ def test_a_directory_is_not_a_file(tmp_path):
         shortest_path_lengths(ARCS, out=tmp_path / "d.npy")
 
 
-def test_bits_where_it_is_not_compiled(monkeypatch):
-    monkeypatch.setattr(_ops, "available", False)
+def test_bits_where_it_is_not_compiled(tuning):
+    tuning(compiled=False)
     with pytest.raises(ValueError, match="engine='bits'.*tensor"):
         shortest_path_lengths(ARCS, run=Run(engine="bits"))
     assert rows(4, path(4)) == expected(4, path(4))

@@ -31,9 +31,7 @@ def test_an_old_file_is_replaced_or_left_whole(tmp_path):
 
 def test_a_disk_without_room(tmp_path, monkeypatch):
     left = [10_000]
-    monkeypatch.setattr(
-        "torchcent.pairs._npy.shutil.disk_usage", lambda _: type("usage", (), {"free": left.pop(0)})
-    )
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("usage", (), {"free": left.pop(0)}))
     n, arcs = ASSORTED["more than one batch"]
     with pytest.raises(OSError, match=r"22500 bytes.*10000 bytes.*d\.npy"):
         shortest_path_lengths(edge_index(arcs), num_nodes=n, out=tmp_path / "d.npy")

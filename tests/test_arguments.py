@@ -11,7 +11,6 @@ from surface import spread
 
 import torchcent
 from torchcent import Graph
-from torchcent.runtime import _memory
 
 FUZZER = Path(__file__).resolve().parents[1] / "fuzz" / "arguments.py"
 
@@ -30,9 +29,9 @@ def fuzzer() -> ModuleType:
 
 
 @pytest.fixture(autouse=True)
-def little_memory(monkeypatch):
+def little_memory(tuning):
     """So that sizes beyond it are refused, whatever the machine has."""
-    monkeypatch.setattr(_memory, "_free", lambda device: 2**29)
+    tuning(free_memory=lambda device: 2**29)
 
 
 def test_each_argument_of_each_function_with_each_value(fuzzer):
@@ -115,10 +114,10 @@ def test_generators_refuse_what_does_not_fit(make, said):
     ids=lambda value: next(iter(value)),
 )
 @pytest.mark.parametrize("memory", [None, 10**8])
-def test_building_is_refused_before_memory_is_taken(monkeypatch, arguments, memory):
+def test_building_is_refused_before_memory_is_taken(tuning, arguments, memory):
     arcs = {"edge_index": torch.tensor([[0, 1], [1, 0]])}
     called = []
-    monkeypatch.setattr("torchcent.graph._csr.csr", lambda *_: called.append(1))
+    tuning(csr=lambda *_: called.append(1))
     limit = 2**28 if memory is None else memory
     functions = () if "ptr" in arguments else (torchcent.betweenness, torchcent.mcl)
     for build in (Graph.from_edge_index, *functions):
@@ -144,7 +143,7 @@ def test_memory_for_building_from_other_libraries():
         Graph.from_data(data, run=torchcent.Run(memory=500))
 
 
-def test_what_allocators_say_becomes_a_memory_error(monkeypatch):
+def test_what_allocators_say_becomes_a_memory_error(tuning):
     arcs = torch.tensor([[0, 1], [1, 2]])
     for raw in (
         RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes."),
@@ -157,9 +156,9 @@ def test_what_allocators_say_becomes_a_memory_error(monkeypatch):
         def fail(*_, error=raw):
             raise error
 
-        monkeypatch.setattr("torchcent.graph._csr.csr", fail)
+        tuning(csr=fail)
         with pytest.raises(MemoryError, match="betweenness: the system did not grant .* free"):
             torchcent.betweenness(arcs)
-    monkeypatch.setattr("torchcent.graph._csr.csr", lambda *_: [][1])
+    tuning(csr=lambda *_: [][1])
     with pytest.raises(IndexError):
         torchcent.betweenness(arcs)

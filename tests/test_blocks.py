@@ -13,16 +13,15 @@ from commands import refused, run
 from graphs import DEVICE
 from hypothesis import given
 from hypothesis import strategies as st
+from internals import COMPILED, Request
 from surface import call
 from tuning import Tuning
 
 import torchcent
 from torchcent import Graph, generate
 from torchcent.engines import _blocks, _reach
-from torchcent.engines._request import Request
-from torchcent.runtime import _ops
 
-pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled kernels")
+pytestmark = pytest.mark.skipif(not COMPILED, reason="needs the compiled kernels")
 F64 = torch.float64
 
 

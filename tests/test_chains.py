@@ -13,17 +13,15 @@ from engines import PAIRS, assert_scores
 from graphs import DEVICE, edge_index, some_or_all
 from hypothesis import given
 from hypothesis import strategies as st
+from internals import Chains, core_of, has_kernel
 from surface import call
 from tuning import Tuning, tuned
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _reduce
-from torchcent.engines._chains import Chains
-from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.skipif(
-    not _ops.has_kernel("chain_dependency", DEVICE), reason="needs the compiled kernels"
+    not has_kernel("chain_dependency", DEVICE), reason="needs the compiled kernels"
 )
 F64 = torch.float64
 REDUCE = (["chains"], ["fold", "chains"], ["fold", "blocks", "chains"])
@@ -94,8 +92,8 @@ def undirected(n: int, edges: Edges, unit: float | None = None) -> Graph:
 @given(networks(), st.booleans(), st.integers(1, 5), st.booleans())
 def test_contraction(network: tuple[int, Edges], weighted: bool, ball: int, loops: bool) -> None:
     n, edges = network
-    core = _reduce.core(undirected(n, edges, 1.0 if weighted else None), "degree", "no")
-    found = _ops.ops.chains(core.rowptr, core.col, core.weight, ball, loops)
+    core = core_of(undirected(n, edges, 1.0 if weighted else None), "degree", "no")
+    found = torch.ops.torchcent.chains(core.rowptr, core.col, core.weight, ball, loops)
     kept, first, inner, ends, along, rowptr, head, arc, slots = (x.tolist() for x in found)
     degree = core.rowptr.diff().tolist()
     assert sorted(kept + inner) == [*range(core.num_nodes)]
@@ -325,7 +323,7 @@ def test_a_vertex_with_many_chains(tuning: Tuning) -> None:
     """Sources inside chains share sweeps only where few chains end at a vertex."""
     edges = [(0, 2 + i, 1) for i in range(70)] + [(2 + i, 1, 1) for i in range(70)]
     graph = undirected(72, edges)
-    core = _reduce.core(graph, "degree", "no")
+    core = core_of(graph, "degree", "no")
     assert Chains.of(core).most_at == 70 and not Chains.of(core).together(72, 2**40)
     known = torchcent.betweenness(
         graph,
@@ -410,7 +408,7 @@ def test_sweeps_for_several_sources_need_memory(tuning: Tuning) -> None:
     tuning(**CHEAP)
     n, edges = road()
     graph = undirected(n, edges, 1.0)
-    chains = Chains.of(_reduce.core(graph, "degree", "no"))
+    chains = Chains.of(core_of(graph, "degree", "no"))
     assert chains.rows_on_cuda == chains.kept.numel() ** 2 * 12
     assert chains.together(n, 2 * chains.rows_on_cuda)
     assert not chains.together(n, 2 * chains.rows_on_cuda - 1)

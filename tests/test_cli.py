@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 import torch
 from commands import refused, run, table
+from internals import MEASURES
 
 import torchcent
 from torchcent import cli
-from torchcent.engines._measures import MEASURES
 from torchcent.io import read
 
 FRIENDS = "source,target\nAda,Bob\nBob,Cleo\nCleo,Di\nDi,Bob\nCleo,Eve\n"

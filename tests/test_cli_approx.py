@@ -20,10 +20,8 @@ def graph(tmp_path):
 
 
 @pytest.fixture
-def sampled(monkeypatch):
-    from torchcent.approx import _cost
-
-    monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e9)
+def sampled(tuning):
+    tuning(exact_seconds=lambda *_: 1e9)
 
 
 def test_table_file_and_figure(graph, sampled, tmp_path, capsys):

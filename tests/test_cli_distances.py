@@ -13,10 +13,9 @@ import networkx
 import numpy as np
 import pytest
 from commands import refused, run, table
+from internals import Blocks
 
 import torchcent
-from torchcent.pairs import _blocks
-from torchcent.pairs._closure import Closure
 
 # Two components if undirected, one cycle, a vertex of its own and, if directed, dead ends.
 CALLS = "from,to\nAda,Bob\nBob,Cleo\nCleo,Ada\nCleo,Di\nDi,Eve\nFay,Di\nGil,Hal\nIda,Ida\n"
@@ -394,9 +393,9 @@ def test_full_disk_is_told_before_the_work(capsys, folder, monkeypatch, command)
 @pytest.mark.parametrize(
     ("command", "file", "where"),
     [
-        ("apsp", "out.npy", (_blocks.Blocks, "compute")),
-        ("closure", "out.npy", (Closure, "_rows")),
-        ("closure", "out.npz", (Closure, "_rows")),
+        ("apsp", "out.npy", (Blocks, "compute")),
+        ("closure", "out.npy", (torchcent.Closure, "_rows")),
+        ("closure", "out.npz", (torchcent.Closure, "_rows")),
     ],
 )
 def test_interrupt_leaves_the_old_file(capsys, folder, monkeypatch, command, file, where):

@@ -12,15 +12,13 @@ import numpy as np
 import pytest
 import torch
 from commands import refused, run
+from internals import COMPILED, MEASURES, Ledger
 from runs import SMALL, calls
 
 import torchcent
 from torchcent import cli, generate
-from torchcent.distribute._ledger import Ledger
-from torchcent.engines._measures import MEASURES
-from torchcent.runtime import _ops
 
-pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
+pytestmark = pytest.mark.skipif(not COMPILED, reason="needs the compiled library")
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 from commands import refused, run
+from internals import read_tab
 
 import torchcent
 from torchcent.io import read, read_clusters
-from torchcent.io._mcl import read_tab
 from torchcent.io._transform import parse, transform_graph, transform_stream
 
 CATHAT = """\

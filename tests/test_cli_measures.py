@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 from commands import refused, run, table
+from internals import MEASURES, has_command
 
 import torchcent
 from _torchcent_command._parser import parser, subparsers
-from torchcent.engines._measures import MEASURES, has_command
 
 ROOT = Path(__file__).resolve().parents[1]
 DECLARED = json.loads((ROOT / "_torchcent_command" / "measures.json").read_text())

@@ -22,7 +22,6 @@ from commands import refused, run
 import torchcent
 from _torchcent_command._parser import parser, subparsers
 from torchcent import cli
-from torchcent.runtime import _replacing
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -425,7 +424,7 @@ def test_outputs_are_checked_first(
     os.mkdir(f"taken{suffix}")
     access = os.access  # root may write everywhere
     monkeypatch.setattr(
-        _replacing.os, "access", lambda name, mode: "shut" not in str(name) and access(name, mode)
+        os, "access", lambda name, mode: "shut" not in str(name) and access(name, mode)
     )
     assert message in refused(capsys, *command.split(), path.format(suffix))
 
@@ -490,13 +489,13 @@ def test_a_full_disk_does_not_lose_the_results(capsys, folder, command, name):
         kept.parent.rmdir()
 
 
-def test_nothing_can_be_written(capsys, folder, monkeypatch):
+def test_nothing_can_be_written(capsys, folder, monkeypatch, tuning):
     """Not elsewhere either: the ledger still has the work."""
 
     def fails(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("torchcent.cli._scores.write_scores", fails)
+    tuning(write_scores=fails)
     monkeypatch.setattr("tempfile.mkdtemp", fails)
     command = ["closeness", "friends.csv", "-o", "s.csv"]
     code, _, err = run(capsys, *command)

@@ -22,12 +22,11 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import COMPILED
 from oracles import Arcs, both_ways, shortest_paths
 from surface import call
 
 from torchcent import Closure, Graph, Run, reachable, transitive_closure
-from torchcent.pairs import _columns
-from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
 
@@ -35,11 +34,11 @@ REFLEXIVE = [False, None, True]
 
 
 @pytest.fixture(params=["compiled", "NumPy"])
-def way(request, monkeypatch):
+def way(request, tuning):
     """With the compiled operator, and without the extension."""
     if request.param == "NumPy":
-        monkeypatch.setattr(_ops, "available", False)
-    elif not _ops.available:
+        tuning(compiled=False)
+    elif not COMPILED:
         pytest.skip("there is no compiled extension")
 
 
@@ -138,7 +137,7 @@ def test_several_blocks(way, name, threads):
 
 
 def test_a_long_run_shows_progress_and_gives_the_same(tuning, capsys):
-    if not _ops.available:
+    if not COMPILED:
         pytest.skip("there is no compiled extension")
     n, arcs = LARGE["acyclic"]
     quick = transitive_closure(edge_index(arcs), num_nodes=n)
@@ -182,7 +181,7 @@ def test_a_self_loop_is_dropped():
 # --- what it takes
 
 
-@pytest.mark.skipif(not _ops.available, reason="without the compiled extension it is a square")
+@pytest.mark.skipif(not COMPILED, reason="without the compiled extension it is a square")
 def test_the_bits_are_a_triangle():
     n = 4096
     closed = transitive_closure(edge_index(path(n)))
@@ -206,9 +205,9 @@ def test_nothing_is_held_of_what_is_one_or_has_no_end(n, arcs, directed):
     assert closed.nbytes < 75 * n
 
 
-def test_memory_is_refused_before_the_run(monkeypatch):
+def test_memory_is_refused_before_the_run(tuning):
     n = 20_000
-    monkeypatch.setattr(_columns, "fill", None)  # would fail if it came to that
+    tuning(closure_fill=None)  # would fail if it came to that
     arcs = torch.arange(n, device=DEVICE)
     with pytest.raises(MemoryError, match=r"transitive_closure needs \d+.*bytes.*memory=20000000 "):
         transitive_closure(torch.stack([arcs[:-1], arcs[1:]]), run=Run(memory=20_000_000))

@@ -5,14 +5,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from internals import COMPILED, Launch
 
 import torchcent
 from torchcent.check import _common as check
 from torchcent.engines._visitors import Visitor
-from torchcent.runtime import _codes, _ops
+from torchcent.runtime import _codes
 from torchcent.runtime._fakes import FAKES
 
-compiled = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
+ops = torch.ops.torchcent
+
+compiled = pytest.mark.skipif(not COMPILED, reason="needs the compiled library")
 #: parameters of a compiled operator
 MOST = 16
 SOURCES = Path(__file__).resolve().parents[1] / "csrc"
@@ -20,7 +23,7 @@ SOURCES = Path(__file__).resolve().parents[1] / "csrc"
 
 @compiled
 def test_codes_are_those_of_the_library():
-    found = _ops.ops.codes(torch.empty(0, dtype=torch.float64)).tolist()
+    found = ops.codes(torch.empty(0, dtype=torch.float64)).tolist()
     known = {**_codes.ALL, **{f"Visitor.{x.name}": x for x in Visitor}}
     assert dict(zip(known, found, strict=True)) == known
 
@@ -45,7 +48,7 @@ def test_limits_are_written_once():
 def test_a_record_that_is_too_short_is_refused():
     graph = torchcent.Graph.from_edge_index(torch.tensor([[0, 1], [1, 0]]))
     with pytest.raises((RuntimeError, ValueError)):
-        _ops.ops.search_summary(
+        ops.search_summary(
             graph.rowptr, graph.col, torch.arange(2), torch.zeros(3, dtype=torch.int64), 1
         )
 
@@ -60,18 +63,18 @@ def test_strategies_have_codes():
 @compiled
 def test_operators_take_records():
     """Numbers of a launch are one argument, as are tensors that belong together."""
-    parameters = {name: len(getattr(_ops.ops, name).default._schema.arguments) for name in FAKES}
+    parameters = {name: len(getattr(ops, name).default._schema.arguments) for name in FAKES}
     assert len(parameters) > 70
     assert not {name: count for name, count in parameters.items() if count > MOST}
     for name in ("path_dependency", "weighted_dependency", "weighted_distances"):
-        assert "int[] launch" in str(getattr(_ops.ops, name).default._schema)
+        assert "int[] launch" in str(getattr(ops, name).default._schema)
 
 
 @pytest.mark.skipif(not SOURCES.is_dir(), reason="an installed package has no sources")
 def test_a_launch_has_the_fields_of_the_compiled_one():
     text = (SOURCES / "core" / "codes.h").read_text()
     record = text.partition("struct Launch {")[2].partition("};")[0]
-    assert tuple(re.findall(r"int64_t (\w+) = 0;", record)) == _codes.Launch._fields
+    assert tuple(re.findall(r"int64_t (\w+) = 0;", record)) == Launch._fields
 
 
 @compiled
@@ -81,6 +84,6 @@ def test_records_of_another_length_are_refused(arcs: int, launch: tuple[int, ...
     one, control = torch.ones(2, dtype=torch.float64), torch.zeros(4, dtype=torch.int64)
     lists = [graph.rowptr, graph.col, graph.rowptr, graph.col][:arcs]
     with pytest.raises((RuntimeError, ValueError), match="record"):
-        _ops.ops.path_dependency(
+        ops.path_dependency(
             lists, torch.arange(2), one, one, one, one, one.clone(), control, 0, 1, 1, launch
         )

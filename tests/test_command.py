@@ -13,22 +13,23 @@ from pathlib import Path
 
 import pytest
 from graphs import edge_index, random_graph
+from internals import handle_interrupt
+from tuning import Tuning
 
 import _torchcent_command
 import torchcent
 from torchcent import cli
 from torchcent.io import replacing
-from torchcent.runtime._interrupt import interrupt
 
 ROOT = Path(__file__).resolve().parents[1]
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 
 @pytest.fixture
-def handler(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def handler(tuning: Tuning) -> Iterator[None]:
     """The command's handler of Ctrl-C."""
-    monkeypatch.setattr("torchcent.runtime._interrupt._raised", False)
-    usual, hook = signal.signal(signal.SIGINT, interrupt), sys.unraisablehook
+    tuning(interrupted=False)
+    usual, hook = signal.signal(signal.SIGINT, handle_interrupt), sys.unraisablehook
     yield
     signal.signal(signal.SIGINT, usual)
     sys.unraisablehook = hook
@@ -143,7 +144,7 @@ def test_interrupt_of_a_long_run_ends_its_threads(handler):
             torchcent.betweenness(graph, run=torchcent.Run(engine="queue"))
     timer.join()
     assert threading.active_count() == before
-    assert signal.getsignal(signal.SIGINT) is interrupt
+    assert signal.getsignal(signal.SIGINT) is handle_interrupt
 
 
 def test_main_restores_nothing_and_leaves_in_peace(monkeypatch, handler):

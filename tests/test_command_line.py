@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from commands import refused, run
+from internals import MEASURES, SIMILARITIES, SUFFIXES_OF_SCORES, WRITERS, has_command
 
 import torchcent
 import torchcent.io
@@ -17,9 +18,6 @@ from _torchcent_command import _common
 from _torchcent_command._completion import script
 from _torchcent_command._parser import meant, parsed, parser, subparsers
 from torchcent import cli
-from torchcent.engines._measures import MEASURES, has_command
-from torchcent.io import _scores as scores_io
-from torchcent.io import _transform, _write
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -102,10 +100,10 @@ def test_every_subcommand_does_something():
 
 def test_names_are_those_of_the_package():
     assert set(_common.FORMATS) == set(torchcent.io.FORMATS.values())
-    assert {torchcent.io.FORMATS[f".{name}"] for name in _common.WRITTEN} == set(_write._WRITERS)
-    assert {f".{name}" for name in _common.TABLES} | {".txt"} == set(scores_io._SUFFIXES)
+    assert {torchcent.io.FORMATS[f".{name}"] for name in _common.WRITTEN} == set(WRITERS)
+    assert {f".{name}" for name in _common.TABLES} | {".txt"} == set(SUFFIXES_OF_SCORES)
     assert set(_common.PLAIN_TABLES) < set(_common.TABLES)
-    assert _common.SIMILARITIES == _transform.SIMILARITIES
+    assert _common.SIMILARITIES == SIMILARITIES
 
 
 def test_every_run_can_be_told_where_and_how():

@@ -7,18 +7,17 @@ import torch
 from arcs import LARGE
 from engines import assert_scores, scored
 from graphs import diamonds, edge_index, grid, path, random_graph, star, union
+from internals import COMPILED_FOR_CUDA, KERNELS, WIDTHS, Launch, Preparation
 from interrupt import assert_stops
 from surface import call
 from test_overflow import diamond_betweenness
 
 import torchcent
 from torchcent import generate
-from torchcent.engines import _choice, _room
-from torchcent.engines._kernels import KERNELS
-from torchcent.runtime import _ops
-from torchcent.runtime._codes import Launch
 
-if not (_ops.cuda and torch.cuda.is_available()):
+ops = torch.ops.torchcent
+
+if not (COMPILED_FOR_CUDA and torch.cuda.is_available()):
     pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
 
 ENGINES = ("lanes", "queue")
@@ -47,10 +46,10 @@ GRAPHS = {
 }
 
 
-@pytest.fixture(params=_room.WIDTHS)
-def width(request, monkeypatch):
+@pytest.fixture(params=WIDTHS)
+def width(request, tuning):
     """Lanes of a batch, whatever the graph."""
-    monkeypatch.setattr(_room, "width", lambda *_: request.param)
+    tuning(width=lambda *_: request.param)
     return request.param
 
 
@@ -198,7 +197,7 @@ def test_tensors_of_two_devices_are_refused():
     graph = torchcent.Graph.from_edge_index(edge_index(grid(3, 3)).cuda(), directed=False)
     weight = torch.ones(9, dtype=torch.float64, device="cuda")
     with pytest.raises((ValueError, RuntimeError), match="one device"):
-        torch.ops.torchcent.path_dependency(
+        ops.path_dependency(
             (graph.rowptr, graph.col, graph.rowptr, graph.col), torch.arange(9), weight, weight,
             weight, weight, torch.zeros_like(weight), torch.zeros(4, dtype=torch.int64),
             0, 0, 0, Launch(),
@@ -252,7 +251,7 @@ def test_memory_of_a_first_call_is_predicted_and_obeyed(sources, arcs):
     peak = torch.cuda.max_memory_allocated() - others
     assert 0.8 * plan.memory <= peak <= 1.2 * plan.memory
     if sources is not None:  # what was prepared is kept: nothing is left to prepare
-        cores = _choice.Preparation(graph, KERNELS["betweenness"], None, sources)
+        cores = Preparation(graph, KERNELS["betweenness"], None, sources)
         cores.core("degree", KERNELS["betweenness"].folds)
         assert cores.peak == 0
         assert torchcent.explain(graph, sources=sources).memory <= plan.memory
@@ -263,7 +262,7 @@ def test_fake_result_is_on_the_host():
         like = torch.empty(10, dtype=torch.int64, device="cuda")
         args = [[like] * 4, *[like] * 5, torch.empty(9, dtype=torch.float64, device="cuda")]
         control = torch.empty(4, dtype=torch.int64)
-        rung = torch.ops.torchcent.path_dependency(*args, control, 0, 0, 0, Launch())
+        rung = ops.path_dependency(*args, control, 0, 0, 0, Launch())
     assert rung.device.type == "cpu"
 
 
@@ -286,7 +285,7 @@ def test_subgraphs_and_transposes_equal_those_of_the_cpu(name, directed):
     calls = [("transpose", ())]
     calls += [("induced", (mixed[:size],)) for size in {0, min(n, 1), n // 3, n}]
     for op, rest in calls:
-        function = getattr(_ops.ops, op)
+        function = getattr(ops, op)
         for ours, theirs in zip(
             function(rowptr, col, *(part.cuda() for part in rest)),
             function(graph.rowptr, graph.col, *rest),
@@ -303,23 +302,23 @@ def test_building_equals_that_of_the_cpu(name, both):
     n, arcs = LARGE[name]
     columns = torch.from_numpy(np.ascontiguousarray(arcs))
     for given in (columns.cuda(), columns.int().cuda(), columns.T.contiguous().T.cuda()):
-        ids, ends = _ops.ops.vertex_ids(given)
+        ids, ends = ops.vertex_ids(given)
         assert torch.equal(ids.cpu(), columns.int())
         assert ends.tolist() == [int(columns.min()), int(columns.max())]
-    rowptr, col, repeated = _ops.ops.csr(ids, n, both)
-    *expected, known = _ops.ops.csr(columns.int(), n, both)
+    rowptr, col, repeated = ops.csr(ids, n, both)
+    *expected, known = ops.csr(columns.int(), n, both)
     assert torch.equal(repeated, known)
     assert torch.equal(rowptr.cpu(), expected[0]) and torch.equal(col.cpu(), expected[1])
-    slot = _ops.ops.slots(ids, rowptr, col)
-    assert torch.equal(slot.cpu(), _ops.ops.slots(columns.int(), *expected))
-    assert _ops.ops.symmetric(rowptr, col) == _ops.ops.symmetric(*expected)
-    components = _ops.ops.components(rowptr, col, both)
-    assert torch.equal(components.cpu(), _ops.ops.components(*expected, both))
+    slot = ops.slots(ids, rowptr, col)
+    assert torch.equal(slot.cpu(), ops.slots(columns.int(), *expected))
+    assert ops.symmetric(rowptr, col) == ops.symmetric(*expected)
+    components = ops.components(rowptr, col, both)
+    assert torch.equal(components.cpu(), ops.components(*expected, both))
     if both and col.numel():
         weight = torch.ones(col.numel(), dtype=torch.float64, device="cuda")
-        assert _ops.ops.symmetric(rowptr, col, weight)
+        assert ops.symmetric(rowptr, col, weight)
         weight[-1] = 2
-        assert not _ops.ops.symmetric(rowptr, col, weight)
+        assert not ops.symmetric(rowptr, col, weight)
 
 
 def test_components_of_a_path_in_any_order():
@@ -351,8 +350,8 @@ def test_preparation_equals_that_of_the_cpu(seed):
     labels = torch.stack([device.components.cpu(), graph.components])
     assert torch.unique(labels, dim=1).shape[1] == int(graph.components.max()) + 1
     assert torch.equal(
-        _ops.ops.depths(device.rowptr, device.col, 0).cpu(),
-        _ops.ops.depths(graph.rowptr, graph.col, 0),
+        ops.depths(device.rowptr, device.col, 0).cpu(),
+        ops.depths(graph.rowptr, graph.col, 0),
     )
 
 
@@ -413,14 +412,14 @@ def test_searches_equal_those_of_the_cpu(name, directed):
     graph = torchcent.Graph.from_edge_index(SEARCHED[name](), directed=directed)
     device = graph.to("cuda")
     for source in (0, graph.num_nodes // 2, graph.num_nodes - 1):
-        ours = _ops.ops.depths(device.rowptr, device.col, source).cpu()
-        assert torch.equal(ours, _ops.ops.depths(graph.rowptr, graph.col, source))
+        ours = ops.depths(device.rowptr, device.col, source).cpu()
+        assert torch.equal(ours, ops.depths(graph.rowptr, graph.col, source))
     sides = (graph.rowptr, graph.col, *graph.transpose)
-    order = _ops.ops.breadth_first(*(part.cuda() for part in sides)).cpu()
+    order = ops.breadth_first(*(part.cuda() for part in sides)).cpu()
     if not directed:
-        assert torch.equal(order, _ops.ops.breadth_first(*sides))
+        assert torch.equal(order, ops.breadth_first(*sides))
     # Level after level; within one by the place of the first neighbour, then by id.
-    depth = _ops.ops.depths(graph.rowptr, graph.col, 0)
+    depth = ops.depths(graph.rowptr, graph.col, 0)
     place = torch.empty_like(order)
     place[order] = torch.arange(graph.num_nodes)
     tail, head = graph.to_edge_index()

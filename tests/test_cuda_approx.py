@@ -5,17 +5,22 @@ import pytest
 import scipy.stats
 import torch
 from graphs import diamonds, edge_index, random_graph, star
+from internals import (
+    COMPILED_FOR_CUDA,
+    Request,
+    Sampler,
+    dependency_sums,
+    plan_of,
+    problem_of,
+    run_search,
+)
 
 import torchcent
 from torchcent import Graph, betweenness_adaptive, betweenness_approx, generate
-from torchcent.approx._pivots import dependency_sums
-from torchcent.approx._sampler import Sampler
-from torchcent.engines import _driver, _plan, _reduce
-from torchcent.engines._request import Request
 
 if not torch.cuda.is_available():
     pytest.skip("no CUDA device", allow_module_level=True)
-if not torchcent.runtime._ops.cuda:
+if not COMPILED_FOR_CUDA:
     pytest.skip("no CUDA kernels", allow_module_level=True)
 
 GRAPHS = {
@@ -156,7 +161,7 @@ def test_linear_scaling(name, directed, weighted):
     expected = dependency_sums(graph, pivots, None, False, "linear")
     for engine in ("dijkstra", "tensor") if weighted else ("lanes", "queue"):
         there = graph.to("cuda")
-        plan, core = _plan.plan(there, Request("linear", engine), pivots.numel())
-        problem = _reduce.problem(there, core, "linear", pivots.cuda(), None, False)
-        found = _driver.run(problem, plan, False).cpu()
+        plan, core = plan_of(there, Request("linear", engine), pivots.numel())
+        problem = problem_of(there, core, "linear", pivots.cuda(), None, False)
+        found = run_search(problem, plan, False).cpu()
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)

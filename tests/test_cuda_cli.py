@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 from commands import run
+from internals import COMPILED_FOR_CUDA
 
 import torchcent
 from torchcent import generate
-from torchcent.runtime import _ops
 
-if not (_ops.cuda and torch.cuda.is_available()):
+if not (COMPILED_FOR_CUDA and torch.cuda.is_available()):
     pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from internals import warn_without_kernels
 from surface import call
 from torch import Tensor, nn
 
@@ -140,10 +141,8 @@ def test_networkx_backend() -> None:
         assert found == pytest.approx(expected)
 
 
-def test_without_kernels_the_host_searches(monkeypatch) -> None:
+def test_without_kernels_the_host_searches(tuning) -> None:
     """The bits of the host, on the device; tensors and Graphs, for all that searches."""
-    from torchcent.runtime import _host, _ops
-
     index, batch = batch_of(20, 300, 7)
     weight = torch.rand(
         index.shape[1], dtype=torch.float64, generator=torch.Generator().manual_seed(1)
@@ -156,8 +155,8 @@ def test_without_kernels_the_host_searches(monkeypatch) -> None:
             "shortest_path_lengths", "node_features",
         )
     }  # fmt: skip
-    monkeypatch.setattr(_ops, "cuda", False)
-    _host._warn_once.cache_clear()
+    tuning(compiled_for_cuda=False)
+    warn_without_kernels.cache_clear()
     graph = torchcent.Graph.from_edge_index(index.cuda(), 327, edge_weight=weight.cuda())
     with pytest.warns(RuntimeWarning, match="CUDA kernels are not installed"):
         torchcent.betweenness(index.cuda())
@@ -174,4 +173,4 @@ def test_without_kernels_the_host_searches(monkeypatch) -> None:
     assert drawn.scores.is_cuda and drawn.top(3).vertices.is_cuda
     assert torchcent.mcl(index.cuda(), num_nodes=327).labels.is_cuda
     assert torchcent.explain(graph).device.type == "cpu"
-    _host._warn_once.cache_clear()
+    warn_without_kernels.cache_clear()

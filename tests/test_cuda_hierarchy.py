@@ -4,19 +4,15 @@ from typing import Any
 
 import pytest
 import torch
+from internals import CANCEL, COMPILED_FOR_CUDA, DONE, Hierarchy, core_of, levels_of
 from surface import call
 from test_hierarchy_distances import LENGTHS, SHAPES, network
 from tuning import Tuning
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _on_host
-from torchcent.engines._hierarchy import Hierarchy, levels
-from torchcent.engines._reduce import core
-from torchcent.runtime import _ops
-from torchcent.runtime._codes import CANCEL, DONE
 
-if not (_ops.cuda and torch.cuda.is_available()):
+if not (COMPILED_FOR_CUDA and torch.cuda.is_available()):
     pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
 
 F64 = torch.float64
@@ -66,7 +62,7 @@ def test_more_sources_than_fit_at_a_time() -> None:
         graph,
         run=torchcent.Run(engine="hierarchy", dtype=F64),
     )
-    hierarchy = Hierarchy.of(core(graph, "degree", "no"))
+    hierarchy = Hierarchy.of(core_of(graph, "degree", "no"))
     assert hierarchy is not None
     plan = torchcent.explain(graph, measure="harmonic", run=torchcent.Run(engine="hierarchy"))
     memory = plan.memory - (plan.flight - 2) * hierarchy.bytes_of_group
@@ -83,14 +79,14 @@ def test_more_sources_than_fit_at_a_time() -> None:
 
 def test_a_cancelled_run_stops() -> None:
     graph = road(30).to("cuda")
-    n, made = graph.num_nodes, Hierarchy.of(core(graph, "degree", "no"))
+    n, made = graph.num_nodes, Hierarchy.of(core_of(graph, "degree", "no"))
     assert made is not None
     control, sources = torch.zeros(4, dtype=torch.int64), torch.arange(n, device="cuda")
     control[CANCEL], control[2] = 1, 2**30
     sums, farthest = torch.zeros(n, 3, dtype=F64).cuda(), torch.zeros(n, dtype=F64).cuda()
     target = torch.ones(n, dtype=F64).cuda()
-    given = levels(made, graph.device)
-    _ops.ops.hierarchy_level_sums(*given, sources, target, sums, farthest, control, True)
+    given = levels_of(made, graph.device)
+    torch.ops.torchcent.hierarchy_level_sums(*given, sources, target, sums, farthest, control, True)
     assert control[DONE] == 0 and not sums.any()
 
 
@@ -108,12 +104,12 @@ def test_where_auto_takes_it(tuning: Tuning) -> None:
 
 
 @pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "percolation", "stress"])
-def test_paths_are_counted_on_the_host(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_are_counted_on_the_host(measure: str, tuning: Tuning) -> None:
     graph = road(40)
     options = {"states": torch.rand(graph.num_nodes)} if measure == "percolation" else {}
     same(measure, graph, dtype=F64, **options)
     there = graph.to("cuda")
-    monkeypatch.setattr(_on_host, "_is_faster", lambda *_: True)
+    tuning(is_faster_on_host=lambda *_: True)
     plan = torchcent.explain(there, measure=measure)
     assert plan.engine == "hierarchy" and "on the host" in plan.reason
     assert plan.device.type == "cpu"

@@ -6,16 +6,15 @@ import mcl_oracle as oracle
 import numpy as np
 import pytest
 import torch
+from internals import COMPILED_FOR_CUDA, dense_product
 from surface import call
 from test_mcl_ops import EXACT, RULES, planted, similarity, to_flow
 from test_mcl_ties import FAMILIES
 from torch import Tensor
 
 import torchcent
-from torchcent.clustering import _dense
-from torchcent.runtime import _ops
 
-if not (_ops.cuda and torch.cuda.is_available()):
+if not (COMPILED_FOR_CUDA and torch.cuda.is_available()):
     pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
 
 Flow = tuple[Tensor, ...]
@@ -332,8 +331,8 @@ def test_large_products_are_as_precise_as_float32(n: int) -> None:
     x = torch.rand(n, n, generator=chance, device="cuda") ** 8  # entries of 1e-30 to 1
     y = torch.rand(n, n, generator=chance, device="cuda") / n
     for left, right in ((x, x), (x, y)):
-        product = _dense._product(left, right)
+        product = dense_product(left, right)
         exact = left.double() @ right.double()
         assert product.dtype == torch.float32
         assert float(((product - exact) / exact).abs().max()) < 1e-5
-        assert torch.equal(product, _dense._product(left, right))
+        assert torch.equal(product, dense_product(left, right))

@@ -4,14 +4,12 @@ import gc
 
 import pytest
 import torch
+from internals import COMPILED_FOR_CUDA, bytes_to_scale, bytes_to_transpose, held_bytes
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _room
-from torchcent.graph import _device, _weights
-from torchcent.runtime import _ops
 
-if not (_ops.cuda and torch.cuda.is_available()):
+if not (COMPILED_FOR_CUDA and torch.cuda.is_available()):
     pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
 
 # And the least share of the estimate that is taken: where searches end a level before the deepest
@@ -41,7 +39,7 @@ def test_memory_at_scale(name: str, weighted: bool, measure: str) -> None:
     torch.cuda.empty_cache()
     others = torch.cuda.memory_allocated()
     plan = torchcent.explain(graph, measure=measure, sources=sources.numel())
-    held = _room.held_bytes(graph)
+    held = held_bytes(graph)
     torch.cuda.reset_peak_memory_stats()
     run(graph, sources=sources)
     peak = torch.cuda.max_memory_allocated() - others + held
@@ -62,8 +60,8 @@ def test_transposes_and_scales(n: int, count: int) -> None:
         return torch.cuda.max_memory_allocated() - before
 
     some = 2**22  # rounding, and what sorts and sums take besides
-    assert peak("_transposed") <= _device.bytes_to_transpose(n, m) + some
-    assert peak("scaled_weights") <= _weights.bytes_to_scale(m, False) + some
+    assert peak("_transposed") <= bytes_to_transpose(n, m) + some
+    assert peak("scaled_weights") <= bytes_to_scale(m, False) + some
 
 
 def test_little_memory() -> None:

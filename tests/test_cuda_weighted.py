@@ -8,17 +8,15 @@ import pytest
 import torch
 import weighted_oracles as oracles
 from graphs import diamonds, grid, path, random_graph, star, union
+from internals import COMPILED_FOR_CUDA, WARP_SIZES, WEIGHTED_STRATEGIES, Launch
 from surface import call
 from test_cuda import with_hubs
 from test_weighted_ops import LATTICES, MEASURES, Weighted, both_ways, drawn, float_weight
 from torch import Tensor
 
 import torchcent
-from torchcent.check import _common as check
-from torchcent.runtime import _ops
-from torchcent.runtime._codes import Launch
 
-if not (_ops.cuda and torch.cuda.is_available()):
+if not (COMPILED_FOR_CUDA and torch.cuda.is_available()):
     pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
 
 F64 = torch.float64
@@ -312,8 +310,8 @@ ROADS = torchcent.generate.grid(60, 70)
 LENGTHS = 1.0 + (ROADS[0] * 31 + ROADS[1] * 31) % 10
 BY_NAME = [
     (name, width)
-    for name in check.WEIGHTED_STRATEGIES
-    for width in (check.WARP_SIZES if "warp_centric" in name else (32,))
+    for name in WEIGHTED_STRATEGIES
+    for width in (WARP_SIZES if "warp_centric" in name else (32,))
 ]
 
 

@@ -12,15 +12,18 @@ import torch
 from graphs import DEVICE, complete, cycle, edge_index, grid, path, random_graph, star
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import COMPILED, has_kernel
 from surface import call
 from test_io_memory import RESET, SLACK, peak_of
+from tuning import tuned
 
 import torchcent
 from torchcent import Graph
 from torchcent.cli import main
 from torchcent.flow import _solver
 from torchcent.flow._solver import Potentials, components
-from torchcent.runtime import _ops
+
+ops = torch.ops.torchcent
 
 F64 = torch.float64
 SHAPES = {
@@ -105,7 +108,7 @@ def select(solver, monkeypatch):
     for name, value in SOLVERS[solver].items():
         monkeypatch.setattr(_solver, name, value)
     if solver == "tensors":
-        monkeypatch.setattr(_ops, "has_kernel", lambda *_: False)
+        tuned(monkeypatch)(has_kernel=lambda *_: False)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -117,7 +120,7 @@ def test_against_the_definition(shape, solver, monkeypatch):
     compare(n, arcs, [0.1 * (1 + e % 7) for e in range(len(arcs))])
 
 
-@pytest.mark.skipif(_ops.simd is None, reason="no operators")
+@pytest.mark.skipif(not COMPILED, reason="no operators")
 @pytest.mark.skipif(not RESET.exists(), reason="needs Linux's /proc")
 @pytest.mark.skipif(DEVICE.type != "cpu", reason="memory of the host")
 @pytest.mark.parametrize("shape", ["complete", "scale-free"])
@@ -171,7 +174,7 @@ NUMBERS = {
 }
 
 
-@pytest.mark.skipif(_ops.simd is None, reason="no operators")
+@pytest.mark.skipif(not COMPILED, reason="no operators")
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_spreads(kind):
     """Numbers of any distribution: against sums in order of Python's integers and fractions."""
@@ -179,13 +182,13 @@ def test_spreads(kind):
     for count in (1, 2, 63, 65, 700):
         x = NUMBERS[kind](chance, count)
         rows = torch.from_numpy(np.stack([x, np.zeros(count)]))
-        found = _ops.ops.row_spreads(rows, torch.tensor([0, 1, 0]), torch.tensor([1, 0, 0]), 2)
+        found = ops.row_spreads(rows, torch.tensor([0, 1, 0]), torch.tensor([1, 0, 0]), 2)
         exact = [Fraction(value) for value in sorted(x.tolist())]
         total = float(sum(value * (2 * i - count + 1) for i, value in enumerate(exact)))
         assert found.tolist() == pytest.approx([total, total, 0], rel=1e-9, abs=0)
     for fault in (math.nan, math.inf):
         rows = torch.tensor([[1.0, fault, 2.0], [0, 0, 0]], dtype=F64)
-        assert _ops.ops.row_spreads(rows, torch.tensor([0]), torch.tensor([1])).isnan().all()
+        assert ops.row_spreads(rows, torch.tensor([0]), torch.tensor([1])).isnan().all()
 
 
 @settings(max_examples=25)
@@ -341,7 +344,7 @@ def test_leaves_have_no_current(seed):
         assert torch.equal(edges, crossing / 2 * share)
 
 
-@pytest.mark.skipif(not _ops.has_kernel("eliminated", DEVICE), reason="elimination is on the CPU")
+@pytest.mark.skipif(not has_kernel("eliminated", DEVICE), reason="elimination is on the CPU")
 @pytest.mark.parametrize("shape", [grid(30, 31), grid(5, 200)])
 def test_few_columns_are_solved_for_without_the_others(shape):
     """A grid has few vertices left, and rows of all its vertices would take O(k^2)."""

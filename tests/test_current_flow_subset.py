@@ -10,12 +10,14 @@ import torch
 from graphs import DEVICE, edge_index, path, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import COMPILED
 from surface import call
 from test_current_flow import NUMBERS, SHAPES, SOLVERS, select
 
 import torchcent
 from torchcent.flow import _solver
-from torchcent.runtime import _ops
+
+ops = torch.ops.torchcent
 
 F64 = torch.float64
 MEASURES = (torchcent.current_flow_betweenness, torchcent.edge_current_flow_betweenness)
@@ -196,13 +198,13 @@ def test_columns_without_order_or_repeated_and_threads():
     expected = (x[:, columns[:80], None] - x[:, None, columns[80:]]).abs().sum((1, 2))
     expected = expected.repeat(90)
     torch.testing.assert_close(_solver._crossing((rows[u] - rows[v])[:, columns], 80), expected)
-    if _ops.simd is not None:
-        one, two = (_ops.ops.row_crossings(rows, u, v, columns, 80, threads) for threads in (1, 2))
+    if COMPILED:
+        one, two = (ops.row_crossings(rows, u, v, columns, 80, threads) for threads in (1, 2))
         torch.testing.assert_close(one, expected, rtol=1e-12, atol=0)
         assert torch.equal(one, two)
 
 
-@pytest.mark.skipif(_ops.simd is None, reason="no operators")
+@pytest.mark.skipif(not COMPILED, reason="no operators")
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_crossings(kind):
     """Numbers of any distribution: against sums of fractions."""
@@ -211,7 +213,7 @@ def test_crossings(kind):
         x = NUMBERS[kind](chance, count)
         rows = torch.from_numpy(np.stack([x, np.zeros(count)]))
         one, other = torch.tensor([0, 1, 0]), torch.tensor([1, 0, 0])
-        found = _ops.ops.row_crossings(rows, one, other, torch.arange(count), sources, 2)
+        found = ops.row_crossings(rows, one, other, torch.arange(count), sources, 2)
         exact = [Fraction(value) for value in x.tolist()]
         total = float(sum(abs(a - b) for a in exact[:sources] for b in exact[sources:]))
         assert found.tolist() == pytest.approx([total, total, 0], rel=1e-9, abs=0)

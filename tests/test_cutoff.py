@@ -9,15 +9,14 @@ import networkx
 import pytest
 import torch
 from graphs import DEVICE, cycle, edge_index, grid, path, random_graph, star
+from internals import copied_inputs, has_kernel
 from runs import SMALL
 from surface import call
 from test_batch import together
+from tuning import original
 
 import torchcent
 from torchcent import Graph, cli
-from torchcent.distances import _distance_sums, _run, _weighted_sums
-from torchcent.distribute import _run as scale_run
-from torchcent.runtime import _ops
 
 F64 = torch.float64
 SHAPES = {
@@ -69,7 +68,7 @@ def expected(rows: list[list[float]], cutoff: float) -> tuple[list[float], list[
 def test_against_all_distances(shape, engine, directed):
     kind, _, engine = engine.rpartition(" ")
     operator = "distance_sums" if engine == "bits" else "weighted_distances"
-    if engine in ("bits", "relax", "dijkstra") and not _ops.has_kernel(operator, DEVICE):
+    if engine in ("bits", "relax", "dijkstra") and not has_kernel(operator, DEVICE):
         pytest.skip(f"engine={engine!r} has no kernels for {DEVICE}")
     n, arcs = SHAPES[shape]
     draw = random.Random(n)
@@ -107,7 +106,7 @@ def of_kind(kind: str, n: int, arcs: list, directed: bool) -> tuple[Graph, str]:
     """A graph with or without weights, and the engine; skips if the engine has no kernels."""
     weighted, _, engine = kind.rpartition(" ")
     operator = "weighted_distances" if weighted else "distance_sums"
-    if engine not in ("auto", "tensor") and not _ops.has_kernel(operator, DEVICE):
+    if engine not in ("auto", "tensor") and not has_kernel(operator, DEVICE):
         pytest.skip(f"engine={engine!r} has no kernels for {DEVICE}")
     draw = random.Random(n)
     length = [draw.choice((0.1, 0.2, 0.5, 1.3)) for _ in arcs]
@@ -134,15 +133,13 @@ def test_several_have_the_bits_of_each(shape, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_several_are_one_search(kind, monkeypatch):
+def test_several_are_one_search(kind, tuning):
     n, arcs = SHAPES["150"]
     graph, engine = of_kind(kind, n, arcs, False)
     begun = []
-    for module in (_distance_sums, _weighted_sums):
-        real = module.run
-        monkeypatch.setattr(
-            module, "run", lambda *a, real=real, **k: begun.append(a) or real(*a, **k)
-        )
+    for name in ("run_sums", "run_weighted_sums"):
+        real = original(name)
+        tuning(**{name: lambda *a, real=real, **k: begun.append(a) or real(*a, **k)})
     for chosen in ({}, {"vertices": torch.arange(9)}, {"sources": torch.arange(9)}):
         begun.clear()
         call(torchcent.harmonic, graph, cutoff=[1, 2, 4], engine=engine, **chosen)
@@ -162,21 +159,21 @@ def test_several_units_and_threads(tuning, threads):
         assert torch.equal(found, torch.stack(one_by_one, 1))
 
 
-def test_limits_stay_on_the_host(monkeypatch):
+def test_limits_stay_on_the_host(tuning):
     """Kernels of every device read them there: what is copied to another one has none of them."""
-    if not _ops.has_kernel("distance_sums", DEVICE):
+    if not has_kernel("distance_sums", DEVICE):
         pytest.skip(f"no kernels for {DEVICE}")
     searches, given = [], []
-    monkeypatch.setattr(_run.units, "run", lambda search, *_: searches.append(search))
+    tuning(run_units=lambda search, *_: searches.append(search))
     graph = Graph.from_edge_index(edge_index(random_graph(150, 300, seed=3)), directed=False)
     for chosen in ({}, {"vertices": torch.arange(9)}):
         call(torchcent.harmonic, graph, cutoff=[1, 3], engine="bits", **chosen)
     taken = SimpleNamespace(
         distance_sums=lambda *a: given.append(a[-1]), source_sums=lambda *a: given.append(a[-1])
     )
-    monkeypatch.setattr(_ops, "ops", taken)
+    tuning(operators=taken)
     for search in searches:
-        there = scale_run._copied(search.inputs, torch.device("meta"), {})
+        there = copied_inputs(search.inputs, torch.device("meta"), {})
         search.compute(there, slice(0, 5), search.totals, 0, torch.zeros(4, dtype=torch.int64))
     assert [limits.tolist() for limits in given] == [[1, 3], [1, 3]]
     assert all(limits.device.type == "cpu" for limits in given)

@@ -5,11 +5,11 @@ import networkx as nx
 import pytest
 import torch
 from graphs import DEVICE, edge_index, grid, path, random_graph
+from internals import COMPILED
 from surface import call
 
 import torchcent
 from torchcent import Graph, betweenness_adaptive, betweenness_approx
-from torchcent.runtime import _ops
 
 ARCS = edge_index(random_graph(80, 240, seed=1))
 WEIGHT = 1 + torch.arange(ARCS.shape[1], device=DEVICE) % 5
@@ -142,7 +142,7 @@ def test_another_default_device(call, default):
     try:
         expected = CALLS[call]()
     except (ValueError, NotImplementedError) as error:
-        if _ops.available:
+        if COMPILED:
             raise
         pytest.skip(f"without compiled kernels: {error}")
     with torch.device(default):

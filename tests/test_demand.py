@@ -12,12 +12,12 @@ import torch
 from graphs import DEVICE, edge_index, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import has_kernel
 from surface import call
 from tuning import tuned
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.runtime import _ops
 
 F64 = torch.float64
 MEASURES = ("betweenness", "edge_betweenness", "stress")
@@ -64,7 +64,7 @@ def test_definition(measure: str, weighted: bool, seed: int) -> None:
     graph = Graph.from_edge_index(edge_index(arcs), n, directed=directed, edge_weight=weight)
     a, b = (torch.tensor(x, dtype=F64) for x in (origin, destination))
     for engine in ENGINES[weighted]:
-        if engine == "hierarchy" and not _ops.has_kernel("hierarchy_dependency", DEVICE):
+        if engine == "hierarchy" and not has_kernel("hierarchy_dependency", DEVICE):
             continue
         with pytest.MonkeyPatch.context() as patch:
             tuned(patch)(tiny_nodes=512 if engine == "auto" else 0)

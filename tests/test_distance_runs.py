@@ -5,12 +5,12 @@ import sys
 
 import pytest
 import torch
+from internals import has_kernel
 from interrupt import assert_stops
 from resident import GIVING_BACK
 
 import torchcent
 from torchcent import Graph
-from torchcent.runtime import _ops
 
 
 @pytest.mark.parametrize("measure", ["closeness", "distance_distribution", "diameter"])
@@ -42,7 +42,7 @@ torchcent.explain(graph, measure="closeness")  # all that is prepared once
 
 @pytest.mark.parametrize("measure, engine", [("closeness", "bits"), ("diameter", "auto")])
 def test_interrupt(measure, engine):
-    if not _ops.has_kernel("distance_sums", torch.device("cpu")):
+    if not has_kernel("distance_sums", torch.device("cpu")):
         pytest.skip("the bits engine is not there")
     call = "getattr(torchcent, measure)(graph, run=torchcent.Run(engine=engine, progress=False))"
     assert_stops(GRAPH, call, measure, engine)
@@ -74,7 +74,7 @@ print(status("VmHWM") - before, plan.memory - graph.nbytes)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/status")
 @pytest.mark.parametrize("measure, engine", [("closeness", "tensor"), ("harmonic", "bits")])
 def test_memory_stays_within_the_forecast(measure, engine):
-    if engine == "bits" and not _ops.has_kernel("distance_sums", torch.device("cpu")):
+    if engine == "bits" and not has_kernel("distance_sums", torch.device("cpu")):
         pytest.skip("the bits engine is not there")
     run = subprocess.run(
         [sys.executable, "-c", PEAK, measure, engine],

@@ -11,7 +11,7 @@ from surface import call
 
 import torchcent
 from torchcent import edge_betweenness_approx
-from torchcent.approx import _bounds, _cost
+from torchcent.approx import _bounds
 from torchcent.approx._edge_numbers import EdgeNumbers
 
 F64 = torch.float64
@@ -129,13 +129,12 @@ def test_pivots_are_enough_of_them():
         assert radius(k) <= epsilon and (k == 1 or radius(k - 1) > epsilon)
 
 
-def test_auto_is_exact_on_small_graphs_and_samples_large_ones(monkeypatch):
+def test_auto_is_exact_on_small_graphs_and_samples_large_ones(tuning):
     n, arcs = GRAPHS["grid"]
     found = edge_betweenness_approx(edge_index(arcs), directed=False, run=torchcent.Run(dtype=F64))
     torch.testing.assert_close(found.scores.cpu(), exact(n, arcs, False))
     assert found.method == "exact" and found.delta == 0 and "columns=24" in repr(found)
-    monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e9)
-    monkeypatch.setattr(_cost, "is_worth_timing", lambda *_: False)
+    tuning(exact_seconds=lambda *_: 1e9, is_worth_timing=lambda *_: False)
     assert edge_betweenness_approx(edge_index(arcs), 0.1, directed=False).method == "kadabra"
 
 

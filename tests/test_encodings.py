@@ -14,21 +14,20 @@ from graphs import DEVICE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from surface import call
+from tuning import tuned
 
 import torchcent
 from torchcent import Graph
-from torchcent.pairs import _encoding, _trees
-from torchcent.walks import _returns
 
 F64 = torch.float64
 INF = math.inf
+NONE = SimpleNamespace(has_kernel=lambda *_: False)
 
 
 @pytest.fixture(params=["compiled", "tensor"])
-def engine(request, monkeypatch):
+def engine(request, tuning):
     if request.param == "tensor":
-        monkeypatch.setattr(_encoding, "_ops", SimpleNamespace(has_kernel=lambda *_: False))
-        monkeypatch.setattr(_trees, "_BYTES", 2**15)  # several blocks
+        tuning(encoding_operators=NONE, encoding_block=2**15)  # several blocks
     return request.param
 
 
@@ -176,7 +175,7 @@ def test_pairs_and_matrices(seed, sizes, directed, weighted, cutoff, compiled):
     index, weight, ptr, matrices = drawn(seed, sizes, WEIGHTS if weighted else None, directed)
     with pytest.MonkeyPatch.context() as patch:
         if not compiled:
-            patch.setattr(_encoding, "_ops", SimpleNamespace(has_kernel=lambda *_: False))
+            tuned(patch)(encoding_operators=NONE)
         options = {"ptr": ptr, "directed": directed, "cutoff": cutoff}
         dense = call(torchcent.shortest_path_encoding, index, weight, **options)
         pairs = call(torchcent.shortest_path_pairs, index, weight, **options)
@@ -330,11 +329,9 @@ def powers(matrix, steps):
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 @pytest.mark.parametrize("dense", [True, False])
-def test_random_walk(weights, directed, dense, monkeypatch):
+def test_random_walk(weights, directed, dense, tuning):
     if not dense:
-        monkeypatch.setattr(_returns, "_DENSE", 1)
-        monkeypatch.setattr(_returns, "_OF_DEGREE", 0)
-        monkeypatch.setattr(_returns, "_COLUMNS", 5)
+        tuning(returns_dense=1, returns_of_degree=0, returns_columns=5)
     sizes = (9, 0, 1, 17, 70, 4, 66)
     index, weight, ptr, _ = drawn(4, sizes, weights, directed, 2.5)
     matrices = strengths(index, weight, ptr, directed)
@@ -360,8 +357,7 @@ def test_random_walks_are_probabilities(seed, n, steps, dense):
     (matrix,) = strengths(index, None, ptr, False)
     with pytest.MonkeyPatch.context() as patch:
         if not dense:
-            patch.setattr(_returns, "_DENSE", 0)
-            patch.setattr(_returns, "_OF_DEGREE", 0)
+            tuned(patch)(returns_dense=0, returns_of_degree=0)
         found = torchcent.random_walk_encoding(
             index, num_nodes=n, walk_length=steps, directed=False, run=torchcent.Run(dtype=F64)
         )

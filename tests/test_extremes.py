@@ -29,12 +29,12 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import has_kernel
 from surface import call
+from tuning import original
 
 import torchcent
 from torchcent import Graph
-from torchcent.distances import _bounds
-from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
 
@@ -188,7 +188,7 @@ def test_grid(distance_engine, rows, columns):
 
 @pytest.mark.parametrize("n", [3, 64, 501])
 def test_vertex_transitive_graphs(distance_engine, n):
-    if distance_engine == "tensor" or not _ops.has_kernel("distance_sums", DEVICE):
+    if distance_engine == "tensor" or not has_kernel("distance_sums", DEVICE):
         n = min(n, 40)  # searches as deep as n take their time
     everything = list(range(n))
     for arcs, directed, value in (
@@ -210,16 +210,16 @@ def test_stars(distance_engine):
 
 
 @pytest.mark.parametrize("name", ["grid", "tree", "sparse", "two grids"])
-def test_few_searches(compiled_engine, monkeypatch, name):
+def test_few_searches(compiled_engine, tuning, name):
     """A diameter takes far fewer searches than there are vertices."""
     n, arcs = GRAPHS[name]
     graph = Graph.from_edge_index(edge_index(arcs), n, directed=False)
-    searches, search = [], _bounds.distances_from
+    searches, search = [], original("distances_from")
 
     def counted(*arguments, **named):
         searches.append(arguments[2])
         return search(*arguments, **named)
 
-    monkeypatch.setattr(_bounds, "distances_from", counted)
+    tuning(distances_from=counted)
     torchcent.diameter(graph, disconnected="component", run=torchcent.Run(engine=compiled_engine))
     assert 0 < len(searches) < 100

@@ -14,16 +14,15 @@ from fixed_point import made, rounded
 from graphs import DEVICE, arc_lists, edge_index, leafy_graphs, random_graph
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from internals import Request, held_bytes, in_fixed_point, part_of_batch
 from test_chains import CHEAP, WAYS, chained, road, undirected
 from test_weighted import MEASURES, listed
 from tuning import Tuning, tuned
 
 import torchcent
 from torchcent import Graph
-from torchcent.engines import _pieces, _room
-from torchcent.engines._request import Request
-from torchcent.graph import _batch, _fixed_point, _weights
-from torchcent.runtime import _ops
+from torchcent.engines import _pieces
+from torchcent.graph import _fixed_point, _weights
 
 F64 = torch.float64
 # Thirds and multiples of pi have ties that rounding breaks or makes.
@@ -88,7 +87,7 @@ def test_a_road_network(tuning: Tuning) -> None:
     chance = random.Random(3)
     graph = undirected(n, [(u, v, chance.uniform(1, 100)) for u, v, _ in edges], 1.0)
     plan = torchcent.explain(graph)
-    unit = -_fixed_point.of(graph).scale.bits
+    unit = -in_fixed_point(graph).scale.bits
     assert plan.weights == f"float64, fixed point in units of 2^{unit}, sums exact"
     assert plan.engine == "chains" and plan.contracted > n // 2
     for measure in (torchcent.betweenness, torchcent.edge_betweenness):
@@ -135,7 +134,7 @@ def test_the_bound_on_distances(compiled: bool, data: st.DataObject) -> None:
     longest = longest_distance(graph)
     with pytest.MonkeyPatch.context() as patch:
         if not compiled:
-            patch.setattr(_ops, "has_kernel", lambda *_: False)
+            tuned(patch)(has_kernel=lambda *_: False)
         for most in (0, 1, 16):  # searches
             patch.setattr(_fixed_point, "_SMALL", 0)
             patch.setattr(_fixed_point, "_MOST", most)
@@ -153,7 +152,7 @@ def test_a_search_finds_a_small_unit(directed: bool) -> None:
     longest = longest_distance(graph)
     assert graph.weight is not None
     assert _fixed_point.longest(graph, graph.weight) < 4 * longest + 2000 * directed
-    scale = _fixed_point.of(graph).scale
+    scale = in_fixed_point(graph).scale
     assert (2 * longest + 2) * scale.per_one * (8 if directed else 1) > 2.0**49
     assert (longest + 2) * scale.per_one < 2.0**52
 
@@ -246,9 +245,9 @@ def test_graphs_of_a_batch_have_the_units_that_they_have_alone(sizes: tuple[int,
         assert torch.equal(
             found, torch.cat([measure(one, run=torchcent.Run(dtype=F64)) for one in alone])
         )
-    counted = _fixed_point.of(batch)
+    counted = in_fixed_point(batch)
     for number, one in enumerate(alone):
-        scale, own = _fixed_point.of(one).scale, _batch.part(counted, number).scale
+        scale, own = in_fixed_point(one).scale, part_of_batch(counted, number).scale
         assert scale == own
         assert (
             float(counted._scaled_per_graph[1][number]) == (scale.per_one if scale.rounds else 1)
@@ -262,8 +261,8 @@ def test_graphs_of_a_batch_have_the_units_that_they_have_alone(sizes: tuple[int,
         edge_index([(0, 1), (2, 3)]), 4, False, weight.new_tensor([1 / 3, math.pi]),
         ptr=torch.tensor([0, 2, 4], device=DEVICE),
     )  # fmt: skip
-    together = _pieces.put_together(_fixed_point.of(some), request)
-    assert together.num_graphs == 1 and _batch.part(together, 0).scale.bits is not None
+    together = _pieces.put_together(in_fixed_point(some), request)
+    assert together.num_graphs == 1 and part_of_batch(together, 0).scale.bits is not None
 
 
 def test_a_cutoff_is_rounded_as_weights_are(weighted_engine: str) -> None:
@@ -393,17 +392,17 @@ def test_what_a_graph_keeps() -> None:
     chance = random.Random(3)
     graph = undirected(n, [(u, v, chance.uniform(1, 100)) for u, v, _ in edges], 1.0)
     size = graph._nbytes
-    counted = _fixed_point.of(graph)
-    assert counted is not graph and counted is _fixed_point.of(graph) is _fixed_point.of(counted)
+    counted = in_fixed_point(graph)
+    assert counted is not graph and counted is in_fixed_point(graph) is in_fixed_point(counted)
     assert counted.weight is graph.weight and counted.col is graph.col
     assert graph._nbytes == size and counted == graph
-    held = _room.held_bytes(graph)
+    held = held_bytes(graph)
     torchcent.betweenness(graph)
-    assert _room.held_bytes(graph) > held  # its cores
+    assert held_bytes(graph) > held  # its cores
     assert counted.reversed().scale == counted.to("cpu").scale == counted.scale
-    assert _fixed_point.of(graph.with_ties("float")).scale == graph.scale
+    assert in_fixed_point(graph.with_ties("float")).scale == graph.scale
     whole = undirected(n, edges, 1.0)
-    assert _fixed_point.of(whole) is whole
+    assert in_fixed_point(whole) is whole
 
 
 def test_a_folder_knows_how_sums_were_compared(tmp_path: object) -> None:

@@ -4,10 +4,10 @@ import warnings
 from pathlib import Path
 
 import pytest
+from internals import read_tab
 
 import torchcent
 from torchcent.io import read_clusters
-from torchcent.io._mcl import read_tab
 
 CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus"
 INPUTS = sorted(CORPUS.glob("*/*")) if CORPUS.is_dir() else []

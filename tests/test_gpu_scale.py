@@ -6,15 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from torchcent.runtime import _ops
+from internals import COMPILED
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 PART = "grid 1000x1000, 16,384 sources"
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
+@pytest.mark.skipif(not COMPILED, reason="needs the compiled library")
 def test_a_part_is_measured_once(tmp_path):
     def run(*options):
         command = [sys.executable, str(BENCHMARKS / "gpu_scale.py"), "--device", "cpu", "--small"]

@@ -14,6 +14,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tuning import Tuning, tuned
 
 import torchcent
 from torchcent import Graph, generate
@@ -348,11 +349,11 @@ def written_forged(content: object) -> io.BytesIO:
     ],
 )  # fmt: skip
 def test_what_is_no_pickled_graph_is_refused(
-    content: object, said: str, compiled: bool, monkeypatch: pytest.MonkeyPatch
+    content: object, said: str, compiled: bool, tuning: Tuning
 ) -> None:
     """With compiled code and without; nothing of it is believed."""
     if not compiled:
-        monkeypatch.setattr(torchcent.runtime._ops, "available", False)
+        tuning(compiled=False)
     buffer = written_forged(forged(content))
     with pytest.raises(ValueError, match=said):
         torch.load(buffer)
@@ -379,6 +380,6 @@ def test_checks_without_compiled_code(tmp_path: Path, monkeypatch: pytest.Monkey
         graph = make()
         graph.save(path)
         with monkeypatch.context() as patched:
-            patched.setattr(torchcent.runtime._ops, "available", False)
+            tuned(patched)(compiled=False)
             found = Graph.load(path)
         same(found, graph)

@@ -22,12 +22,11 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import Sampler, progress_bar
 from surface import call
 
 import torchcent
-from torchcent.approx._sampler import Sampler
 from torchcent.groups import _betweenness, _cover
-from torchcent.runtime._watch import progress_bar
 
 F64 = torch.float64
 SHAPES = {

@@ -14,17 +14,15 @@ from engines import assert_scores
 from graphs import DEVICE, diamonds, edge_index, some_or_all
 from hypothesis import given
 from hypothesis import strategies as st
+from internals import Hierarchy, core_of, has_kernel
 from surface import call
 from tuning import Tuning, tuned
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _driver, _reduce
-from torchcent.engines._hierarchy import Hierarchy
-from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.skipif(
-    not _ops.has_kernel("hierarchy_dependency", DEVICE), reason="needs the compiled kernels"
+    not has_kernel("hierarchy_dependency", DEVICE), reason="needs the compiled kernels"
 )
 F64 = torch.float64
 Edges = list[tuple[int, int, float]]
@@ -205,14 +203,12 @@ def test_float_lengths(net: Network, reduce: str) -> None:
 @pytest.mark.parametrize("rung", ["float32", "float64", "wide"])
 @pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness"])
 @DIRECTED
-def test_number_types(
-    directed: bool, measure: str, rung: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_number_types(directed: bool, measure: str, rung: str, tuning: Tuning) -> None:
     """Every rung of the ladder, on a graph whose cells are nested."""
     graph = road(36, most=3, directed=directed)
     expected = known(measure, graph)
     first = ["float32", "float64", "wide"].index(rung)
-    monkeypatch.setattr(_driver, "_first_rung", lambda *_: first)
+    tuning(first_rung=lambda *_: first)
     found = getattr(torchcent, measure)(
         graph,
         run=torchcent.Run(engine="hierarchy", dtype=F64),
@@ -312,7 +308,7 @@ def test_dense_graphs_are_declined() -> None:
     chance = torch.Generator().manual_seed(1)
     weight = torch.randint(1, 9, (edges.shape[1],), generator=chance).to(DEVICE)
     graph = Graph.from_edge_index(edges, directed=False, edge_weight=weight)
-    core = _reduce.core(graph, "degree", "all")
+    core = core_of(graph, "degree", "all")
     assert Hierarchy.of(core, 4) is None and Hierarchy.kept(core) is None
     small = generate.ws(300, 10, 0.3).to(DEVICE)
     expected = torchcent.betweenness(

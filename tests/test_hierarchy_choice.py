@@ -10,16 +10,15 @@ from itertools import combinations
 import pytest
 import torch
 from graphs import DEVICE
+from internals import Hierarchy, core_of, has_kernel
 from surface import call
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _hierarchy, _hierarchy_costs, _reduce
-from torchcent.engines._hierarchy import Hierarchy
-from torchcent.runtime import _ops
+from torchcent.engines import _hierarchy, _hierarchy_costs
 
 pytestmark = pytest.mark.skipif(
-    not _ops.has_kernel("hierarchy_dependency", DEVICE), reason="needs the compiled kernels"
+    not has_kernel("hierarchy_dependency", DEVICE), reason="needs the compiled kernels"
 )
 
 
@@ -93,7 +92,7 @@ def test_no_contraction_for_paths_that_does_not_fit(monkeypatch: pytest.MonkeyPa
     found = torchcent.shortest_path(graph, sources, 0, run=torchcent.Run(memory=2_000_000))
     monkeypatch.undo()
     expected = torchcent.shortest_path(graph, sources, 0)
-    assert Hierarchy.kept(_reduce.core(graph, "degree", "all")) is not None
+    assert Hierarchy.kept(core_of(graph, "degree", "all")) is not None
     assert [each.length for each in found] == [each.length for each in expected]
 
 
@@ -182,7 +181,7 @@ def test_more_arcs_by_hops_if_sweeps_are_predicted_to_be_faster(make, others: st
     """Narrow, with one-way streets, or with few ties: sweeps take less time per arc."""
     graph = make()
     assert torchcent.explain(graph).engine == "hierarchy"
-    core = _reduce.core(graph, "degree", "all")
+    core = core_of(graph, "degree", "all")
     hierarchy = Hierarchy.kept(core)
     assert hierarchy is not None
     assert hierarchy.possible > _hierarchy.most_arcs(core, 4) / (1 + hierarchy.is_directed)

@@ -12,14 +12,15 @@ import scipy.sparse as sp
 import scipy.sparse.csgraph as csgraph
 import torch
 from contractions import Arcs, Hierarchy, Pairs, build, csr, directed
+from internals import CANCEL, control_record, has_kernel
 from torch import Tensor
 
 from torchcent import generate
-from torchcent.runtime import _ops
-from torchcent.runtime._codes import CANCEL, control
+
+ops = torch.ops.torchcent
 
 pytestmark = pytest.mark.skipif(
-    not _ops.has_kernel("hierarchy", torch.device("cpu")), reason="needs the compiled kernels"
+    not has_kernel("hierarchy", torch.device("cpu")), reason="needs the compiled kernels"
 )
 KINDS = (
     "any", "dense", "tree", "cycle", "path", "grid", "complete", "star", "wheel", "bipartite",
@@ -267,7 +268,7 @@ def test_an_order_has_every_vertex_once(order: list[int]):
 
 def test_it_gives_up_where_there_are_too_many_arcs():
     def tried(columns: Tensor, n: int, most_fill: float) -> Hierarchy:
-        rowptr, col, _ = _ops.ops.csr(columns.int(), n, True)
+        rowptr, col, _ = ops.csr(columns.int(), n, True)
         return build(rowptr, col, most_fill=most_fill)
 
     for columns, n in (
@@ -289,7 +290,7 @@ def test_it_gives_up_where_there_are_too_many_arcs():
         assert len(tried(clique, size, most).vertex) == size
     assert len(tried(clique, 400, 2).vertex) == 0
     order = torch.randperm(3_600, generator=torch.Generator().manual_seed(0))
-    rowptr, col, _ = _ops.ops.csr(columns.int(), 3_600, True)
+    rowptr, col, _ = ops.csr(columns.int(), 3_600, True)
     assert len(build(rowptr, col, most_fill=12, order=order).vertex) == 0
 
 
@@ -300,7 +301,7 @@ def test_hubs_cost_no_more_than_their_edges(rim: bool):
     columns = torch.stack([torch.zeros_like(ends), ends])
     if rim:
         columns = torch.cat([columns, torch.stack([ends, ends.roll(1)])], dim=1)
-    rowptr, col, _ = _ops.ops.csr(columns.int(), leaves + 1, True)
+    rowptr, col, _ = ops.csr(columns.int(), leaves + 1, True)
     h = build(rowptr, col, most_fill=2)
     assert len(h.vertex) == leaves + 1
     assert len(h.to) < (3 * leaves if rim else leaves + 1)
@@ -309,7 +310,7 @@ def test_hubs_cost_no_more_than_their_edges(rim: bool):
 @pytest.mark.parametrize("both_ways", [True, False])
 def test_threads_do_not_matter(both_ways: bool):
     columns = generate.grid(120, 120)  # large enough for both to have work
-    rowptr, col, _ = _ops.ops.csr(columns.int(), 14_400, True)
+    rowptr, col, _ = ops.csr(columns.int(), 14_400, True)
     arc = None if both_ways else torch.arange(col.numel())
     weight = None if both_ways else 1 + torch.arange(col.numel(), dtype=torch.int32) % 7
     one, *others = (build(rowptr, col, weight, 0, threads, None, arc) for threads in (1, 2, 3))
@@ -319,7 +320,7 @@ def test_threads_do_not_matter(both_ways: bool):
 
 def test_neighbours_stand_together_in_the_sequence():
     columns = generate.grid(64, 64)
-    rowptr, col, _ = _ops.ops.csr(columns.int(), 4_096, True)
+    rowptr, col, _ = ops.csr(columns.int(), 4_096, True)
     h = build(rowptr, col)
     place = np.empty(4_096, dtype=int)
     place[h.vertex[h.sequence]] = np.arange(4_096)
@@ -330,20 +331,20 @@ def test_neighbours_stand_together_in_the_sequence():
 
 
 def test_a_cancelled_contraction_returns_nothing():
-    rowptr, col, _ = _ops.ops.csr(generate.road(40, 40).int(), 1_600, True)
+    rowptr, col, _ = ops.csr(generate.road(40, 40).int(), 1_600, True)
     n = rowptr.numel() - 1
-    stopped = control()
-    found = _ops.ops.hierarchy(rowptr, col, None, 0.0, stopped)
+    stopped = control_record()
+    found = ops.hierarchy(rowptr, col, None, 0.0, stopped)
     of_climbs = (*found[1:4], found[6], found[7], 1_000, 64)
-    assert found[0].numel() == n and _ops.ops.hierarchy_climbs(*of_climbs, stopped)[0].numel() == n
-    order = _ops.ops.hierarchy_order(rowptr, col, 0.0, stopped)
+    assert found[0].numel() == n and ops.hierarchy_climbs(*of_climbs, stopped)[0].numel() == n
+    order = ops.hierarchy_order(rowptr, col, 0.0, stopped)
     assert order.numel() == n
     stopped[CANCEL] = 1
-    assert _ops.ops.hierarchy_order(rowptr, col, 0.0, stopped).numel() == 0
+    assert ops.hierarchy_order(rowptr, col, 0.0, stopped).numel() == 0
     for known in (None, order):
-        parts = _ops.ops.hierarchy(rowptr, col, None, 0.0, stopped, 2, known)
+        parts = ops.hierarchy(rowptr, col, None, 0.0, stopped, 2, known)
         assert [part.numel() for part in parts] == [0] * len(parts)
-    parts = _ops.ops.hierarchy_climbs(*of_climbs, stopped)
+    parts = ops.hierarchy_climbs(*of_climbs, stopped)
     assert [part.numel() for part in parts] == [0] * len(parts)
 
 
@@ -352,12 +353,11 @@ def test_interrupt(known: bool):
     """In the search for an order, or with a known one; the graph can be contracted afterwards."""
     prepare = f"""
 from torchcent import generate
-from torchcent.engines import _reduce
-from torchcent.engines._hierarchy import Hierarchy
+from internals import Hierarchy, core_of
 edge_index = generate.road(680, 680, seed=1)
 length = ((edge_index[0] ^ edge_index[1]) % 991 + 10).double()
 graph = torchcent.Graph.from_edge_index(edge_index, directed=False, edge_weight=length)
-core = _reduce.core(graph, "degree", "all")
+core = core_of(graph, "degree", "all")
 assert core.num_nodes > 400_000
 if {known}:
     core.contraction.find(12.0)

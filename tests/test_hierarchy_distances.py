@@ -5,19 +5,16 @@ import numpy as np
 import pytest
 import torch
 from graphs import cycle, edge_index, grid, path, random_graph, random_tree, union
+from internals import CANCEL, DONE, Hierarchy, core_of, has_kernel
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 from surface import call
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines._hierarchy import Hierarchy
-from torchcent.engines._reduce import core
-from torchcent.runtime import _ops
-from torchcent.runtime._codes import CANCEL, DONE
 
 needs_kernels = pytest.mark.skipif(
-    not _ops.has_kernel("hierarchy_sums", torch.device("cpu")), reason="no compiled kernels"
+    not has_kernel("hierarchy_sums", torch.device("cpu")), reason="no compiled kernels"
 )
 pytestmark = [pytest.mark.sweep, needs_kernels]
 
@@ -329,7 +326,7 @@ def test_fractions_that_int32_has_no_units_for(least):
 def test_operator(ways, reciprocals):
     """Targets have weights, sources may come twice, and a cancelled run stops."""
     graph = network("components", "ties", ways=ways)
-    searched = core(graph, "degree", "no")
+    searched = core_of(graph, "degree", "no")
     hierarchy = Hierarchy.of(searched)
     n = searched.num_nodes
     distance = rows(graph)[np.ix_(searched.vertex, searched.vertex)]
@@ -344,7 +341,7 @@ def test_operator(ways, reciprocals):
         sums, far = torch.zeros(n + 40, 3, dtype=F64), torch.zeros(n + 40, dtype=F64)
         control = torch.zeros(4, dtype=torch.int64)
         plan = sums, far, control, reciprocals, lanes, 2
-        _ops.ops.hierarchy_sums(hierarchy.swept, sources, target, *plan)
+        torch.ops.torchcent.hierarchy_sums(hierarchy.swept, sources, target, *plan)
         assert int(control[DONE]) == n + 40
         for column, values in enumerate(expected):
             if column != 1 or reciprocals:
@@ -352,7 +349,7 @@ def test_operator(ways, reciprocals):
         assert_close(far[:n], farthest)
         assert torch.equal(sums[n:], sums[:40]) and torch.equal(far[n:], far[:40])
         control[DONE], control[CANCEL] = 0, 1
-        _ops.ops.hierarchy_sums(hierarchy.swept, sources, target, *plan)
+        torch.ops.torchcent.hierarchy_sums(hierarchy.swept, sources, target, *plan)
         assert int(control[DONE]) == 0
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import pytest
 import torch
 from graphs import DEVICE
+from internals import COMPILED, Request
 from test_hierarchy import road
 
 import torchcent
 from torchcent import Graph, generate
 from torchcent.distribute._arguments import Scale
 from torchcent.engines import _hierarchy_costs, _on_host
-from torchcent.engines._request import Request
-from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.skipif(
-    DEVICE.type != "cpu" or not _ops.available, reason="the CPU stands for the GPU"
+    DEVICE.type != "cpu" or not COMPILED, reason="the CPU stands for the GPU"
 )
 
 

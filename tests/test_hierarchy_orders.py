@@ -15,30 +15,29 @@ import torch
 from graphs import DEVICE
 from hypothesis import given
 from hypothesis import strategies as st
+from internals import KERNELS, Hierarchy, Preparation, core_of, has_kernel
 from resident import GIVING_BACK
 from surface import call
 from test_hierarchy import DIRECTED, known, network, road
 from torch import Tensor
+from tuning import Tuning, tuned
 
 import torchcent
 from torchcent import Graph
-from torchcent.engines import _choice, _hierarchy, _reduce
-from torchcent.engines._hierarchy import Hierarchy
-from torchcent.engines._kernels import KERNELS
-from torchcent.runtime import _memory, _ops
+from torchcent.engines import _hierarchy
 
 pytestmark = pytest.mark.skipif(
-    not _ops.has_kernel("hierarchy_dependency", DEVICE), reason="needs the compiled kernels"
+    not has_kernel("hierarchy_dependency", DEVICE), reason="needs the compiled kernels"
 )
 F64 = torch.float64
 SWEEPS: dict[str, Any] = {"engine": "hierarchy", "dtype": F64}
 
 
 @pytest.fixture
-def found(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def found(tuning: Tuning) -> list[int]:
     """The sizes of graphs whose orders were searched for."""
     sizes: list[int] = []
-    search = _ops.ops.hierarchy_order
+    search = torch.ops.torchcent.hierarchy_order
 
     class Spy:
         def __getattr__(self, name: str) -> Any:
@@ -48,7 +47,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             sizes.append(rowptr.numel() - 1)
             return search(rowptr, *rest)
 
-    monkeypatch.setattr(_ops, "ops", Spy())
+    tuning(operators=Spy())
     return sizes
 
 
@@ -198,7 +197,7 @@ def test_a_bad_order_is_replaced(engine: str, found: list[int], tmp_path: Path) 
     content = torch.load(path) | {"order": torch.arange(n, dtype=torch.int32)}
     torch.save(content, path)
     bad = Graph.load(path)
-    core = _reduce.core(bad, "degree", "all")
+    core = core_of(bad, "degree", "all")
     hierarchy = Hierarchy.of(core)
     assert hierarchy is not None and hierarchy.num_arcs < 12 * n
     assert found == [n, n]
@@ -268,14 +267,14 @@ def test_memory_of_the_contraction(directed: bool) -> None:
         assert call(torchcent.explain, fresh, memory=memory, **whole).engine == "dijkstra"
         with pytest.raises(MemoryError, match="needs"):
             call(torchcent.betweenness, fresh, engine="hierarchy", memory=memory, **whole)
-    core = _reduce.core(road(80, directed=directed), "degree", "all")
+    core = core_of(road(80, directed=directed), "degree", "all")
     for fill in (0.5, 3.0, 12.0):
         room = _hierarchy.bytes_to_contract(core, fill)
         assert _hierarchy.most_fill_within(core, room) == pytest.approx(fill, abs=1e-3)
     fresh = road(80, directed=directed)
-    cores = _choice.Preparation(fresh, KERNELS["betweenness"], 10**6, None)
+    cores = Preparation(fresh, KERNELS["betweenness"], 10**6, None)
     with pytest.raises(MemoryError, match="contraction"):
-        cores.hierarchy(_reduce.core(fresh, "degree", "all"))
+        cores.hierarchy(core_of(fresh, "degree", "all"))
     assert fresh._order is None
 
 
@@ -285,7 +284,7 @@ def test_memory_that_gets_free(monkeypatch: pytest.MonkeyPatch) -> None:
     for fraction in (10, 3):  # too little for the contraction, and for sweeps
         with monkeypatch.context() as patch:
             needed = torchcent.explain(road(80)).memory
-            patch.setattr(_memory, "_free", lambda device, free=2 * needed // fraction: free)
+            tuned(patch)(free_memory=lambda device, free=2 * needed // fraction: free)
             for _ in range(2):
                 assert torchcent.explain(graph).engine == "dijkstra"
     assert torchcent.explain(graph).engine == "hierarchy"

@@ -10,19 +10,16 @@ import numpy as np
 import pytest
 import scipy.stats
 import torch
+from internals import CANCEL, Hierarchy, Sampler, core_of, has_kernel, progress_bar
 from surface import call
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.approx._sampler import Sampler
-from torchcent.engines import _climbs, _hierarchy_costs, _reduce
-from torchcent.engines._hierarchy import Hierarchy
-from torchcent.runtime import _codes, _ops
-from torchcent.runtime._watch import progress_bar
+from torchcent.engines import _climbs, _hierarchy_costs
 
 CPU = torch.device("cpu")
 compiled = pytest.mark.skipif(
-    not _ops.has_kernel("hierarchy_sample_paths", CPU), reason="needs the compiled kernels"
+    not has_kernel("hierarchy_sample_paths", CPU), reason="needs the compiled kernels"
 )
 LEAST_P = 1e-4  # seeds are fixed: a test either fails always or never
 F64 = torch.float64
@@ -46,7 +43,7 @@ def made(
 
 def contracted(graph: Graph) -> Graph:
     """With a hierarchy, which is kept."""
-    assert Hierarchy.of(_reduce.core(graph, "degree", "all")) is not None
+    assert Hierarchy.of(core_of(graph, "degree", "all")) is not None
     assert _climbs.kept(graph) is not None
     return graph
 
@@ -231,7 +228,7 @@ def test_seconds_of_sweeps_are_predicted():
 @compiled
 def test_a_cancelled_run_stops():
     sampler = Sampler(contracted(with_ties("grid")), chance())
-    sampler.control[_codes.CANCEL] = 1
+    sampler.control[CANCEL] = 1
     assert sampler.draw(1000) is None
 
 
@@ -257,7 +254,7 @@ def test_shortest_path_is_one(kind, directed):
     for seed in range(12):
         by, graph = network(kind, directed, seed)
         check_paths(by, graph, seed)
-        if kind != "float" and _ops.has_kernel("hierarchy", CPU):
+        if kind != "float" and has_kernel("hierarchy", CPU):
             check_paths(by, contracted(graph), seed)
 
 

@@ -7,12 +7,13 @@ import warnings
 
 import pytest
 import torch
+from internals import COMPILED
 
 import torchcent
 from torchcent import Graph, generate
 from torchcent.runtime import _host, _ops
 
-pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
+pytestmark = pytest.mark.skipif(not COMPILED, reason="needs the compiled library")
 
 
 @pytest.fixture

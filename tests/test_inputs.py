@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from standins import Dgl, DglOfTypes, GraphTool, SparseTensor
 from surface import spread
+from tuning import Tuning
 
 import torchcent
 from torchcent import Graph
@@ -458,11 +459,9 @@ def test_similarities_of_libraries() -> None:
 
 
 @pytest.mark.parametrize("name", ["betweenness", "mcl"])
-def test_the_oldest_ways_in_are_not_slower(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_ways_in_are_not_slower(name: str, tuning: Tuning) -> None:
     """A tensor and a Graph never reach the table of families."""
-    from torchcent.graph import _inputs
-
-    monkeypatch.setattr(_inputs, "arcs", None)
+    tuning(arcs_of_objects=None)
     index = torch.tensor(PAIRS).T
     getattr(torchcent, name)(index)
     getattr(torchcent, name)(Graph.from_edge_index(index))

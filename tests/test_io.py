@@ -8,6 +8,7 @@ import torch
 from files import FAST, FINITE, irregular, rows, save
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tuning import tuned
 
 from torchcent.io import read
 
@@ -123,7 +124,7 @@ def test_fast_readers_decide_nothing(tmp_path, text):
     found = outcome()
     with pytest.MonkeyPatch.context() as patch:
         for fast in FAST:
-            patch.setattr(f"torchcent.io._text.{fast}", irregular)
+            tuned(patch)(**{fast: irregular})
             assert outcome() == found
 
 

@@ -10,12 +10,11 @@ import torch
 from files import PACK, irregular, rows, save
 from hypothesis import given
 from hypothesis import strategies as st
+from internals import COMPILED, read_tab
 
 import torchcent
 from torchcent import EdgeList
 from torchcent.io import _mcl, _native, read_clusters, write_clusters
-from torchcent.io._mcl import read_tab
-from torchcent.runtime import _ops
 
 CATHAT = "cat hat  0.2\nhat bat  0.16\nbat cat  1.0\nbat bit  0.125\nbit fit  0.25\n"
 MATRIX = """\
@@ -173,7 +172,7 @@ def test_compiled_reader_of_vectors_reads_what_the_other_does(tokens):
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_compiled_reader_of_vectors_on_threads(threads):
-    if not _ops.available:
+    if not COMPILED:
         pytest.skip("without the extension")
     rng = np.random.default_rng(3)
     vectors = [
@@ -182,12 +181,14 @@ def test_compiled_reader_of_vectors_on_threads(threads):
     ]
     body = "\n".join(f"{j} " + " ".join(f"{i}:{x}" for i, x in v) + " $" for j, v in vectors)
     text = torch.frombuffer(bytearray(body.encode()), dtype=torch.uint8)
-    ids, value, irregular = _ops.ops.read_vectors(text, threads)
+    ids, value, irregular = torch.ops.torchcent.read_vectors(text, threads)
     assert irregular.numel() == 0
     assert ids[0].tolist() == [j for j, v in vectors for _ in v]
     assert ids[1].tolist() == [i for _, v in vectors for i, _ in v]
     assert value.tolist() == [x for _, v in vectors for _, x in v]
-    assert _ops.ops.read_vectors(text[:-1], threads)[2].numel() == 1  # without the last $
+    assert (
+        torch.ops.torchcent.read_vectors(text[:-1], threads)[2].numel() == 1
+    )  # without the last $
 
 
 @pytest.mark.skipif(shutil.which("mcxload") is None, reason="mcl's mcxload is not installed")

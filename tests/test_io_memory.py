@@ -10,10 +10,10 @@ import pytest
 import scipy.sparse
 import torch
 from files import pack_zst
+from internals import COMPILED
 
 import torchcent
 from torchcent.io import _budget
-from torchcent.runtime import _ops
 
 EDGES = 100_000
 SLACK = 16 << 20  # arenas of allocators, buffers of decompressors and libraries
@@ -119,7 +119,7 @@ def digits(ids, end):
 
 
 @pytest.mark.skipif(not RESET.exists(), reason="needs Linux's /proc")
-@pytest.mark.skipif(not _ops.available, reason="compiled code only")
+@pytest.mark.skipif(not COMPILED, reason="compiled code only")
 @pytest.mark.sweep
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
 @pytest.mark.parametrize("weights", [False, True])

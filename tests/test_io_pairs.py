@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 from commands import run
+from internals import HOLDS, WRITERS
 
 from torchcent.io import EdgeList, read, write
-from torchcent.io._formats import HOLDS
 
 #: a suffix of every format that is written, and what of it differs
 SUFFIXES = [
@@ -228,7 +228,6 @@ def test_the_page_has_the_table():
 
 def test_every_format_is_declared():
     from torchcent.io import FORMATS
-    from torchcent.io._write import _WRITERS
 
     assert set(HOLDS) == {*FORMATS.values(), "csv"}
-    assert {name for name, form in HOLDS.items() if form.written} == {*_WRITERS, "csv"}
+    assert {name for name, form in HOLDS.items() if form.written} == {*WRITERS, "csv"}

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 from files import FAST, PACK, irregular, rows, save
+from internals import COMPILED
 from surface import call
 
 import torchcent
 from torchcent.cli import main
 from torchcent.io import _edge_list, _files, _rows, _text, read
-from torchcent.runtime import _ops
 
-compiled = pytest.mark.skipif(not _ops.available, reason="compiled code only")
+compiled = pytest.mark.skipif(not COMPILED, reason="compiled code only")
 
 
 def line_by_line(path):

@@ -8,6 +8,7 @@ import pytest
 from files import FAST, irregular, rows, save, silent, told
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tuning import tuned
 
 from torchcent.__main__ import main
 from torchcent.io import read
@@ -287,7 +288,7 @@ def test_readers_agree(tmp_path, table, separator, head, options):
     wanted = outcome()
     with pytest.MonkeyPatch.context() as patch:
         for fast in FAST:
-            patch.setattr(f"torchcent.io._text.{fast}", irregular)
+            tuned(patch)(**{fast: irregular})
             assert outcome() == wanted
 
 

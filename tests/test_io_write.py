@@ -255,12 +255,12 @@ def test_interrupted_writing(tmp_path, error):
     assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
 
 
-def test_interrupted_graph_and_scores(tmp_path, monkeypatch):
+def test_interrupted_graph_and_scores(tmp_path, tuning):
     graph, scores = save(tmp_path, "g.txt", "7 8\n"), save(tmp_path, "s.csv", "x\n1\n")
-    monkeypatch.setattr("torchcent.io._scores.write_rows", _interrupt)
+    tuning(write_rows_of_scores=_interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_scores(scores, {"x": torch.ones(3)})
-    monkeypatch.setattr("torchcent.io._write.write_rows", _interrupt)
+    tuning(write_rows_of_edges=_interrupt)
     with pytest.raises(KeyboardInterrupt):
         write(graph, EdgeList(torch.tensor([[0], [1]])))
     assert (graph.read_text(), scores.read_text()) == ("7 8\n", "x\n1\n")

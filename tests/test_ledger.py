@@ -20,16 +20,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from internals import COMPILED, Ledger, LocalQueue
 from lives import Lives
 from runs import CASES, PAIRS, SMALL, mesh
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.distribute import _ledger, _look, _queue, _records
-from torchcent.distribute._ledger import Ledger
-from torchcent.runtime import _config, _ops, _replacing
+from torchcent.distribute import _ledger, _look, _records
 
-pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
+pytestmark = pytest.mark.skipif(not COMPILED, reason="needs the compiled library")
 #: one search; several; rows
 SEVERAL = ("queue", "batch", "closeness by weights")
 # The tensor engine takes seconds for the others' graphs.
@@ -84,7 +83,7 @@ def out_of_order(monkeypatch):
         self._out.add(unit)
         return unit
 
-    monkeypatch.setattr(_queue.LocalQueue, "take_now", take_now)
+    monkeypatch.setattr(LocalQueue, "take_now", take_now)
 
 
 def same(found, expected):
@@ -332,14 +331,13 @@ def test_other_weights_are_refused(tuning, tmp_path):
         case._replace(graph=lambda: other)(checkpoint=tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("place", "name"),
-    [((_config, "__version__"), "torchcent"), ((torch, "__version__"), "torch"),
-     ((_ops, "simd"), "kernels")],
-)  # fmt: skip
-def test_another_version_is_refused(stopped, monkeypatch, place, name):
+@pytest.mark.parametrize("name", ["torchcent", "torch", "kernels"])
+def test_another_version_is_refused(stopped, monkeypatch, tuning, name):
     case, folder = stopped
-    monkeypatch.setattr(*place, "0.0.1")
+    if name == "torch":
+        monkeypatch.setattr(torch, "__version__", "0.0.1")
+    else:
+        tuning(**{{"torchcent": "version", "kernels": "simd"}[name]: "0.0.1"})
     with pytest.raises(ValueError, match=f"{name} is '.*' there and '.*0.0.1' here"):
         case(checkpoint=folder)
 
@@ -524,7 +522,7 @@ def test_files_are_whole_by_the_time_they_have_their_names(stopped):
 
 
 @pytest.fixture
-def room(monkeypatch):
+def room(tuning):
     """`room(k)` leaves k bytes on the disk, and returns how many of those before were taken."""
     left, before = [0], [0]
 
@@ -535,9 +533,7 @@ def room(monkeypatch):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             return super().write(data)
 
-    monkeypatch.setattr(
-        _replacing, "open", lambda path, mode: io.BufferedWriter(File(path, mode)), raising=False
-    )
+    tuning(open=lambda path, mode: io.BufferedWriter(File(path, mode)))
 
     def change(number):
         taken, left[0], before[0] = before[0] - left[0], number, number

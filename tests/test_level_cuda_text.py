@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import torch
 from graphs import cycle, edge_index, grid, path, random_graph, random_tree, star, union
+from internals import Hierarchy, control_record, core_of
 from kernel_text import NEEDS_SOURCES, SOURCES
 from torch import Tensor
 
 from torchcent import Graph
-from torchcent.engines import _reduce
-from torchcent.engines._hierarchy import Hierarchy
-from torchcent.runtime import _codes, _ops
+
+ops = torch.ops.torchcent
 
 pytestmark = NEEDS_SOURCES
 
@@ -43,7 +43,7 @@ def contracted(n: int, arcs: list, unit: int) -> Hierarchy:
     chance = random.Random(n)
     weight = torch.tensor([float(unit * chance.randint(1, 6)) for _ in arcs], dtype=F64)
     graph = Graph.from_edge_index(edge_index(arcs), n, False, weight)
-    found = Hierarchy.of(_reduce.core(graph, "degree", "no"))
+    found = Hierarchy.of(core_of(graph, "degree", "no"))
     assert found is not None
     return found
 
@@ -54,7 +54,7 @@ def swept(
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Sums, the largest distances, and distances."""
     n, count = found.vertex.numel(), sources.numel()
-    order, begin, parent, depth = _ops.ops.hierarchy_levels(first, to, found.last)
+    order, begin, parent, depth = ops.hierarchy_levels(first, to, found.last)
     sums, farthest, out = (
         torch.full(shape, 7.0, dtype=F64) for shape in ((count, 3), (count,), (count, n))
     )
@@ -84,12 +84,12 @@ def test_same_as_on_the_cpu(level_text: ctypes.CDLL, name: str, unit: int) -> No
     given = found.first, found.to, found.length
     sums, farthest, out = swept(level_text, found, *given, sources, target, slots=3)
     expected, largest = torch.zeros(count, 3, dtype=F64), torch.zeros(count, dtype=F64)
-    control = _codes.control()
-    _ops.ops.hierarchy_sums(found.swept, sources, target, expected, largest, control, True, 1024, 1)
+    control = control_record()
+    ops.hierarchy_sums(found.swept, sources, target, expected, largest, control, True, 1024, 1)
     torch.testing.assert_close(sums, expected, rtol=1e-12, atol=0)
     assert torch.equal(farthest, largest)
     rows = torch.zeros(count, n, dtype=F64)
-    _ops.ops.hierarchy_distances(
+    ops.hierarchy_distances(
         found.vertex, *given, found.last, found.sequence, found.split, found.cells[-1], sources,
         rows, control, 1,
     )  # fmt: skip
@@ -144,7 +144,7 @@ def test_other_arcs_upwards_than_downwards(level_text: ctypes.CDLL, unit: int) -
 def test_levels() -> None:
     """Arcs lead down to later levels, and vertices with no arcs down come last."""
     found = contracted(*GRAPHS["parts"], 1)
-    order, begin, parent, depth = _ops.ops.hierarchy_levels(found.first, found.to, found.last)
+    order, begin, parent, depth = ops.hierarchy_levels(found.first, found.to, found.last)
     n, inner = found.vertex.numel(), int(begin[-1])
     assert torch.equal(order.long().sort().values, torch.arange(n))
     level = torch.empty(n, dtype=torch.int64)

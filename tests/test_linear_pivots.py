@@ -20,12 +20,10 @@ from graphs import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from internals import Pivots, Request, dependency_sums, plan_of, problem_of, run_search
 from surface import call
 
 from torchcent import Graph, Run, betweenness_approx
-from torchcent.approx._pivots import Pivots, dependency_sums
-from torchcent.engines import _driver, _plan, _reduce
-from torchcent.engines._request import Request
 
 pytestmark = pytest.mark.sweep
 
@@ -73,9 +71,9 @@ def listed(graph: Graph, pivots: list[int], weights: list[float] | None = None) 
 
 
 def by_engine(graph: Graph, pivots: torch.Tensor, engine: str) -> torch.Tensor:
-    plan, core = _plan.plan(graph, Request("linear", engine), pivots.numel())
+    plan, core = plan_of(graph, Request("linear", engine), pivots.numel())
     assert plan.engine == engine
-    return _driver.run(_reduce.problem(graph, core, "linear", pivots, None, False), plan, False)
+    return run_search(problem_of(graph, core, "linear", pivots, None, False), plan, False)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

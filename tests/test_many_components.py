@@ -11,20 +11,16 @@ import scipy.sparse.csgraph
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import COMPILED
 from surface import call
 from torch import Tensor
+from tuning import Tuning, original, tuned
 
 import torchcent
-from torchcent.approx._approximation import vertex_diameter
-from torchcent.distances import _bounds, _distance_sums, _extremes, _weighted_sums
-from torchcent.engines import _driver, _hops, _pieces, _tiny, _weighted_rows
-from torchcent.flow import _solver
-from torchcent.groups import _betweenness
-from torchcent.runtime import _ops
 
 WEIGHTS = ("hops", "whole", "floats")
 component = {"disconnected": "component"}
-compiled = pytest.mark.skipif(not _ops.available, reason="there are no compiled kernels")
+compiled = pytest.mark.skipif(not COMPILED, reason="there are no compiled kernels")
 
 
 def triples(count: int, weights: str = "floats", batch: bool = False) -> torchcent.Graph:
@@ -86,7 +82,7 @@ def close(found: Tensor, wanted: Any, rtol: float = 1e-9) -> None:
 @pytest.mark.parametrize(("directed", "weights"), EACH)
 def test_sums_of_distances(directed: bool, weights: str) -> None:
     graph = scattered(1, directed, weights, SIZES)
-    assert _pieces.of(graph, _request("closeness", graph)) is not None or not _ops.available
+    assert "components" in torchcent.explain(graph, measure="closeness").reason or not COMPILED
     d = distances(graph)
     n, finite = graph.num_nodes, np.isfinite(d)
     far = np.where(finite, d, 0)
@@ -128,7 +124,7 @@ def test_extremes(directed: bool, weights: str) -> None:
 def test_diameter_of_a_graph_searched_as_a_whole(weights: str, engine: str) -> None:
     if (weights == "hops") != (engine == "bits") and engine != "tensor":
         pytest.skip("the engine is for graphs of the other kind")
-    if engine != "tensor" and not _ops.available:
+    if engine != "tensor" and not COMPILED:
         pytest.skip("there are no compiled kernels")
     graph = scattered(3, False, weights, SIZES)
     d = distances(graph)
@@ -203,7 +199,7 @@ def test_paths(directed: bool, weights: str) -> None:
 @settings(deadline=None, max_examples=10)
 def test_cutoffs(seed: int, directed: bool, weights: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_pieces, "LEAST", 16)
+        tuned(patch)(pieces_least=16)
         graph = scattered(seed, directed, weights, [1, 2, 3, 5, 8] * 10 + [20])
         d = distances(graph)
         d[d > 2] = np.inf
@@ -217,20 +213,16 @@ def test_cutoffs(seed: int, directed: bool, weights: str) -> None:
 # --- What is searched
 
 
-def _request(measure: str, graph: torchcent.Graph) -> Any:
-    return _distance_sums.request_for(measure, graph, torchcent.Run(), None)
-
-
 def _where(values: np.ndarray, value: float) -> list[int]:
     found: list[int] = np.flatnonzero(np.isclose(values, value, rtol=1e-13)).tolist()
     return found
 
 
 @pytest.fixture
-def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def searched(tuning: Tuning) -> list[int]:
     """Sources x vertices of each search by an engine that has rows of all vertices."""
     cells: list[int] = []
-    bounds, driver, sums = _bounds.distances_from, _driver.run, _weighted_sums.source_sums
+    bounds, driver, sums = map(original, ("distances_from", "run_search", "sums_from"))
 
     def single(graph: Any, *rest: Any, **options: Any) -> Any:
         cells.append(graph.num_nodes)
@@ -244,9 +236,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         cells.append(graph.num_nodes * sources.numel())
         return sums(graph, request, sources, *rest)
 
-    monkeypatch.setattr(_bounds, "distances_from", single)
-    monkeypatch.setattr(_driver, "run", paths)
-    monkeypatch.setattr(_weighted_sums, "source_sums", of_sources)
+    tuning(distances_from=single, run_search=paths, sums_from=of_sources)
     return cells
 
 
@@ -276,36 +266,34 @@ def test_searches_cost_what_they_reach(name: str, batch: bool, searched: list[in
     function, options = CALLS[name]
     graph = triples(2000, batch=batch)
     call(function, graph, **options)
-    assert sum(searched) <= 2 * graph.num_nodes * _pieces.LEAST
-    assert len(searched) <= 2 + graph.num_nodes // _pieces.LEAST
+    least = original("pieces_least")
+    assert sum(searched) <= 2 * graph.num_nodes * least
+    assert len(searched) <= 2 + graph.num_nodes // least
 
 
 @compiled
 @pytest.mark.parametrize("weights", ["hops", "whole"])
-def test_distribution_has_no_row_per_vertex(weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_weighted_sums, "_Rows", None)
+def test_distribution_has_no_row_per_vertex(weights: str, tuning: Tuning) -> None:
     calls = []
-    run = _tiny.run
-    monkeypatch.setattr(_tiny, "run", lambda *a, **k: calls.append(1) or run(*a, **k))
+    run = original("run_tiny")
+    tuning(rows_of_distances=None, run_tiny=lambda *a, **k: calls.append(1) or run(*a, **k))
     found = torchcent.distance_distribution(triples(2000, weights))
     assert found[0] == 6000 and found.sum() == 18000
     assert len(calls) <= 1
 
 
 @compiled
-def test_diameter_searches_each_component_in_its_own_graph(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_diameter_searches_each_component_in_its_own_graph(tuning: Tuning) -> None:
     """Components too large for the tiny engine, of growing diameter, so that none is left out."""
     sizes = []
-    bounds = _extremes.Bounds
+    bounds = original("bounds")
 
     class Counted(bounds):  # type: ignore[misc, valid-type]
         def __init__(self, graph: Any, *rest: Any) -> None:
             sizes.append(graph.num_nodes)
             super().__init__(graph, *rest)
 
-    monkeypatch.setattr(_extremes, "Bounds", Counted)
+    tuning(bounds=Counted)
     rings, first = [], 0
     for size in range(600, 620):
         at = torch.arange(size)
@@ -321,15 +309,15 @@ def test_diameter_searches_each_component_in_its_own_graph(
 
 
 @compiled
-def test_groups_are_searched_in_their_components(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_are_searched_in_their_components(tuning: Tuning) -> None:
     sizes = []
-    run = _betweenness._by_kernels
+    run = original("groups_by_kernels")
 
     def counted(graph: Any, *rest: Any) -> Any:
         sizes.append(graph.num_nodes)
         return run(graph, *rest)
 
-    monkeypatch.setattr(_betweenness, "_by_kernels", counted)
+    tuning(groups_by_kernels=counted)
     graph = triples(200)
     options = {"normalized": False, "dtype": torch.float64}
     assert call(torchcent.group_betweenness, graph, [1, 4, 599], **options) == 2
@@ -351,46 +339,19 @@ def test_explain_counts_the_components() -> None:
     )
 
 
-@pytest.mark.parametrize("weights", ["hops", "whole"])
-def test_vertex_diameter_searches_each_component_in_its_own_graph(
-    weights: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Stars, of which none is so deep that smaller ones need no search."""
-    sizes = []
-    hops, single = _hops.hops, _weighted_rows.single
-
-    def by_hops(rowptr: Tensor, *rest: Any) -> Tensor:
-        sizes.append(rowptr.numel() - 1)
-        return hops(rowptr, *rest)
-
-    def by_weight(graph: Any, *rest: Any) -> Tensor:
-        sizes.append(graph.num_nodes)
-        return single(graph, *rest)
-
-    monkeypatch.setattr(_hops, "hops", by_hops)
-    monkeypatch.setattr(_weighted_rows, "single", by_weight)
-    stars = [
-        torch.stack([torch.full((20,), 21 * k), 21 * k + torch.arange(1, 21)]) for k in range(50)
-    ]
-    edges = torch.cat(stars, 1)
-    weight = None if weights == "hops" else torch.full((edges.shape[1],), 2.0)
-    graph = torchcent.Graph.from_edge_index(edges, directed=False, edge_weight=weight)
-    # The two longest distances from a hub, in arcs, and the hub.
-    assert vertex_diameter(graph) in (3, 4)
-    assert len(sizes) == 50 and sum(sizes) == graph.num_nodes
-
-
 # --- Current flow
 
 
 @compiled
-def test_flow_in_what_is_nearly_a_tree_needs_no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flow_in_what_is_nearly_a_tree_needs_no_matrix(
+    monkeypatch: pytest.MonkeyPatch, tuning: Tuning
+) -> None:
     """A path of 60,000 vertices, whose inverse would have 3.6e9 numbers."""
     n = 60_000
     at = torch.arange(n - 1)
     path = torch.stack([at, at + 1])
-    monkeypatch.setattr(_solver, "_inverse", _small(_solver._inverse))
-    monkeypatch.setattr(_ops.ops, "expanded", None, raising=False)
+    tuning(inverse=_small(original("inverse")))
+    monkeypatch.setattr(torch.ops.torchcent, "expanded", None, raising=False)
     given = {"directed": False, "dtype": torch.float64}
     far = torch.arange(n, dtype=torch.float64)
     wanted = 1 / (far * (far + 1) / 2 + (n - 1 - far) * (n - far) / 2)

@@ -5,12 +5,12 @@ import torch
 from graphs import DEVICE
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import has_kernel
 from surface import call
 from torch import Tensor
 
 import torchcent
 from torchcent import Prune
-from torchcent.clustering import _plan
 
 pytestmark = pytest.mark.sweep
 
@@ -71,7 +71,7 @@ def assert_as_alone(parts: list[Part], **options: object) -> torchcent.Clusterin
 
 @pytest.mark.parametrize("engine", ["auto", "dense", "fused", "tensor"])
 def test_as_alone(engine: str) -> None:
-    if engine == "fused" and not _plan.compiled(DEVICE):
+    if engine == "fused" and not has_kernel("mcl_iterate", DEVICE):
         pytest.skip("there is no compiled operator")
     parts = [drawn(n, n) for n in (12, 0, 1, 40, 2, 64, 65, 97)]
     found = assert_as_alone(parts, engine=engine)
@@ -83,7 +83,7 @@ def test_large_graphs_are_alone(tuning) -> None:
     parts = [drawn(n, n) for n in (15, 70, 20, 21, 3)]
     found = assert_as_alone(parts, engine="dense")
     assert found.engine == "dense"
-    if _plan.compiled(DEVICE):
+    if has_kernel("mcl_iterate", DEVICE):
         assert assert_as_alone(parts).engine.split(", ")[0] == "dense"
 
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import torch
 from graphs import DEVICE
+from internals import has_kernel
 from references import Golden, Graphs
 from torch import Tensor
 
 import torchcent
 from torchcent import clustering_distance
-from torchcent.clustering import _plan
 
 pytestmark = pytest.mark.sweep
 
@@ -77,7 +77,7 @@ def compare(load: Graphs, golden: Golden, name: str, engine: str, exact: bool = 
 @pytest.mark.parametrize("engine", ["auto", "fused", "tensor", "dense"])
 @pytest.mark.parametrize("name", SMALL)
 def test_mcl(name: str, engine: str, load: Graphs, golden: Golden) -> None:
-    if engine == "fused" and not _plan.compiled(DEVICE):
+    if engine == "fused" and not has_kernel("mcl_iterate", DEVICE):
         pytest.skip("there is no compiled operator")
     if engine in ("tensor", "dense") and name in ("yeast-krogan2006-core", "lfr-n1000-k28"):
         pytest.skip("slow there; the other engines do it")
@@ -93,7 +93,7 @@ def test_mcl_without_pruning(name: str, load: Graphs, golden: Golden) -> None:
 @pytest.mark.sweep(cases=2)
 @pytest.mark.parametrize("name", LARGE)
 def test_mcl_on_large_networks(name: str, load: Graphs, golden: Golden) -> None:
-    if not _plan.compiled(DEVICE):
+    if not has_kernel("mcl_iterate", DEVICE):
         pytest.skip("minutes without the compiled operator")
     compare(load, golden, name, "fused")
 
@@ -112,7 +112,7 @@ def test_ties_are_ties(name: str, inflation: float, load: Graphs, golden: Golden
 def test_ties_are_the_only_differences(load: Graphs, golden: Golden) -> None:
     """On the power grid, where many vertices have two ways that are exactly alike."""
     compare(load, golden, TIED, "tensor")
-    if not _plan.compiled(DEVICE):
+    if not has_kernel("mcl_iterate", DEVICE):
         pytest.skip("there is no compiled operator")
     index, weight, n = symmetric(load, TIED)
     for inflation in (1.4, 2.0, 4.0):
@@ -160,7 +160,7 @@ def test_live(tmp_path: Path, inflation: float, limits: str) -> None:
     values = [int(x) for x in limits.split()[1::2]]
     given = dict(zip([x[1] for x in limits.split()[::2]], values, strict=True))
     prune = torchcent.Prune.from_mcl(**given)  # type: ignore[arg-type]
-    for engine in ("tensor", "dense", *(["fused"] if _plan.compiled(DEVICE) else [])):
+    for engine in ("tensor", "dense", *(["fused"] if has_kernel("mcl_iterate", DEVICE) else [])):
         found = torchcent.mcl(
             edges.edge_index, edges.edge_weight, num_nodes=edges.num_nodes, directed=False,
             inflation=inflation, prune=prune, run=torchcent.Run(engine=engine))  # fmt: skip

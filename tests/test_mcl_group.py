@@ -15,16 +15,16 @@ import pytest
 import torch
 import torch.distributed as dist
 import torch.multiprocessing
+from internals import group_of, has_kernel
 from surface import call
 from torch import Tensor
+from tuning import original, tuned
 
 import torchcent
 from torchcent import Clustering, Graph, Prune, generate
-from torchcent.clustering import _engines, _plan
-from torchcent.distribute import _group
 
 RANKS = 3
-COMPILED = _plan.compiled(torch.device("cpu"))
+FUSED = has_kernel("mcl_iterate", torch.device("cpu"))
 
 
 def weights(index: Tensor) -> Tensor:
@@ -60,13 +60,13 @@ def cases() -> dict[str, tuple[tuple[Any, ...], dict[str, Any]]]:
         "a cycle": ((torch.tensor([[0, 1, 2], [1, 2, 0]]),), {}),
         **{f"overlap {how}": ((path,), {**both, "overlap": how}) for how in ("keep", "split")},
     }
-    for engine in ("dense", "tensor", *(["fused"] if COMPILED else [])):
+    for engine in ("dense", "tensor", *(["fused"] if FUSED else [])):
         options = {**both, "engine": engine, "num_nodes": 165}
         made[engine] = ((small, weights(small)), options)
         made[f"{engine}, three steps"] = (
             (small,), {**options, "expansion": 3, "prune": None, "max_iter": 5},
         )  # fmt: skip
-    if COMPILED:  # products are omitted by batches of columns
+    if FUSED:  # products are omitted by batches of columns
         tight = {"prune": Prune(1e-2, 300, 300), "inflation": 1.6, "engine": "fused"}
         made["fused, filtered"] = ((proteins, weights(proteins)), {**both, **tight})
     return made
@@ -95,11 +95,11 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     )
 
 
-def failing(rank: int, error: Callable[[_engines.Sparse], None]) -> Callable[[], Clustering]:
+def failing(rank: int, error: Callable[[Any], None]) -> Callable[[], Clustering]:
     """mcl, in whose second iteration one rank fails."""
 
     def call() -> Clustering:
-        usual, count = _engines.Tensors.compute, 0
+        usual, count = original("mcl_compute"), 0
 
         def compute(self: Any, *arguments: Any) -> Any:
             nonlocal count
@@ -108,22 +108,20 @@ def failing(rank: int, error: Callable[[_engines.Sparse], None]) -> Callable[[],
                 error(self)
             return usual(self, *arguments)
 
-        _engines.Tensors.compute = compute  # type: ignore[method-assign]
-        try:
+        with pytest.MonkeyPatch.context() as patch:
+            tuned(patch)(mcl_compute=compute)
             return torchcent.mcl(
                 ring(30, 3), directed=False, run=torchcent.Run(engine="tensor", group="world")
             )
-        finally:
-            _engines.Tensors.compute = usual  # type: ignore[method-assign]
 
     return call
 
 
-def no_memory(_: _engines.Sparse) -> None:
+def no_memory(_: Any) -> None:
     raise MemoryError("memory=1 is not enough")
 
 
-def ctrl_c(engine: _engines.Sparse) -> None:
+def ctrl_c(engine: Any) -> None:
     os.kill(os.getpid(), signal.SIGINT)
     while not engine.loop.control[0]:
         time.sleep(0.01)
@@ -186,7 +184,7 @@ def work(rank: int, folder: str) -> None:
             told["failed"][name] = type(error).__name__, str(error)
     sweep = torchcent.mcl_sweep(ring(40, 2), directed=False, run=torchcent.Run(group="world"))
     told["sweep"] = [found.labels for found in sweep.clusterings], sweep.table
-    group = _group.group_of("world")
+    group = group_of("world")
     assert group is not None
     for kind in (torch.float32, torch.int64, torch.bool):
         own = torch.arange(2 * rank).reshape(rank, 2).to(kind)

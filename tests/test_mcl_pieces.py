@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from internals import control_record
 from surface import call
 from torch import Tensor
 
@@ -15,7 +16,7 @@ import torchcent
 from torchcent import Prune, generate
 from torchcent.clustering import _flow, _pieces, _plan, _run, _tensor
 from torchcent.clustering._rules import Rules, Share
-from torchcent.runtime import _codes, _memory
+from torchcent.runtime import _memory
 
 HOST = torch.device("cpu")
 needs_operator = pytest.mark.skipif(not _plan.compiled(HOST), reason="no compiled operator")
@@ -116,14 +117,14 @@ def test_pieces_take_the_columns_that_they_refer_to(expansion: int, room: int) -
     """As on an accelerator: each piece sees a part of the flow, and nothing else."""
     flow, rules = flow_of(400), Rules(expansion, Prune(1e-3, 60, 80))
     arguments = rules.arguments(2.0)
-    want, summary = _tensor.iterate(flow, _codes.control(), *arguments)
+    want, summary = _tensor.iterate(flow, control_record(), *arguments)
     shares, rooms = [], []
 
     def compute(part: _flow.Flow, share: Share, left: int) -> tuple[_flow.Flow, Tensor]:
         shares.append(share)
         rooms.append(part.nbytes + _pieces.ENTRY * _pieces.COPIES * 80 * (share[1] - share[0]))
         assert left == room - part.nbytes
-        return _tensor.iterate(part, _codes.control(), *arguments, share)
+        return _tensor.iterate(part, control_record(), *arguments, share)
 
     found = _pieces.iterate(flow, rules, compute, room, HOST, True)
     assert found is not None

@@ -7,16 +7,16 @@ import sys
 import pytest
 import torch
 from graphs import DEVICE
+from internals import has_kernel
 from surface import call
 from torch import Tensor
 
 import torchcent
-from torchcent.clustering import _plan
 
 # Runs end after 70 iterations here, whether they have converged or not.
 pytestmark = pytest.mark.filterwarnings("ignore:mcl has not converged")
-ENGINES = ["dense", "tensor", *(["fused"] if _plan.compiled(DEVICE) else [])]
-EXACT = ["dense", *(["fused"] if _plan.compiled(DEVICE) else [])]
+ENGINES = ["dense", "tensor", *(["fused"] if has_kernel("mcl_iterate", DEVICE) else [])]
+EXACT = ["dense", *(["fused"] if has_kernel("mcl_iterate", DEVICE) else [])]
 Edges = tuple[Tensor, int]
 
 

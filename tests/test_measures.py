@@ -7,14 +7,14 @@ from types import ModuleType
 
 import pytest
 import torch
+from internals import KERNELS, MEASURES, has_command
 from surface import call
 
 import torchcent
 import torchcent.nx
 from torchcent import functional
 from torchcent.engines import _kernels, _measures, _tensor, _tiny
-from torchcent.engines._kernels import KERNELS
-from torchcent.engines._measures import COMMON, MEASURES, OPTIONS
+from torchcent.engines._measures import COMMON, OPTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLIC = [x for x in KERNELS.values() if x.public]
@@ -60,7 +60,7 @@ def has(surface: str, name: str) -> bool:
     if surface == "networkx":
         return name in OF_NETWORKX
     if surface == "command":
-        return _measures.has_command(each)
+        return has_command(each)
     return bool(each.columns)
 
 

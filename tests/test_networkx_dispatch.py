@@ -7,6 +7,7 @@ import networkx as nx
 import pytest
 import torch
 from graphs import networkx_function
+from tuning import original
 
 import _torchcent_networkx
 import torchcent
@@ -260,17 +261,17 @@ def test_converted_by_hand(preferred):
         backend.closeness_centrality(made, distance="time")
 
 
-def test_configuration(monkeypatch):
+def test_configuration(tuning):
     config = nx.config.backends.torchcent
     threads, engines = [], []
-    measure = torchcent.nx._betweenness.betweenness
+    measure = original("networkx_betweenness")
 
     def seen(graph, **options):
         threads.append(torch.get_num_threads())
         engines.append(torchcent.explain(graph).engine)
         return measure(graph, **options)
 
-    monkeypatch.setattr("torchcent.nx._betweenness.betweenness", seen)
+    tuning(networkx_betweenness=seen)
     graph, before = nx.path_graph(9), torch.get_num_threads()
     with config(threads=before + 1, engine="tensor"):
         nx.betweenness_centrality(graph, backend="torchcent")

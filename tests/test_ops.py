@@ -9,11 +9,11 @@ import torch
 from graphs import arc_lists, edge_index, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import Launch
 from interrupt import assert_stops
 from torch import Tensor
 
 import torchcent
-from torchcent.runtime._codes import Launch
 
 pytestmark = pytest.mark.sweep
 

@@ -7,14 +7,12 @@ import warnings
 import numpy as np
 import pytest
 import torch
+from internals import COMPILED, Ledger
 from runs import PAIRS
 
 import torchcent
-from torchcent.distribute._ledger import Ledger
-from torchcent.pairs import _files
-from torchcent.runtime import _ops
 
-pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
+pytestmark = pytest.mark.skipif(not COMPILED, reason="needs the compiled library")
 
 
 class Stop(Exception):
@@ -184,7 +182,7 @@ def test_a_full_disk(tuning, stopping, monkeypatch, tmp_path):
         return real(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(_files.os, "pwrite", pwrite)
+        patch.setattr(os, "pwrite", pwrite)
         with pytest.raises(OSError, match=r"No space left on device: .*out.npy.*tmp"):
             case(checkpoint=tmp_path / "ledger", out=out)
     assert not out.exists()

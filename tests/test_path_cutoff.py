@@ -21,6 +21,7 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import counts_in_float64, has_kernel
 from oracles import Arcs
 from runs import SMALL
 from surface import call
@@ -28,9 +29,6 @@ from test_batch import together
 
 import torchcent
 from torchcent import Graph, cli
-from torchcent.engines import _choice
-from torchcent.engines._driver import counts_in_float64
-from torchcent.runtime import _ops
 
 F64 = torch.float64
 SHAPES: dict[str, tuple[int, Arcs]] = {
@@ -109,8 +107,8 @@ def expected(sums: list[Fraction], directed: bool) -> torch.Tensor:
 
 
 def skip_without(engine: str, weighted: bool) -> None:
-    operator = _choice.OPERATORS["paths"][weighted]
-    if engine not in ("auto", "tensor") and not _ops.has_kernel(operator, DEVICE):
+    operator = "weighted_dependency" if weighted else "path_dependency"
+    if engine not in ("auto", "tensor") and not has_kernel(operator, DEVICE):
         pytest.skip(f"engine={engine!r} has no kernels for {DEVICE}")
 
 

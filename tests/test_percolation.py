@@ -12,12 +12,12 @@ from engines import ENGINES, WEIGHTED, assert_scores
 from graphs import DEVICE, complete, edge_index, grid, networkx_graph, path, random_graph, star
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import has_kernel
 from surface import call
 
 import torchcent
 from torchcent import Graph, cli
 from torchcent import nx as torchcent_nx
-from torchcent.runtime import _ops
 
 F64 = torch.float64
 SHAPES = {
@@ -57,7 +57,7 @@ def definition(n: int, lengths: dict, states: list[float]) -> list[Fraction]:
 def test_against_the_definition_and_networkx(shape, engine, directed):
     engine, _, weighted = engine.partition(" ")
     operator = {"tensor": "", "auto": ""}.get(engine, "tiny" if engine == "tiny" else "depths")
-    if operator and not _ops.has_kernel(operator, DEVICE):
+    if operator and not has_kernel(operator, DEVICE):
         pytest.skip(f"engine={engine!r} has no kernels for {DEVICE}")
     n, arcs = SHAPES[shape]
     draw = random.Random(n)
@@ -245,7 +245,7 @@ def test_small(n):
 @pytest.mark.parametrize("factor", [1e-300, 2.0**-40, 3.0, 1e300])
 def test_only_ratios_of_states_matter(engine, factor):
     """Also where float32, which lanes count in, does not hold the states."""
-    if engine not in ("auto", "tensor") and not _ops.has_kernel("depths", DEVICE):
+    if engine not in ("auto", "tensor") and not has_kernel("depths", DEVICE):
         pytest.skip(f"engine={engine!r} has no kernels for {DEVICE}")
     n, arcs = SHAPES["40"]
     states = torch.tensor(drawn(n), dtype=F64)

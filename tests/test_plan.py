@@ -3,17 +3,17 @@
 import pytest
 import torch
 from graphs import DEVICE, edge_index, grid, path
+from internals import COMPILED, held_bytes
 from surface import call
 
 import torchcent
 from torchcent import Graph, generate
 from torchcent.engines import _plan, _room
-from torchcent.runtime import _memory, _ops
 
 pytestmark = pytest.mark.sweep
 
 on_cpu = pytest.mark.skipif(
-    not _ops.available or DEVICE.type != "cpu", reason="about the compiled engines of the CPU"
+    not COMPILED or DEVICE.type != "cpu", reason="about the compiled engines of the CPU"
 )
 
 
@@ -121,7 +121,7 @@ def test_waves_are_of_one_size(batches, most, wave):
 @on_cpu
 @pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "closeness"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_explain_and_run_agree_about_memory(measure, weighted, monkeypatch):
+def test_explain_and_run_agree_about_memory(measure, weighted, tuning):
     """What explain prepares is neither held against the run nor for it: at every limit both are
     refused, with the same figures, or none."""
     edges = generate.delaunay(1200, seed=2)
@@ -140,7 +140,7 @@ def test_explain_and_run_agree_about_memory(measure, weighted, monkeypatch):
     run = getattr(torchcent, measure)
     free: dict[str, int] = {}
     # As a system tells: less by what the graph at hand holds.
-    monkeypatch.setattr(_memory, "_free", lambda device: free["all"] - _room.held_bytes(graph))
+    tuning(free_memory=lambda device: free["all"] - held_bytes(graph))
     seen = set()
     for size in range(17, 28):
         for free["all"] in (2**size, 3 * 2 ** (size - 1)):
@@ -158,13 +158,15 @@ def test_explain_and_run_agree_about_memory(measure, weighted, monkeypatch):
 @pytest.mark.parametrize("engine", ["auto", "tensor"])
 @pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress", "closeness"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_plan_that_is_kept_is_what_a_new_one_would_be(engine, measure, weighted, monkeypatch):
+def test_a_plan_that_is_kept_is_what_a_new_one_would_be(
+    engine, measure, weighted, monkeypatch, tuning
+):
     """Whatever memory is free now, was free then, and whatever else was asked in between."""
     edges = generate.delaunay(1200, seed=2).to(DEVICE)
     weight = 1.0 + torch.arange(edges.shape[1], device=DEVICE) % 3 if weighted else None
     graph = Graph.from_edge_index(edges, None, False, weight)
     free: dict[str, int] = {}
-    monkeypatch.setattr(_memory, "_free", lambda device: free["all"])
+    tuning(free_memory=lambda device: free["all"])
 
     def told(sources) -> str:
         try:

@@ -8,13 +8,13 @@ import torch
 from arcs import LARGE, random_arcs
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import COMPILED
 
 from torchcent import Graph, generate
 from torchcent.engines import _hops
 from torchcent.graph import _device
-from torchcent.runtime import _ops
 
-if not _ops.available:
+if not COMPILED:
     pytest.skip("needs the compiled extension", allow_module_level=True)
 
 ops = torch.ops.torchcent

@@ -6,24 +6,23 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
-from runs import CASES, PAIRS, SMALL, network
+from internals import COMPILED, LocalQueue, Sampler, group_of
+from runs import CASES, PAIRS, SMALL, digest, network
 from surface import call
 from tuning import tuned
 
 import torchcent
-from torchcent.approx import _approximation, _cost
-from torchcent.approx._sampler import Sampler
-from torchcent.check import _devices
-from torchcent.distribute import _digest, _group, _queue, _records, _totals
-from torchcent.runtime import _ops
+from torchcent.distribute import _records, _totals
 
 pytestmark = [
-    pytest.mark.skipif(not _ops.available, reason="needs the compiled library"),
+    pytest.mark.skipif(not COMPILED, reason="needs the compiled library"),
     pytest.mark.skipif(not torch.distributed.is_available(), reason="needs torch.distributed"),
 ]
 WORLD = {"group": "world"}
@@ -53,7 +52,7 @@ def torchrun(folder, ranks, jobs, *options, ok=True):
 
 
 def digests(name):
-    return [_digest.of_tensors(each) for each in ALL[name]()]
+    return [digest(each) for each in ALL[name]()]
 
 
 @pytest.fixture(scope="module")
@@ -136,16 +135,16 @@ def test_another_number_of_ranks_goes_on(alone, tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         tuned(patch)(**CASES["lanes"].sizes)
         one = CASES["lanes"](checkpoint=folder)
-    assert [_digest.of_tensors(each) for each in one] == alone["lanes"]
+    assert [digest(each) for each in one] == alone["lanes"]
 
 
 @pytest.fixture
-def three_devices(monkeypatch):
+def three_devices(monkeypatch, tuning):
     """The CPU, three times over; the threads that have given units, each of which has one."""
     cpu = torch.device("cpu")
-    monkeypatch.setattr(_devices, "devices", lambda value, home: (cpu,) * 3)
+    tuning(devices=lambda value, home: (cpu,) * 3)
     workers, together = set(), threading.Barrier(3)
-    real = _queue.LocalQueue.take
+    real = LocalQueue.take
 
     def take(self, control):
         unit = real(self, control)
@@ -155,7 +154,7 @@ def three_devices(monkeypatch):
                 together.wait(0.5)
         return unit
 
-    monkeypatch.setattr(_queue.LocalQueue, "take", take)
+    monkeypatch.setattr(LocalQueue, "take", take)
     return workers
 
 
@@ -163,11 +162,11 @@ def three_devices(monkeypatch):
 def test_bits_of_devices(name, alone, tuning, three_devices, tmp_path):
     tuning(**ALL[name].sizes)
     found = ALL[name](devices=["cpu"])
-    assert [_digest.of_tensors(each) for each in found] == alone[name]
+    assert [digest(each) for each in found] == alone[name]
     assert len(three_devices) > 1 or name == "sweeps"
     if name in FILES:
         found = ALL[name](devices=["cpu"], out=tmp_path / f"a{FILES[name]}")
-        assert [_digest.of_tensors(each) for each in found] == alone[name]
+        assert [digest(each) for each in found] == alone[name]
         assert [each.name for each in tmp_path.iterdir()] == [f"a{FILES[name]}"]
 
 
@@ -180,7 +179,7 @@ def test_results_wait_while_the_device_of_the_sums_is_busy(
     """As a GPU is, which would make the others wait. Here it is that of the worker with unit 0."""
     tuning(**ALL[name].sizes)
     home, delayed, one_is = [], set(), threading.Event()
-    real, outputs, give = _totals.Totals.add, _queue.LocalQueue.outputs, _queue.LocalQueue.give
+    real, outputs, give = _totals.Totals.add, LocalQueue.outputs, LocalQueue.give
 
     def noted(self, unit, device):
         if unit == 0:
@@ -205,20 +204,20 @@ def test_results_wait_while_the_device_of_the_sums_is_busy(
             if kept:
                 assert (tmp_path / _records.results_name(self._number, unit)).exists()
 
-    monkeypatch.setattr(_queue.LocalQueue, "outputs", noted)
-    monkeypatch.setattr(_queue.LocalQueue, "_is_home", is_home)
-    monkeypatch.setattr(_queue.LocalQueue, "give", later)
+    monkeypatch.setattr(LocalQueue, "outputs", noted)
+    monkeypatch.setattr(LocalQueue, "_is_home", is_home)
+    monkeypatch.setattr(LocalQueue, "give", later)
     monkeypatch.setattr(_totals.Totals, "add", add)
     more = {"checkpoint": tmp_path} if kept else {}
     found = ALL[name](devices=["cpu"], **more)
-    assert [_digest.of_tensors(each) for each in found] == alone[name]
+    assert [digest(each) for each in found] == alone[name]
     assert delayed
     if kept:
         again = ALL[name](devices=["cpu"], **more)
-        assert [_digest.of_tensors(each) for each in again] == alone[name]
+        assert [digest(each) for each in again] == alone[name]
 
 
-def test_devices_do_not_choose_the_method(three_devices, monkeypatch):
+def test_devices_do_not_choose_the_method(three_devices, monkeypatch, tuning):
     """Samples are timed on one device, after the first: here waking the others takes ten seconds,
     for which exact scores would look cheaper."""
     now, real = [0.0], Sampler.draw
@@ -229,12 +228,11 @@ def test_devices_do_not_choose_the_method(three_devices, monkeypatch):
         return real(sampler, count, bar, alone)
 
     monkeypatch.setattr(Sampler, "draw", draw)
-    monkeypatch.setattr(_cost, "EXACT_SECONDS", 0)
-    monkeypatch.setattr(_cost, "is_worth_timing", lambda *_: True)
-    monkeypatch.setattr(_approximation.time, "perf_counter", lambda: now[0])
+    tuning(exact_for_nothing=0, is_worth_timing=lambda *_: True)
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
     graph, methods, scores = network(), [], []
     for exact in (1.0, 50.0):  # seconds
-        monkeypatch.setattr(_cost, "measured", lambda *_, s=exact: _cost.Measured(s, math.inf))
+        tuning(measured=lambda *_, s=exact: SimpleNamespace(exact=s, pivot=math.inf))
         for devices in (None, ["cpu"]):
             found = torchcent.betweenness_approx(
                 graph,
@@ -251,14 +249,14 @@ def test_devices_do_not_choose_the_method(three_devices, monkeypatch):
 
 def test_a_worker_that_fails_ends_the_others(tuning, three_devices, monkeypatch):
     tuning(**SMALL)
-    real = _queue.LocalQueue.outputs
+    real = LocalQueue.outputs
 
     def fails(self, unit, device):
         if unit == 4:
             raise MemoryError("on purpose")
         return real(self, unit, device)
 
-    monkeypatch.setattr(_queue.LocalQueue, "outputs", fails)
+    monkeypatch.setattr(LocalQueue, "outputs", fails)
     with pytest.raises(MemoryError, match="on purpose"):
         CASES["lanes"](devices=["cpu"])
     assert threading.active_count() < 10
@@ -301,4 +299,4 @@ def test_bad_groups(monkeypatch):
         torchcent.closeness(network(), run=torchcent.Run(group=3))
     with pytest.raises(ValueError, match="group='world', but there are no ranks: start the"):
         torchcent.closeness(network(), run=torchcent.Run(group="world"))
-    assert _group.group_of(None) is None
+    assert group_of(None) is None

@@ -5,12 +5,9 @@ import pytest
 import torch
 from engines import assert_scores
 from graphs import DEVICE, edge_index, path, random_graph, star
+from internals import Fold, Request, core_of, plan_of, problem_of, run_search
 
 from torchcent import Graph
-from torchcent.engines import _driver, _plan, _reduce
-from torchcent.engines._fold import Fold
-from torchcent.engines._request import Request
-from torchcent.graph import _cache
 
 F64 = torch.float64
 GRAPHS = {
@@ -34,11 +31,11 @@ def test_any_folding_gives_the_same(name, rounds, endpoints, measure):
 
     def scores(folding: str) -> torch.Tensor:
         request = Request(measure, "tensor", sources=a, targets=b, endpoints=endpoints)
-        plan, _ = _plan.plan(graph, request)
-        core = _reduce.core(graph, "degree", folding)
+        plan, _ = plan_of(graph, request)
+        core = core_of(graph, "degree", folding)
         assert core.fold.order.numel() == 0 or folding != "no"
-        problem = _reduce.problem(graph, core, measure, a, b, endpoints)
-        return _driver.run(problem, plan, False)
+        problem = problem_of(graph, core, measure, a, b, endpoints)
+        return run_search(problem, plan, False)
 
     assert_scores(scores(rounds).cpu(), scores("no").cpu(), "tensor")
 
@@ -53,11 +50,3 @@ def test_what_is_folded():
     left = folded.arcs_left(graph.degree)
     assert left[folded.order].sum() == 0
     assert left.sum() == graph.num_slots - 2 * 5  # every leaf takes both slots of its edge along
-
-
-def test_memory_of_cores_counts_what_links_hold():
-    n, arcs = GRAPHS["trees on rings"]
-    graph = Graph.from_edge_index(edge_index(arcs), n, False)
-    core = _reduce.core(graph, "degree", "all")
-    links = {id(core.fold.order), id(core.fold.parent), id(core.sequence)}
-    assert links <= {id(part) for part in _cache.tensors(graph)}

@@ -13,6 +13,7 @@ from engines import assert_scores, scored
 from graphs import ASSORTED, DEVICE, arc_lists, diamonds, edge_index, networkx_graph, questions
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import has_kernel
 from oracles import Arcs
 from pieces import pieces
 from surface import call
@@ -20,10 +21,9 @@ from tuning import Tuning
 
 import torchcent
 from torchcent import Graph, Run
-from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.skipif(
-    not _ops.has_kernel("reference_dependency", DEVICE), reason="needs the compiled kernels"
+    not has_kernel("reference_dependency", DEVICE), reason="needs the compiled kernels"
 )
 
 F64 = torch.float64
@@ -217,8 +217,8 @@ def test_what_it_does_not_compute_is_refused() -> None:
         torchcent.betweenness_variant(grid, variant="linear", run=Run(engine="reference"))
 
 
-def test_other_devices_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_ops, "has_kernel", lambda name, _: not name.startswith("reference"))
+def test_other_devices_are_refused(tuning: Tuning) -> None:
+    tuning(has_kernel=lambda name, _: not name.startswith("reference"))
     for measure in (torchcent.stress, torchcent.closeness):
         with pytest.raises(ValueError, match=f"'reference' has no compiled kernels for {DEVICE}"):
             measure(torchcent.generate.grid(3, 3), run=REFERENCE)

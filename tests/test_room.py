@@ -2,10 +2,11 @@
 
 import pytest
 import torch
+from internals import Building, bytes_to_scale, bytes_to_transpose
+from tuning import Tuning
 
+import torchcent
 from torchcent.engines import _room
-from torchcent.graph import _device, _weights
-from torchcent.runtime import _memory
 
 MIB = 2**20
 
@@ -40,13 +41,13 @@ def test_levels_are_those_of_the_kernels() -> None:
     ],
 )  # fmt: skip
 def test_scaled_weights(slots: int, symmetric: bool, peak: int) -> None:
-    assert peak - 2 * MIB <= _weights.bytes_to_scale(slots, symmetric) <= 1.09 * peak
+    assert peak - 2 * MIB <= bytes_to_scale(slots, symmetric) <= 1.09 * peak
 
 
 def test_transposes() -> None:
     """Two words for each arc that are sorted, pointers; 10^6 vertices took 14.6 bytes per arc and
     16 per vertex."""
-    assert _device.bytes_to_transpose(10**6, 10**7) == 16 * 10**7 + 16 * 10**6
+    assert bytes_to_transpose(10**6, 10**7) == 16 * 10**7 + 16 * 10**6
 
 
 # Peaks of building on an H200, and whether the estimate is close: how many slots duplicates
@@ -65,9 +66,7 @@ BUILT = [
 def test_building(
     nodes: int, columns: int, symmetric: bool, weighted: bool, peak: int, tight: bool
 ) -> None:
-    needed = _memory.Building(columns, symmetric, weighted, torch.device("cuda"), None).needed(
-        nodes
-    )
+    needed = Building(columns, symmetric, weighted, torch.device("cuda"), None).needed(nodes)
     assert peak <= needed
     assert needed <= (1.2 if tight else 1.5) * peak
 
@@ -83,14 +82,16 @@ def test_building(
         ("sort: out of memory", "did not grant memory, with 213.0 MiB free on cuda:0"),
     ],
 )
-def test_a_gpu_that_runs_out(text: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_that_runs_out(
+    text: str, said: str, monkeypatch: pytest.MonkeyPatch, tuning: Tuning
+) -> None:
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
-    monkeypatch.setattr(_memory, "_free", lambda device: 213 * MIB if device.type == "cuda" else 0)
+    tuning(free_memory=lambda device: 213 * MIB if device.type == "cuda" else 0)
 
-    @_memory.reported
-    def fails() -> None:
+    def fails(*_: object) -> None:
         raise torch.OutOfMemoryError(text) if "CUDA" in text else RuntimeError(text)
 
+    tuning(csr=fails)
     with pytest.raises(MemoryError, match=said):
-        fails()
+        torchcent.betweenness(torch.tensor([[0], [1]]))

@@ -9,10 +9,10 @@ import networkx as nx
 import pytest
 import torch
 from graphs import DEVICE
+from internals import Request, surrounding
 
 import torchcent
 from torchcent import Engine, Run, functional
-from torchcent.check import _run
 
 PATH = torch.tensor([[0, 1, 2], [1, 2, 3]], device=DEVICE)
 GONE = {
@@ -30,16 +30,15 @@ MAKERS = [value for name, value in vars(torchcent.Graph).items() if name.startsw
 @pytest.fixture
 def engines(monkeypatch):
     """The engines that calls of betweenness have been planned with."""
-    from torchcent.engines import _request
 
     seen: list[str] = []
-    real = _request.Request.begin
+    real = Request.begin
 
     def begin(self, graph):
         seen.append(self.engine)
         return real(self, graph)
 
-    monkeypatch.setattr(_request.Request, "begin", begin)
+    monkeypatch.setattr(Request, "begin", begin)
     return seen
 
 
@@ -189,29 +188,29 @@ def test_inside(engines):
 def test_it_ends_with_the_block():
     with pytest.raises(KeyError), Run(engine="tensor"):
         raise KeyError
-    assert _run.surrounding() == Run()
+    assert surrounding() == Run()
 
 
 def test_the_same_twice():
     run = Run(engine="tensor")
     with run, run:
-        assert _run.surrounding() == run
-    assert _run.surrounding() == Run()
+        assert surrounding() == run
+    assert surrounding() == Run()
 
 
 def test_threads_have_their_own():
     seen = {}
 
     def other():
-        seen["other"] = _run.surrounding()
+        seen["other"] = surrounding()
         with Run(engine="queue"):
-            seen["own"] = _run.surrounding()
+            seen["own"] = surrounding()
 
     with Run(engine="tensor"):
         thread = threading.Thread(target=other)
         thread.start()
         thread.join()
-        assert _run.surrounding() == Run(engine="tensor")
+        assert surrounding() == Run(engine="tensor")
     assert seen == {"other": Run(), "own": Run(engine="queue")}
 
 
@@ -220,13 +219,13 @@ def test_tasks_have_their_own():
         with Run(engine=name):
             for _ in range(3):
                 await asyncio.sleep(0)
-                assert _run.surrounding() == Run(engine=name)
+                assert surrounding() == Run(engine=name)
 
     async def both():
         await asyncio.gather(task("queue"), task("tensor"))
 
     asyncio.run(both())
-    assert _run.surrounding() == Run()
+    assert surrounding() == Run()
 
 
 def test_networkx(engines):
@@ -267,7 +266,7 @@ def test_operators_follow_all_of_a_run():
         functional.betweenness(PATH, num_nodes=4, run=Run(memory=10**9))
     before = torch.get_num_threads()
     functional.pagerank(PATH, num_nodes=4, run=Run(threads=before + 1))
-    assert torch.get_num_threads() == before and _run.surrounding() == Run()
+    assert torch.get_num_threads() == before and surrounding() == Run()
 
 
 def test_traced_operators_follow_the_argument():

@@ -10,11 +10,10 @@ import pytest
 import scipy.stats
 import torch
 from graphs import DEVICE, diamonds, edge_index, grid, random_graph, tower, union
+from internals import Sampler, has_kernel
+from tuning import Tuning
 
 import torchcent
-from torchcent.approx import _tensor_sampler
-from torchcent.approx._sampler import Sampler
-from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
 
@@ -62,10 +61,10 @@ def sampler(graph: torchcent.Graph, seed: int = 0) -> Sampler:
 
 
 @pytest.fixture(params=["compiled", "tensor"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def way(request: pytest.FixtureRequest, tuning: Tuning) -> str:
     """With the operators, and as where there are none."""
     if request.param == "tensor":
-        monkeypatch.setattr(_ops, "has_kernel", lambda *_: False)
+        tuning(has_kernel=lambda *_: False)
     elif os.environ.get("TORCHCENT_NO_EXTENSION"):
         pytest.skip("TORCHCENT_NO_EXTENSION is set: no operators")
     return request.param
@@ -90,7 +89,7 @@ def chances(graph: torchcent.Graph) -> dict[frozenset[int], float]:
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", list(GRAPHS))
 def test_every_path_has_its_share(name, weights, directed):
-    if not _ops.has_kernel("sample_paths", DEVICE):
+    if not has_kernel("sample_paths", DEVICE):
         pytest.skip(f"no kernels for {DEVICE}")
     check_paths(made(name, weights, directed), 1500)
 
@@ -98,8 +97,8 @@ def test_every_path_has_its_share(name, weights, directed):
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("weights", ["hops", "rounded"])
 @pytest.mark.parametrize("name", ["random", "parts"])
-def test_every_path_has_its_share_on_tensors(name, weights, directed, monkeypatch):
-    monkeypatch.setattr(_ops, "has_kernel", lambda *_: False)
+def test_every_path_has_its_share_on_tensors(name, weights, directed, tuning):
+    tuning(has_kernel=lambda *_: False)
     check_paths(made(name, weights, directed), 250)
 
 
@@ -126,7 +125,7 @@ def check_paths(graph, samples):
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_counts_follow_exact_scores(weights, directed):
     """A larger graph, many samples: the counts are binomial with the scores of NetworkX."""
-    if not _ops.has_kernel("sample_paths", DEVICE):
+    if not has_kernel("sample_paths", DEVICE):
         pytest.skip(f"no kernels for {DEVICE}")
     arcs, samples = random_graph(150, 420, seed=2), 60_000
     GRAPHS["larger"] = (150, arcs)
@@ -185,12 +184,8 @@ def test_a_cancelled_run_stops(way):
     assert cancelled.control.tolist() == [1, 0, 0, 0]
 
 
-def test_graphs_without_pairs():
+def test_graphs_without_pairs(way):
     none = torch.zeros(0, dtype=torch.int64, device=DEVICE)
     for n in (0, 1):
         graph = torchcent.Graph.from_edge_index(torch.stack([none, none]), n)
         assert sampler(graph).draw(10).tolist() == [0] * n
-        counts = torch.zeros(n, dtype=torch.int64, device=DEVICE)
-        control = torch.zeros(4, dtype=torch.int64)
-        _tensor_sampler.sample_paths(graph, 1, 0, 10, counts, control)
-        assert counts.tolist() == [0] * n

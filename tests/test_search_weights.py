@@ -5,12 +5,11 @@ import torch
 from graphs import DEVICE, arc_lists, edge_index, path, random_graph, star
 from hypothesis import given
 from hypothesis import strategies as st
+from internals import distinct, has_kernel
 
 from torchcent import Graph
-from torchcent.check import _common as check
-from torchcent.runtime import _ops
 
-if not _ops.has_kernel("search_weights", DEVICE):
+if not has_kernel("search_weights", DEVICE):
     pytest.skip("nothing is compiled for this device", allow_module_level=True)
 
 ops = torch.ops.torchcent
@@ -210,17 +209,17 @@ def test_breadth_first_takes_known_depths(name):
 
 @pytest.mark.parametrize("n, k", [(1, 1), (50, 50), (2**16, 2**12), (2**17, 8192), (2**20, 3)])
 def test_pivots_are_drawn_without_repetition(n: int, k: int) -> None:
-    drawn, again = (check.distinct(n, k, torch.Generator().manual_seed(n)) for _ in range(2))
+    drawn, again = (distinct(n, k, torch.Generator().manual_seed(n)) for _ in range(2))
     assert torch.equal(drawn, again) and drawn.shape == (k,) and drawn.dtype == torch.int64
     assert drawn.unique().numel() == k and 0 <= int(drawn.min()) <= int(drawn.max()) < n
-    other = check.distinct(n, k, torch.Generator().manual_seed(n + 1))
+    other = distinct(n, k, torch.Generator().manual_seed(n + 1))
     assert n == 1 or not torch.equal(drawn, other)
 
 
 def test_every_pivot_is_equally_likely() -> None:
     """Of few among many, too: means within four standard deviations."""
     n, k, chance = 2**16, 2**12, torch.Generator().manual_seed(3)
-    drawn = torch.stack([check.distinct(n, k, chance) for _ in range(50)]).double()
+    drawn = torch.stack([distinct(n, k, chance) for _ in range(50)]).double()
     middle, spread = (n - 1) / 2, n / 12**0.5
     assert abs(float(drawn.mean()) - middle) < 4 * spread / (50 * k) ** 0.5
     assert abs(float(drawn[:, -1].mean()) - middle) < 4 * spread / 50**0.5  # also the last ones

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
+from internals import COMPILED
 from surface import call
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import torchcent
-from torchcent.engines import _tiny
-from torchcent.runtime import _memory, _ops, _watch
 
 PATH = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]])
 LENGTH = torch.tensor([0.5, 0.3, 0.2, 0.7])
@@ -28,7 +26,7 @@ MOST = {
     "distance_profile": 33,
     "node_features": 33,
 }
-pytestmark = pytest.mark.skipif(not _ops.available, reason="the tiny engine is compiled")
+pytestmark = pytest.mark.skipif(not COMPILED, reason="the tiny engine is compiled")
 
 
 class Operators(TorchDispatchMode):
@@ -53,12 +51,11 @@ def test_few_operators(name):
 
 @pytest.mark.parametrize("weight", [None, LENGTH])
 @pytest.mark.parametrize("name", [*MOST, "percolation"])
-def test_no_thread_and_no_query(name, weight, monkeypatch):
+def test_no_thread_and_no_query(name, weight, tuning):
     def refused(*_):
         raise AssertionError("not for a small graph")
 
-    monkeypatch.setattr(_watch, "start_new_thread", refused)
-    monkeypatch.setattr(_memory, "_free", refused)
+    tuning(start_thread=refused, free_memory=refused)
     options = {"states": STATES} if name == "percolation" else {}
     call(getattr(torchcent, name), PATH, weight, directed=False, **options)
 
@@ -130,8 +127,11 @@ def test_threads_for_little_work():
     torch.set_num_threads(4)
     try:
         for count, threads in ((20, 1), (200, 1), (2_000, 4)):
-            size, slots = np.full(count, 20), np.full(count, 40)
-            assert _tiny.threads_for(size, slots, False) == threads
-        assert _tiny.threads_for(np.array([2]), np.array([2]), True) == 1
+            vertex, ptr = torch.arange(20 * count), 20 * torch.arange(count + 1)
+            rings = torch.stack([vertex, vertex // 20 * 20 + (vertex + 1) % 20])
+            batch = torchcent.Graph.from_edge_index(rings, directed=False, ptr=ptr)
+            assert torchcent.explain(batch).threads == threads
+        edge = torch.tensor([[0], [1]])
+        assert torchcent.explain(edge, torch.ones(1), directed=False).threads == 1
     finally:
         torch.set_num_threads(before)

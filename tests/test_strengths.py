@@ -16,12 +16,12 @@ import torch
 from graphs import DEVICE
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import Building, part_of_batch
 from surface import call
+from tuning import tuned
 
 import torchcent
 from torchcent import Graph, cli
-from torchcent.graph import _batch
-from torchcent.runtime import _memory, _ops
 
 F64 = torch.float64
 KINDS = ("plain", "loops", "parallels", "both")
@@ -460,9 +460,9 @@ def test_parts_of_a_batch():
         union = Graph.from_edge_index(index, edge_weight=both, batch=batch)
         own = None if both is None else torch.from_numpy(more).to(DEVICE)
         alone = Graph.from_edge_index(torch.from_numpy(other).to(DEVICE), size, edge_weight=own)
-        part = _batch.part(union, 1)
+        part = part_of_batch(union, 1)
         assert alone == part and torch.equal(scores(alone), scores(part))
-        matrix = _batch.part(union._adjacency, 1)
+        matrix = part_of_batch(union._adjacency, 1)
         assert alone._adjacency == matrix
         assert torch.equal(alone._adjacency._diagonal, matrix._diagonal)
 
@@ -500,7 +500,7 @@ def test_the_adjacency_matrix(compiled, columns, seed, directed):
     arcs, n = np.array(columns).T, 6
     with pytest.MonkeyPatch.context() as patch:
         if not compiled:
-            patch.setattr(_ops, "available", False)
+            tuned(patch)(compiled=False)
         index = torch.from_numpy(arcs).to(DEVICE)
         kept = weight > 0
         graph = Graph.from_edge_index(
@@ -695,7 +695,7 @@ def test_room_for_sums_is_part_of_the_estimate():
     arcs = torch.randint(0, 3000, (2, 60_000), generator=torch.Generator().manual_seed(0))
     arcs = torch.unique(arcs[:, arcs[0] < arcs[1]], dim=1)
     weight = torch.ones(arcs.shape[1])
-    room = _memory.Building(arcs.shape[1], True, True, arcs.device, None)
+    room = Building(arcs.shape[1], True, True, arcs.device, None)
     needed = room.needed(3000)
     Graph.from_edge_index(arcs, 3000, False, weight, run=torchcent.Run(memory=needed))
     again = torch.cat([arcs[:, :1], arcs[:, :-1]], 1)

@@ -29,6 +29,27 @@ LAYERS = (
     ("nx", "cli"),
 )
 MOST_AT_ROOT = 8
+TESTS = Path(__file__).resolve().parent
+#: what other tests import instead of private modules
+SEAM = ("internals", "tuning")
+#: unit tests, which import private modules of the packages that they test
+UNIT_TESTS = {
+    "approx": "approx_bounds approximation current_flow_approx edge_approximation",
+    "check": "codes",
+    "cli": "cli_names extras",
+    "clustering": "mcl mcl_cycles mcl_pieces mcl_quality",
+    "distribute": "hierarchy_on_host ledger ranks units",
+    "engines": "blocks distance_sums fixed_point hierarchy_choice hierarchy_on_host "
+    "hierarchy_orders hierarchy_samples measures plan preparation room tensor",
+    "flow": "current_flow current_flow_subset",
+    "graph": "caches fixed_point preparation walk_solvers weighted_graph",
+    "groups": "groups",
+    "io": "cli_mcl_program io_mcl io_memory io_rows",
+    "runtime": "codes host mcl_pieces walk_solvers",
+    "walks": "walk_solvers walks",
+}
+MOST_UNIT_TESTS = 0.25  # of all test files
+MOST_INTERNALS = 60  # names of the seam
 
 
 def modules() -> dict[str, Path]:
@@ -108,6 +129,77 @@ def test_the_test_sees_imports() -> None:
     assert "torchcent.runtime._ops" in GRAPH["torchcent.graph._csr"]
     assert "torchcent.engines._tensor._search" in GRAPH["torchcent.engines._tensor"]
     assert len(GRAPH) > 100
+
+
+def private_names(text: str) -> set[str]:
+    """Private modules of torchcent that a program names: in imports, anywhere in it, by attributes
+    and in texts, such as programs that it runs and places of a monkeypatch."""
+    names = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {f"{node.module}.{each.name}" for each in node.names}
+        elif isinstance(node, ast.Import):
+            names |= {each.name for each in node.names}
+        elif isinstance(node, ast.Attribute):
+            names.add(ast.unparse(node))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names |= set(re.findall(r"\btorchcent(?:\.\w+)+", node.value))
+            for module, line in re.findall(r"from (torchcent[.\w]*) import (.+)", node.value):
+                names |= {f"{module}.{each}" for each in re.findall(r"\w+", line)}
+    parts = (name.split(".") for name in names if name.startswith("torchcent."))
+    starts = {".".join(each[:count]) for each in parts for count in range(2, len(each) + 1)}
+    return {name for name in starts & KNOWN.keys() if "._" in name and "__" not in name}
+
+
+def test_private_modules_are_for_the_seam_and_unit_tests() -> None:
+    """All others import the public package and the seam."""
+    files = [path for path in TESTS.glob("*.py") if path.stem not in (*SEAM, "test_structure")]
+    found = {(layer(name), path.stem) for path in files for name in private_names(path.read_text())}
+    named = {
+        (package, f"test_{name}") for package, names in UNIT_TESTS.items() for name in names.split()
+    }
+    assert not found - named, (
+        "import these from tests/internals.py or patch them by tests/tuning.py"
+    )
+    assert not named - found
+    unit_tests = {name for _, name in found}
+    assert len(unit_tests) <= MOST_UNIT_TESTS * len(list(TESTS.glob("test_*.py"))), unit_tests
+
+
+def test_the_seam_has_what_tests_use() -> None:
+    """Each of its names is imported by some test."""
+    names = {
+        target.id
+        for node in ast.parse((TESTS / "internals.py").read_text()).body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    used = {
+        each.name
+        for path in TESTS.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module == "internals"
+        for each in node.names
+    }
+    assert len(names) < MOST_INTERNALS and names <= used, names - used
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from torchcent.engines import _plan",
+        "def f():\n    from torchcent.engines._plan import plan",
+        "import torchcent.engines._plan as planning",
+        "torchcent.engines._plan.plan(graph)",
+        "patch.setattr('torchcent.engines._plan.MOST_KEPT', 0)",
+        "patch.setattr(f'torchcent.engines._plan.{name}', 0)",
+        "run('import torch\\nfrom torchcent.engines import _plan, _reduce')",
+    ],
+)
+def test_the_test_sees_private_names(text: str) -> None:
+    assert "torchcent.engines._plan" in private_names(text)
+    assert not private_names("import torchcent\nfrom torchcent.io import read\ntorchcent.plot")
 
 
 @pytest.mark.skipif(not CSRC.is_dir(), reason="an installed package has no sources")

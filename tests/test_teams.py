@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 import torch
+from internals import COMPILED
 from surface import call
 from tuning import Tuning
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.runtime import _ops
 
-pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled kernels")
+pytestmark = pytest.mark.skipif(not COMPILED, reason="needs the compiled kernels")
 SOURCES = {
     "one": lambda n: torch.tensor([n // 3]),
     "two": lambda n: torch.tensor([0, n - 1]),

@@ -13,6 +13,7 @@ from engines import assert_scores
 from graphs import LEAFY, arc_lists, diamonds, edge_index, grid, random_graph, tower
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import KERNELS
 from resident import GIVING_BACK
 from surface import call
 
@@ -58,7 +59,7 @@ def test_weights(data, measure, lanes):
     for begin in range(0, len(sources), lanes):
         part = sources[begin : begin + lanes]
         _tensor.accumulate(
-            Visitor[measure.upper()],
+            KERNELS[measure].visitor,
             graph.rowptr,
             graph.col,
             torch.tensor(part),
@@ -75,7 +76,9 @@ def test_no_sources():
     graph = torchcent.Graph.from_edge_index(edge_index([(0, 1)]))
     none, scores = torch.empty(0, dtype=F64), torch.ones(2, dtype=F64)
     weights = (none, none, scores, scores)
-    _tensor.accumulate(Visitor.STRESS, graph.rowptr, graph.col, none.long(), *weights, scores)
+    _tensor.accumulate(
+        KERNELS["stress"].visitor, graph.rowptr, graph.col, none.long(), *weights, scores
+    )
     assert scores.tolist() == [1, 1]
 
 
@@ -250,8 +253,8 @@ one, scores = torch.ones(n, dtype=torch.float64), torch.zeros(n, dtype=torch.flo
 sources = torch.zeros(lanes, dtype=torch.int64)
 
 def run(rowptr, col, n):
-    _tensor.accumulate(Visitor.BETWEENNESS, rowptr, col, sources, one[:lanes], one[:lanes], one[:n],
-                       one[:n], scores[:n])
+    visitor, given = KERNELS["betweenness"].visitor, (one[:lanes], one[:lanes], one[:n], one[:n])
+    _tensor.accumulate(visitor, rowptr, col, sources, *given, scores[:n])
 
 run(torch.tensor([0, 1, 1]), torch.tensor([1], dtype=torch.int32), 2)
 before = status("VmRSS")

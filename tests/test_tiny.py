@@ -5,11 +5,12 @@ import os
 from fractions import Fraction
 
 import networkx as nx
+import numpy as np
 import oracles
 import pytest
 import torch
 import weighted_oracles
-from engines import assert_scores
+from engines import TINY_NODES, assert_scores
 from graphs import (
     DEVICE,
     arc_lists,
@@ -26,18 +27,17 @@ from graphs import (
 )  # fmt: skip
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import has_kernel, run_tiny
 from interrupt import assert_stops
 from surface import call
 from test_batch import together
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _tiny
-from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
 
-if not _ops.has_kernel("tiny", DEVICE):
+if not has_kernel("tiny", DEVICE):
     pytest.skip(f"the tiny engine has no kernels for {DEVICE}", allow_module_level=True)
 
 F64 = torch.float64
@@ -159,8 +159,8 @@ def test_definition(data):
                 )
             else:
                 expected = oracles.weighted_sums(measure, n, arcs, slots, every, a, c, b, h)
-            numbers, _ = _tiny.split(given_graph, "tiny")
-            found = _tiny.run(given_graph, numbers, [measure], "", endpoints=ends, **options)
+            numbers = np.arange(given_graph.num_graphs)
+            found = run_tiny(given_graph, numbers, [measure], "", endpoints=ends, **options)
             assert_scores(getattr(found, measure).cpu(), expected, "tiny")
 
 
@@ -206,8 +206,8 @@ def test_counts_beyond_float64(parts):
     deep = (2000, tower(500, 4))  # 4^498 paths
     arcs, ptr = together([deep, (9, grid(3, 3))][:parts])
     graph = Graph.from_edge_index(arcs, ptr=ptr, directed=False)
-    numbers, _ = _tiny.split(graph, "tiny")
-    assert _tiny.run(graph, numbers, ["betweenness"], "").overflowed == [0]
+    numbers = np.arange(graph.num_graphs)
+    assert run_tiny(graph, numbers, ["betweenness"], "").overflowed == [0]
     found = torchcent.betweenness(
         graph,
         run=torchcent.Run(engine="tiny", dtype=F64),
@@ -251,14 +251,14 @@ def test_long_chains():
 
 
 def test_too_large():
-    large = edge_index(path(_tiny.MOST_NODES + 1))
+    large = edge_index(path(TINY_NODES + 1))
     with pytest.raises(ValueError, match="up to 2048 vertices, but this has 2049"):
         torchcent.betweenness(large, run=torchcent.Run(engine="tiny"))
-    arcs, ptr = together([(3, path(3)), (_tiny.MOST_NODES + 1, path(_tiny.MOST_NODES + 1))])
+    arcs, ptr = together([(3, path(3)), (TINY_NODES + 1, path(TINY_NODES + 1))])
     with pytest.raises(ValueError, match="graph 1 of the batch has 2049; take Run.engine='auto'"):
         call(torchcent.closeness, arcs, ptr=ptr, run=torchcent.Run(engine="tiny"))
     assert torchcent.diameter(
-        edge_index(path(_tiny.MOST_NODES)), run=torchcent.Run(engine="tiny")
+        edge_index(path(TINY_NODES)), run=torchcent.Run(engine="tiny")
     ) == float("inf")
     with pytest.raises(ValueError, match="engine must be one of auto, bits, tensor; got 'tiny'"):
         torchcent.shortest_path_lengths(edge_index(path(3)), run=torchcent.Run(engine="tiny"))

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 from graphs import complete, cycle, grid, path, random_graph, star, tower
+from internals import run_tiny
 from kernel_text import NEEDS_SOURCES, SOURCES
 from oracles import Arcs
 
 from torchcent import Graph
-from torchcent.engines import _tiny
 
 pytestmark = NEEDS_SOURCES
 
@@ -84,8 +84,9 @@ def test_same_as_on_the_cpu(
         program, graph, weighted, endpoints, tolerance, warps, blocks, shared, chosen=chosen
     )
     numbers = torch.arange(graph.num_graphs).numpy()
-    found = _tiny.run(
-        graph, numbers, [name for name in _tiny.OUTPUTS if not weighted or name != "levels"], "",
+    outputs = ["betweenness", "stress", "edge_betweenness", "distances"]
+    found = run_tiny(
+        graph, numbers, outputs + ["levels"] * (not weighted), "",
         sources=torch.nonzero(chosen).flatten(), targets=torch.nonzero(chosen.flip(0)).flatten(),
         endpoints=endpoints,
     )  # fmt: skip

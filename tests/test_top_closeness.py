@@ -20,10 +20,10 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tuning import original
 
 import torchcent
 from torchcent import Graph
-from torchcent.distances import _top_closeness
 
 pytestmark = pytest.mark.sweep
 
@@ -108,17 +108,16 @@ def test_the_type_depends_on_top():
 
 
 @pytest.fixture
-def batches(monkeypatch, tuning):
+def batches(tuning):
     """The number of searches of each batch."""
     found = []
-    sums = _top_closeness.source_sums
+    sums = original("top_sums_from")
 
     def counted(graph, request, batch):
         found.append(batch.numel())
         return sums(graph, request, batch)
 
-    tuning(top_fewest=0, top_few=0, top_batch=8)
-    monkeypatch.setattr(_top_closeness, "source_sums", counted)
+    tuning(top_fewest=0, top_few=0, top_batch=8, top_sums_from=counted)
     return found
 
 

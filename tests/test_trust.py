@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 import torch
 import weighted_oracles
+from internals import COMPILED, checked_vertices, progress_bar, watched
 from resident import GIVING_BACK
 from surface import call
+from tuning import original
 
 import torchcent
 from torchcent import Graph
-from torchcent.check import _weights as check_weights
-from torchcent.graph import _csr
-from torchcent.runtime import _memory, _ops, _watch
 
+HERE = str(Path(__file__).parent)
 ARCS = torch.tensor([[0, 1, 2, 0, 3], [1, 2, 3, 2, 1]])
-compiled = pytest.mark.skipif(not _ops.available, reason="the compiled extension is not in use")
+compiled = pytest.mark.skipif(not COMPILED, reason="the compiled extension is not in use")
 
 
 def run_apart(code: str, *, within: float = 120) -> str:
@@ -69,35 +69,35 @@ def test_ids_that_int32_would_cut_off(bad):
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
-def test_ids_are_those_that_were_checked(monkeypatch, dtype):
+def test_ids_are_those_that_were_checked(tuning, dtype):
     """Another thread at the worst moment: right after the ids were read."""
     expected = Graph.from_edge_index(ARCS)
     for batch in (None, torch.zeros(4, dtype=torch.int64)):
-        given, own = ARCS.to(dtype, copy=True), _csr.ids
+        given, own = ARCS.to(dtype, copy=True), original("ids")
 
         def then_changed(arcs, own=own):
             found = own(arcs)
             arcs.fill_(2**30)
             return found
 
-        monkeypatch.setattr(_csr, "ids", then_changed)
+        tuning(ids=then_changed)
         graph = Graph.from_edge_index(given, batch=batch)
-        monkeypatch.setattr(_csr, "ids", own)
+        tuning(ids=own)
         assert torch.equal(graph.rowptr, expected.rowptr)
         assert torch.equal(graph.col, expected.col) and torch.equal(graph.slot, expected.slot)
         assert bool((given == 2**30).all())
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.int64])
-def test_weights_are_those_that_were_checked(monkeypatch, dtype):
+def test_weights_are_those_that_were_checked(tuning, dtype):
     given = torch.tensor([1, 2, 3, 4, 5], dtype=dtype)
-    ends = check_weights._ends
+    ends = original("ends_of_weights")
 
     def change_first(weight):
         given.fill_(-1)
         return ends(weight)
 
-    monkeypatch.setattr(check_weights, "_ends", change_first)
+    tuning(ends_of_weights=change_first)
     graph = Graph.from_edge_index(ARCS, edge_weight=given)
     assert graph.weight.tolist() == [1, 4, 2, 3, 5] and bool((given == -1).all())
     given = torch.tensor([1, 2, 3, 4, 5], dtype=dtype)
@@ -115,7 +115,7 @@ def test_batch_and_sources_are_copies():
     graph = Graph.from_edge_index(ARCS, batch=batch)
     batch.fill_(7)
     assert graph.batch.tolist() == [0] * 4
-    found = torchcent.check._common.vertices(sources, "sources", graph)
+    found = checked_vertices(sources, "sources", graph)
     sources.fill_(10**9)
     assert found.tolist() == [0, 2]
 
@@ -208,14 +208,14 @@ def stillborn(function, arguments):
 
 
 @pytest.mark.parametrize("start", [no_thread, stillborn])
-def test_work_is_done_here_where_no_thread_starts(monkeypatch, tuning, start):
+def test_work_is_done_here_where_no_thread_starts(tuning, start):
     graph = torchcent.generate.ba(3000, 5)
     names = ("closeness", "betweenness", "distance_distribution")
     expected = [
         getattr(torchcent, name)(graph, run=torchcent.Run(progress=False)) for name in names
     ]
-    monkeypatch.setattr(_watch, "start_new_thread", start)
     tuning(
+        start_thread=start,
         inline=0,
     )
     for name, known in zip(names, expected, strict=True):
@@ -225,8 +225,8 @@ def test_work_is_done_here_where_no_thread_starts(monkeypatch, tuning, start):
 
 
 @pytest.mark.parametrize("start", [no_thread, stillborn, start_new_thread])
-def test_errors_come_from_either_thread(monkeypatch, start):
-    monkeypatch.setattr(_watch, "start_new_thread", start)
+def test_errors_come_from_either_thread(tuning, start):
+    tuning(start_thread=start)
     control = torch.zeros(4, dtype=torch.int64)
     here, worked = threading.get_ident(), []
 
@@ -235,14 +235,14 @@ def test_errors_come_from_either_thread(monkeypatch, start):
         raise OSError("a fault of its own")
 
     with (
-        _watch.progress_bar(1, "test", False, False) as bar,
+        progress_bar(1, "test", False, False) as bar,
         pytest.raises(OSError, match="a fault of its own"),
     ):
-        _watch.watched(work, control, bar)
+        watched(work, control, bar)
     assert len(worked) == 1 and (worked[0] == here) is (start is not start_new_thread)
 
 
-def test_a_thread_that_dies_at_work(monkeypatch):
+def test_a_thread_that_dies_at_work(monkeypatch, tuning):
     """As one does that has no memory left to say so."""
 
     class Dead(threading.Event):
@@ -250,14 +250,13 @@ def test_a_thread_that_dies_at_work(monkeypatch):
             return [][1]
 
     # Of this module alone: the test runner's own threads have events too.
-    monkeypatch.setattr(_watch, "threading", types.SimpleNamespace(**vars(threading)))
-    monkeypatch.setattr(_watch.threading, "Event", Dead)
+    tuning(threading=types.SimpleNamespace(**vars(threading) | {"Event": Dead}))
     monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
     with (
-        _watch.progress_bar(1, "test", False, False) as bar,
+        progress_bar(1, "test", False, False) as bar,
         pytest.raises(MemoryError, match="thread that computes"),
     ):
-        _watch.watched(lambda: None, torch.zeros(4, dtype=torch.int64), bar)
+        watched(lambda: None, torch.zeros(4, dtype=torch.int64), bar)
 
 
 @compiled
@@ -441,9 +440,10 @@ def test_whole_weights_are_exact_below_2_to_the_53():
 @pytest.mark.parametrize("weighted", [False, True])
 def test_building_takes_what_is_said(symmetric, weighted):
     said = run_apart(f"""
-        import torch
+        import sys, torch
         from torchcent import Graph
-        from torchcent.runtime import _memory
+        sys.path.append({HERE!r})
+        from internals import Building
         torch.set_num_threads(1)
 
         def status(name):
@@ -459,7 +459,7 @@ def test_building_takes_what_is_said(symmetric, weighted):
         before = status("VmRSS")
         graph = Graph.from_edge_index(arcs, n, not {symmetric}, weight)
         slots = graph.num_slots  # some columns are loops or repeated, whose weights are added up
-        room = _memory.Building(columns, {symmetric}, {weighted}, arcs.device, None, slots)
+        room = Building(columns, {symmetric}, {weighted}, arcs.device, None, slots)
         print(status("VmHWM") - before, room.needed(n))
     """)
     measured, promised = map(int, said.split())
@@ -468,12 +468,14 @@ def test_building_takes_what_is_said(symmetric, weighted):
 
 def test_what_is_free_knows_limits_of_the_process():
     resource = pytest.importorskip("resource")
-    said = run_apart("""
-        import resource, torch
-        from torchcent.runtime import _memory
+    said = run_apart(f"""
+        import resource, sys, torch
+        sys.path.append({HERE!r})
+        from tuning import original
+        free = original("free_memory")
         taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (taken + 10**8,) * 2)
-        print(_memory._free(torch.device("cpu")))
+        print(free(torch.device("cpu")))
     """)
     assert resource and 0 < int(said) <= 10**8
-    assert _memory.budget(None, torch.device("cpu")) > 0
+    assert torchcent.explain(ARCS).memory_limit > 0

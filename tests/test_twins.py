@@ -13,18 +13,16 @@ from engines import assert_scores
 from graphs import DEVICE, Arcs, edge_index, random_graph, some_or_all
 from hypothesis import given
 from hypothesis import strategies as st
+from internals import Fold, Twins, has_kernel
 from pieces import pieces
 from surface import call
 from tuning import Tuning
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines._fold import Fold
-from torchcent.engines._twins import Twins
-from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.skipif(
-    not _ops.has_kernel("path_dependency", DEVICE), reason="needs the compiled kernels"
+    not has_kernel("path_dependency", DEVICE), reason="needs the compiled kernels"
 )
 F64 = torch.float64
 TWINNED = ("first", "first", "second", "second", "leaf", "cycle", "clique", "edge")
@@ -342,7 +340,7 @@ def test_labels_keep_twins_apart() -> None:
     graph = undirected(n, [(hub, v) for hub in (0, 1) for v in range(2, n)])
     parent, label = torch.full((n,), -1), torch.arange(n)
     arrays = (graph.rowptr, graph.col, None, None, None, None)
-    twin, _, left, *_ = _ops.ops.twins(*arrays, parent, None, 2)
+    twin, _, left, *_ = torch.ops.torchcent.twins(*arrays, parent, None, 2)
     assert twin.tolist() == [0, 0, *[2] * 2000] and left.tolist() == [1, 0, 1, *[0] * 1999]
-    twin, _, left, *_ = _ops.ops.twins(*arrays, parent, label, 2)
+    twin, _, left, *_ = torch.ops.torchcent.twins(*arrays, parent, label, 2)
     assert twin.tolist() == label.tolist() and left.tolist() == graph.degree.tolist()

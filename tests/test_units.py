@@ -5,15 +5,14 @@ import pytest
 import torch
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from internals import COMPILED
 from runs import CASES, PAIRS, SMALL
-from tuning import tuned
+from tuning import original, tuned
 
-from torchcent.distribute import _run, _units
-from torchcent.engines import _driver
-from torchcent.runtime import _ops
+from torchcent.distribute import _units
 from torchcent.runtime._tuned import TUNED
 
-pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
+pytestmark = pytest.mark.skipif(not COMPILED, reason="needs the compiled library")
 ENGINES = sorted(set(TUNED) - {"tiny", "closure"})
 
 
@@ -92,13 +91,11 @@ def test_a_short_search_is_one_unit():
 
 
 @pytest.fixture
-def units(monkeypatch):
+def units(tuning):
     """The number of units of each search that runs."""
     counts = []
-    real = _run.run
-    monkeypatch.setattr(
-        _run, "run", lambda search, *rest: (counts.append(len(search.sizes)), real(search, *rest))
-    )
+    real = original("run_units")
+    tuning(run_units=lambda search, *rest: (counts.append(len(search.sizes)), real(search, *rest)))
     return counts
 
 
@@ -143,11 +140,11 @@ def test_values_are_networkx(tuning):
     torch.testing.assert_close(case()[0], expected, rtol=1e-9, atol=0)
 
 
-def test_all_units_but_the_first_begin_on_its_rung(tuning, monkeypatch):
+def test_all_units_but_the_first_begin_on_its_rung(tuning):
     """And not on that of the unit before, which another worker may have computed."""
     tuning(**SMALL)
     begun = []
-    real = _driver._compiled
+    real = original("compiled_search")
 
     def counted(problem, plan):
         compute = real(problem, plan)
@@ -158,6 +155,6 @@ def test_all_units_but_the_first_begin_on_its_rung(tuning, monkeypatch):
 
         return noted
 
-    monkeypatch.setattr(_driver, "_compiled", counted)
+    tuning(compiled_search=counted)
     CASES["lanes"]()
     assert len(begun) > 3 and begun == [0, *[2] * (len(begun) - 1)]

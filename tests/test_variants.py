@@ -9,12 +9,12 @@ import torch
 from graphs import DEVICE, arc_lists, cycle, diamonds, edge_index, grid, path, random_graph, star
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import has_kernel
 from oracles import Arcs
 from surface import call
 from test_batch import together
 
 import torchcent
-from torchcent.runtime import _ops
 
 F64 = torch.float64
 VARIANTS = ("distance", "linear", "proximal_source", "proximal_target")
@@ -58,7 +58,7 @@ def truth(
 def engines(weighted: bool) -> list[str]:
     compiled = ["dijkstra"] if weighted else ["lanes", "queue"]
     operator = "weighted_dependency" if weighted else "path_dependency"
-    return ["auto", "tensor", *(compiled if _ops.has_kernel(operator, DEVICE) else [])]
+    return ["auto", "tensor", *(compiled if has_kernel(operator, DEVICE) else [])]
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])

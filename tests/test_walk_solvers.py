@@ -14,7 +14,7 @@ from surface import call
 
 import torchcent
 from torchcent.graph import _segments
-from torchcent.runtime import _ops, _small
+from torchcent.runtime import _small
 from torchcent.walks import _closed, _lanczos, _leading, _perron, _returns, _subgraph
 
 F64 = torch.float64
@@ -408,14 +408,14 @@ def test_sums_of_rows(columns, weighted):
     there = [t.to(DEVICE) for t in (ends, col, weight, x)]
     used = there[2] if weighted else None
     found = [
-        _ops.ops.row_sums(there[0], there[1], used, there[3], False, threads)
+        torch.ops.torchcent.row_sums(there[0], there[1], used, there[3], False, threads)
         for threads in (1, 2, 7)
     ]
     assert all(torch.equal(found[0], other) for other in found)
     np.testing.assert_allclose(found[0].cpu().numpy(), matrix @ x.numpy(), 1e-12)
     for row in (2_001, 2_008, 5):
         begin, end = int(ends[row]), int(ends[row + 1])
-        alone = _ops.ops.row_sums(
+        alone = torch.ops.torchcent.row_sums(
             torch.tensor([0, end - begin], device=DEVICE), there[1][begin:end].contiguous(),
             None if used is None else used[begin:end].contiguous(), there[3], False, 2,
         )  # fmt: skip

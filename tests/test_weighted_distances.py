@@ -29,6 +29,7 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import Request, plan_of
 from surface import call
 from surface import seeded as from_seed
 from test_weighted import ENDS, EXACT, ROUNDED, listed, networkx_graph, seeded
@@ -36,8 +37,6 @@ from torch import Tensor
 
 import torchcent
 from torchcent import Graph, shortest_path_lengths
-from torchcent.engines import _plan
-from torchcent.engines._request import Request
 
 pytestmark = pytest.mark.sweep
 
@@ -522,4 +521,4 @@ def test_plans_hold_to_the_memory_they_are_given(weighted_engine):
         )
         assert plan.memory <= 2**26
     request = Request("closeness", weighted_engine, memory=2**26)
-    assert _plan.plan(graph, request)[0].memory <= 2**26
+    assert plan_of(graph, request)[0].memory <= 2**26

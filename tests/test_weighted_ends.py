@@ -8,12 +8,9 @@ import pytest
 import torch
 from engines import ENGINES, WEIGHTED, assert_scores
 from graphs import DEVICE, complete, edge_index, grid, path, random_graph, star
+from internals import Request, has_kernel, part_of_batch, path_sums
 
 from torchcent import Graph
-from torchcent.engines._request import Request
-from torchcent.graph import _batch
-from torchcent.paths import _path_sums
-from torchcent.runtime import _ops
 
 F64 = torch.float64
 # Below, at and above 32 vertices the tiny engine has other kernels; some are not connected.
@@ -61,7 +58,7 @@ def sums(graph: Graph, measure: str, engine: str, a, b, endpoints: bool) -> torc
         measure, engine, sources=torch.tensor(a, dtype=F64, device=DEVICE),
         targets=torch.tensor(b, dtype=F64, device=DEVICE), endpoints=endpoints, progress=False,
     )  # fmt: skip
-    return _path_sums.sums(graph, request)
+    return path_sums(graph, request)
 
 
 CASES = [("betweenness", False), ("betweenness", True), ("edge_betweenness", False),
@@ -75,7 +72,7 @@ CASES = [("betweenness", False), ("betweenness", True), ("edge_betweenness", Fal
 def test_against_the_definition(shape, engine, directed, measure, endpoints):
     engine, _, weighted = engine.partition(" ")
     operator = {"tensor": "", "auto": ""}.get(engine, "tiny" if engine == "tiny" else "depths")
-    if operator and not _ops.has_kernel(operator, DEVICE):
+    if operator and not has_kernel(operator, DEVICE):
         pytest.skip(f"engine={engine!r} has no kernels for {DEVICE}")
     n, arcs = SHAPES[shape]
     draw = random.Random(n)
@@ -108,9 +105,10 @@ def test_graphs_of_a_batch_have_their_own(measure, endpoints):
     union = Graph.from_edge_index(edge_index(index), None, False, ptr=torch.tensor(ptr).to(DEVICE))
     together = sums(union, measure, "auto", a, b, endpoints)
     for number in range(len(parts)):
-        vertices, slots = _batch.run(union, number)
+        vertices = slice(ptr[number], ptr[number + 1])
+        slots = slice(int(union.rowptr[vertices.start]), int(union.rowptr[vertices.stop]))
         one = sums(
-            _batch.part(union, number), measure, "tensor", a[vertices], b[vertices], endpoints
+            part_of_batch(union, number), measure, "tensor", a[vertices], b[vertices], endpoints
         )
         part = slots if measure == "edge_betweenness" else vertices
         torch.testing.assert_close(together[part], one, rtol=1e-5, atol=1e-9)

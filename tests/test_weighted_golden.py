@@ -13,16 +13,16 @@ import scipy.sparse.csgraph
 import torch
 from engines import assert_scores, skip_if_too_large
 from graphs import DEVICE
+from internals import has_kernel
 from references import Golden, Graphs
 from surface import call
 
 import torchcent
 from torchcent import Graph
-from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
 needs_hierarchies = pytest.mark.skipif(
-    not _ops.has_kernel("hierarchy_dependency", DEVICE), reason="no compiled kernels"
+    not has_kernel("hierarchy_dependency", DEVICE), reason="no compiled kernels"
 )
 
 F64 = torch.float64

@@ -12,9 +12,8 @@ import weighted_oracles as oracles
 from graphs import ASSORTED, arc_lists, diamonds, edge_index, grid, random_graph, tower
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import Launch
 from torch import Tensor
-
-from torchcent.runtime._codes import Launch
 
 pytestmark = pytest.mark.sweep
 

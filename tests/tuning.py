@@ -1,12 +1,14 @@
-"""Sizes and limits that decide which way a run takes, by names that tests use: where they are in
-the package is written here alone."""
+"""Sizes and limits that decide which way a run takes, and functions that tests replace, by names
+that tests use: where they are in the package is written here alone."""
 
+import builtins
 import dataclasses
+import pkgutil
 from typing import Any, Protocol
 
 import pytest
 
-from torchcent.runtime._tuned import TUNED, Tuned
+from torchcent.runtime._tuned import TUNED
 
 PLACES = {
     # Sources x slots, or products, below which a run has no thread and no bar.
@@ -56,6 +58,13 @@ PLACES = {
     "units_batches": "distribute._units.LEAST_BATCHES",
     "units_first": "distribute._units.FIRST",
     "units_sources_on_cuda": "runtime._tuned.TUNED.sources_on_cuda",
+    # Bytes of a block of searches for encodings; random walks: what is multiplied dense.
+    "encoding_block": "pairs._trees._BYTES",
+    "returns_dense": "walks._returns._DENSE",
+    "returns_of_degree": "walks._returns._OF_DEGREE",
+    "returns_columns": "walks._returns._COLUMNS",
+    # Vertices of components that are searched together.
+    "pieces_least": "engines._pieces.LEAST",
     # Text that is taken at a time.
     "text_chunk": "io._files.CHUNK",
     # Markov clustering: when dense matrices pay, products at a time, graphs of a batch at a time.
@@ -67,10 +76,70 @@ PLACES = {
     "mcl_block": "clustering._batch._BLOCK",
     "mcl_block_on_accelerator": "clustering._batch._BLOCK_ON_ACCELERATOR",
 }
+STANDINS = {
+    # What is compiled, for which kinds of device, all operators, and of which version.
+    "compiled": "runtime._ops.available",
+    "compiled_for_cuda": "runtime._ops.cuda",
+    "has_kernel": "runtime._ops.has_kernel",
+    "operators": "runtime._ops.ops",
+    "simd": "runtime._ops.simd",
+    "version": "runtime._config.__version__",
+    "encoding_operators": "pairs._encoding._ops",
+    # What the system has and grants: bytes that are free, threads, files, a Ctrl-C.
+    "free_memory": "runtime._memory._free",
+    "start_thread": "runtime._watch.start_new_thread",
+    "threading": "runtime._watch.threading",
+    "open": "runtime._replacing.open",
+    "interrupted": "runtime._interrupt._raised",
+    # Reading arguments, at whose end another thread may change them.
+    "csr": "graph._csr.csr",
+    "ids": "graph._csr.ids",
+    "ends_of_weights": "check._weights._ends",
+    "arcs_of_objects": "graph._inputs.arcs",
+    "devices": "check._devices.devices",
+    # Readers of text, each for what the one before it refuses, and writers.
+    "streamed": "io._text._streamed",
+    "read_compiled": "io._text._compiled",
+    "write_scores": "cli._scores.write_scores",
+    "write_rows_of_scores": "io._scores.write_rows",
+    "write_rows_of_edges": "io._write.write_rows",
+    # Seconds that methods are compared by.
+    "exact_seconds": "approx._cost.exact_seconds",
+    "is_worth_timing": "approx._cost.is_worth_timing",
+    "measured": "approx._cost.measured",
+    # Searches, which tests count.
+    "run_search": "engines._driver.run",
+    "compiled_search": "engines._driver._compiled",
+    "run_tiny": "engines._tiny.run",
+    "run_units": "distribute._run.run",
+    "run_sums": "distances._distance_sums.run",
+    "run_weighted_sums": "distances._weighted_sums.run",
+    "distances_from": "distances._bounds.distances_from",
+    "sums_from": "distances._weighted_sums.source_sums",
+    "top_sums_from": "distances._top_closeness.source_sums",
+    "rows_of_distances": "distances._weighted_sums._Rows",
+    "bounds": "distances._extremes.Bounds",
+    "hops": "engines._hops.hops",
+    "lengths": "engines._weighted_rows.single",
+    "groups_by_kernels": "groups._betweenness._by_kernels",
+    "inverse": "flow._solver._inverse",
+    "closure_fill": "pairs._columns.fill",
+    "mcl_compute": "clustering._engines.Tensors.compute",
+    "networkx_betweenness": "nx._betweenness.betweenness",
+    # Choices of a run.
+    "first_rung": "engines._driver._first_rung",
+    "width": "engines._room.width",
+    "is_faster_on_host": "engines._on_host._is_faster",
+}
 
 
 class Tuning(Protocol):
     def __call__(self, **values: Any) -> None: ...
+
+
+def original(name: str) -> Any:
+    """What the package has at the place of this name."""
+    return pkgutil.resolve_name(f"torchcent.{(PLACES | STANDINS)[name]}")
 
 
 def tuned(patch: pytest.MonkeyPatch) -> Tuning:
@@ -78,18 +147,21 @@ def tuned(patch: pytest.MonkeyPatch) -> Tuning:
 
     def change(**values: Any) -> None:
         for name, value in values.items():
-            module, _, constant = f"torchcent.{PLACES[name]}".rpartition(".")
-            if constant in Tuned.__annotations__:  # of every engine
+            owner, _, attribute = f"torchcent.{(PLACES | STANDINS)[name]}".rpartition(".")
+            place = pkgutil.resolve_name(owner)
+            if place is TUNED:  # of every engine
                 of_each = value if isinstance(value, dict) else dict.fromkeys(TUNED, value)
                 for engine, number in of_each.items():
-                    changed = dataclasses.replace(TUNED[engine], **{constant: number})
+                    changed = dataclasses.replace(TUNED[engine], **{attribute: number})
                     patch.setitem(TUNED, engine, changed)
                 continue
-            held = getattr(__import__(module, fromlist=["_"]), constant)
-            if isinstance(held, dict) and not isinstance(value, dict):
-                value = dict.fromkeys(held, value)
-            patch.setattr(f"{module}.{constant}", value)
-        # A plan that a graph keeps is from before.
-        patch.setattr("torchcent.engines._plan.MOST_KEPT", 0)
+            now = getattr(place, attribute, None)
+            if isinstance(now, dict) and not isinstance(value, dict):
+                value = dict.fromkeys(now, value)
+            # A module may be given a function of its own in the place of a built-in one.
+            patch.setattr(place, attribute, value, raising=not hasattr(builtins, attribute))
+        if values.keys() & PLACES.keys():
+            # A plan that a graph keeps is from before.
+            patch.setattr("torchcent.engines._plan.MOST_KEPT", 0)
 
     return change
