@@ -259,6 +259,17 @@ def test_vertex_diameter_of_known_graphs():
     assert of(star(50)) == 3  # from the hub: 1 + 1 + 1
 
 
+def test_pivots_of_edges_are_enough_of_them():
+    """Serfling's inequality, with edges in the union bound and all vertices as sources."""
+    for n, edges, epsilon in ((50, 400, 0.1), (1000, 9000, 0.05)):
+        k = _bounds.serfling_samples(epsilon, 0.1, n, edges)
+
+        def radius(k, n=n, edges=edges):
+            return (np.log(20 * edges) * (1 - (k - 1) / n) / (2 * k)) ** 0.5
+
+        assert radius(k) <= epsilon and (k == 1 or radius(k - 1) > epsilon)
+
+
 @pytest.mark.parametrize("weights", ["hops", "whole"])
 def test_vertex_diameter_searches_each_component_in_its_own_graph(
     weights: str, tuning: Tuning

@@ -16,16 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from graphs import DEVICE, edge_index
-from internals import core_of
+from graphs import DEVICE
 from runs import CASES, PAIRS, arcs, calls, lengths, molecules, network, whole_lengths
-from test_reductions import GRAPHS
 from torch import Tensor
 from tuning import Tuning
 
 import torchcent
 from torchcent import Graph, Run, generate
-from torchcent.graph._cache import Slot, tensors
+from torchcent.graph._cache import Slot
 
 PACKAGE = Path(torchcent.__file__).parent
 pytestmark = pytest.mark.skipif(DEVICE.type != "cpu", reason="bytes of all devices are one sum")
@@ -287,14 +285,6 @@ def test_slots_have_owners_and_one_value() -> None:
     assert Graph.degree.owner == "torchcent.graph._arrays" and Graph.degree not in graph.cache
     assert graph.degree is graph.degree is graph.cache[Graph.degree] is vars(graph)["degree"]
     assert {slot.owner.split(".")[0] for slot in graph.cache} == {"torchcent"}
-
-
-def test_memory_of_cores_counts_what_links_hold() -> None:
-    n, arcs = GRAPHS["trees on rings"]
-    graph = Graph.from_edge_index(edge_index(arcs), n, False)
-    core = core_of(graph, "degree", "all")
-    links = {id(core.fold.order), id(core.fold.parent), id(core.sequence)}
-    assert links <= {id(part) for part in tensors(graph)}
 
 
 def test_nothing_else_writes_into_a_graph() -> None:

@@ -1,18 +1,16 @@
 """edge_betweenness_approx: against exact fractions, and how often its intervals hold."""
 
 import networkx as nx
-import numpy as np
 import oracles
 import pytest
 import scipy.stats
 import torch
 from graphs import DEVICE, cycle, edge_index, grid, random_graph, star, union
+from internals import Sampler
 from surface import call
 
 import torchcent
 from torchcent import edge_betweenness_approx
-from torchcent.approx import _bounds
-from torchcent.approx._edge_numbers import EdgeNumbers
 
 F64 = torch.float64
 ENGINE = 1e-5  # error of exact scores, if all vertices are pivots
@@ -118,17 +116,6 @@ def test_pivots(pivots):
     assert (found.epsilon == 0) == (pivots == "uniform")
 
 
-def test_pivots_are_enough_of_them():
-    """Serfling's inequality, with edges in the union bound and all vertices as sources."""
-    for n, edges, epsilon in ((50, 400, 0.1), (1000, 9000, 0.05)):
-        k = _bounds.serfling_samples(epsilon, 0.1, n, edges)
-
-        def radius(k, n=n, edges=edges):
-            return (np.log(20 * edges) * (1 - (k - 1) / n) / (2 * k)) ** 0.5
-
-        assert radius(k) <= epsilon and (k == 1 or radius(k - 1) > epsilon)
-
-
 def test_auto_is_exact_on_small_graphs_and_samples_large_ones(tuning):
     n, arcs = GRAPHS["grid"]
     found = edge_betweenness_approx(edge_index(arcs), directed=False, run=torchcent.Run(dtype=F64))
@@ -152,7 +139,7 @@ def test_both_columns_of_an_edge_and_loops():
 def test_numbers_of_edges(directed):
     n, arcs = GRAPHS["random"]
     graph = torchcent.Graph.from_edge_index(edge_index(arcs), n, directed)
-    numbers, ends = EdgeNumbers(graph), graph.to_edge_index().T.tolist()
+    numbers, ends = Sampler(graph, None, edges=True).edges, graph.to_edge_index().T.tolist()
     counts = torch.zeros(numbers.size, dtype=torch.int64, device=DEVICE)
     length = torch.full((len(ends),), 2, device=DEVICE)
     length = torch.stack([length, torch.zeros_like(length)], 1).flatten()  # no path in between

@@ -20,10 +20,7 @@ USES = {
     "graph.to_data()": ("torch_geometric", "pyg"),
     "import torchcent.nx": ("networkx", "networkx"),
     "torchcent.read('a.graphml')": ("networkx", "networkx"),
-    "read_graph(Namespace(graph='networkx:les_miserables', directed=None))": (
-        "networkx",
-        "networkx",
-    ),
+    "command('degree', 'networkx:les_miserables')": ("networkx", "networkx"),
     "torchcent.read('a.parquet')": ("pyarrow", "io"),
     "torchcent.write('b.parquet', edges)": ("pyarrow", "io"),
     "plot.check_plot_path('b.png')": ("matplotlib", "plot"),
@@ -36,22 +33,28 @@ USES = {
     "script('bash')": ("shtab", "completion"),
 }
 WITHOUT = """
-import json, sys
+import contextlib, io, json, sys
 for name in {packages}:
     sys.modules[name] = None  # what an import of a package that is not there comes to
 import torch, torchcent
-from argparse import Namespace
 from _torchcent_command._completion import script
 from torchcent import cluster_plot, plot
-from torchcent.cli._common import read_graph
+from torchcent.cli import main
 from torchcent.io import write_scores
 arcs = torch.tensor([[0, 1, 2], [1, 2, 0]])
-named = Namespace(graph="networkx:les_miserables", directed=None)
 graph = torchcent.Graph.from_edge_index(arcs, directed=False)
 scores = torchcent.betweenness(graph)
 edges, found = torchcent.EdgeList(arcs), torchcent.mcl(arcs)
 for name in ("a.graphml", "a.parquet"):
     open(name, "w").write("no such format")
+
+
+def command(*words):
+    with contextlib.redirect_stderr(io.StringIO()) as error:
+        assert main(words) == 2
+    raise ImportError(error.getvalue().strip())
+
+
 said = dict()
 for use in {uses}:
     try:

@@ -7,17 +7,17 @@ import warnings
 
 import pytest
 import torch
-from internals import COMPILED
+from internals import COMPILED, warn_without_kernels
+from tuning import original
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.runtime import _host, _ops
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="needs the compiled library")
 
 
 @pytest.fixture
-def copies(monkeypatch):
+def copies(tuning):
     """What has been copied to the host and back."""
     copied = []
 
@@ -25,13 +25,11 @@ def copies(monkeypatch):
         copied.append(type(value).__name__)
         return real(value, *rest)
 
-    real = _host._to_host
-    monkeypatch.setattr(_host, "_to_host", note)
-    monkeypatch.setattr(_host, "without_kernels", lambda device=None: True)
-    monkeypatch.setattr(_ops, "cuda", False)
-    _host._warn_once.cache_clear()
+    real = original("to_host")
+    tuning(to_host=note, without_kernels=lambda device=None: True, compiled_for_cuda=False)
+    warn_without_kernels.cache_clear()
     yield copied
-    _host._warn_once.cache_clear()
+    warn_without_kernels.cache_clear()
 
 
 def test_one_warning_says_how_to_get_the_kernels(copies):

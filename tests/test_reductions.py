@@ -8,6 +8,7 @@ from graphs import DEVICE, edge_index, path, random_graph, star
 from internals import Fold, Request, core_of, plan_of, problem_of, run_search
 
 from torchcent import Graph
+from torchcent.graph import _cache
 
 F64 = torch.float64
 GRAPHS = {
@@ -50,3 +51,11 @@ def test_what_is_folded():
     left = folded.arcs_left(graph.degree)
     assert left[folded.order].sum() == 0
     assert left.sum() == graph.num_slots - 2 * 5  # every leaf takes both slots of its edge along
+
+
+def test_memory_of_cores_counts_what_links_hold():
+    n, arcs = GRAPHS["trees on rings"]
+    graph = Graph.from_edge_index(edge_index(arcs), n, False)
+    core = core_of(graph, "degree", "all")
+    links = {id(core.fold.order), id(core.fold.parent), id(core.sequence)}
+    assert links <= {id(part) for part in _cache.tensors(graph)}

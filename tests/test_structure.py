@@ -34,18 +34,18 @@ TESTS = Path(__file__).resolve().parent
 SEAM = ("internals", "tuning")
 #: unit tests, which import private modules of the packages that they test
 UNIT_TESTS = {
-    "approx": "approx_bounds approximation current_flow_approx edge_approximation",
+    "approx": "approx_bounds approximation current_flow_approx",
     "check": "codes",
-    "cli": "cli_names extras",
+    "cli": "cli_names",
     "clustering": "mcl mcl_cycles mcl_pieces mcl_quality",
     "distribute": "hierarchy_on_host ledger ranks units",
     "engines": "blocks distance_sums fixed_point hierarchy_choice hierarchy_on_host "
     "hierarchy_orders hierarchy_samples measures plan preparation room tensor",
     "flow": "current_flow current_flow_subset",
-    "graph": "caches fixed_point preparation walk_solvers weighted_graph",
+    "graph": "caches fixed_point preparation reductions walk_solvers weighted_graph",
     "groups": "groups",
     "io": "cli_mcl_program io_mcl io_memory io_rows",
-    "runtime": "codes host mcl_pieces walk_solvers",
+    "runtime": "codes mcl_pieces walk_solvers",
     "walks": "walk_solvers walks",
 }
 MOST_UNIT_TESTS = 0.25  # of all test files

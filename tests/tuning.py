@@ -80,6 +80,8 @@ STANDINS = {
     # What is compiled, for which kinds of device, all operators, and of which version.
     "compiled": "runtime._ops.available",
     "compiled_for_cuda": "runtime._ops.cuda",
+    "without_kernels": "runtime._host.without_kernels",
+    "to_host": "runtime._host._to_host",
     "has_kernel": "runtime._ops.has_kernel",
     "operators": "runtime._ops.ops",
     "simd": "runtime._ops.simd",
