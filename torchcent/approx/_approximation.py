@@ -225,7 +225,9 @@ def _approximated(
     if top is not None:
         check.top(top, graph)
     most = check.positive(max_samples, "max_samples")
-    limit = check_approx.seconds(time_limit)
+    limit = time_limit
+    if time_limit is not None:
+        limit = check.within(time_limit, "time_limit", "(0, inf)", "a positive number of seconds")
     chance = check.random_generator(generator)
     deadline = math.inf if limit is None else begin + limit
     for name in ("checkpoint", "devices", "group"):

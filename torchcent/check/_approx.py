@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchcent.check._values import number, shortened
+from torchcent.check._values import shortened, within
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -15,36 +15,16 @@ METHODS = ("auto", "kadabra", "rk", "pivots", "exact")
 
 
 def epsilon(value: object) -> float:
-    if share(value, "epsilon") < 1e-9:  # below it the number of samples exceeds int64
+    bound = share(value, "epsilon")
+    if bound < 1e-9:  # below it the number of samples exceeds int64
         raise ValueError(
             f"epsilon must be at least 1e-9, got {shortened(value)}; method='exact' has no error"
         )
-    return number(value, "epsilon")
+    return bound
 
 
 def share(value: object, name: str, most: float = 1) -> float:
-    fraction = number(value, name)
-    if not 0 < fraction < most:
-        raise ValueError(
-            f"{name} must be more than 0 and less than {most:g}, got {shortened(value)}"
-        )
-    return fraction
-
-
-def at_least(value: object, name: str, least: float) -> float:
-    size = number(value, name)
-    if not least <= size < float("inf"):
-        raise ValueError(f"{name} must be at least {least:g} and finite, got {shortened(value)}")
-    return size
-
-
-def seconds(value: object) -> float | None:
-    if value is None:
-        return None
-    limit = number(value, "time_limit")
-    if not 0 < limit < float("inf"):
-        raise ValueError(f"time_limit must be a positive number of seconds, got {shortened(value)}")
-    return limit
+    return within(value, name, f"(0, {most})", f"more than 0 and less than {most:g}")
 
 
 def options(method: str, top: object, pivots: str, graph: Graph) -> None:

@@ -7,7 +7,6 @@ contents of files, and the plan raises those about limits of engines.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -15,9 +14,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from torchcent.check._values import (
+    beside,
+    dense,
+    integer,
+    number,
+    of_square,
+    shortened,
+    whole,
+)  # fmt: skip
 from torchcent.check._values import choice as choice
-from torchcent.check._values import dense, integer, number, of_square, shortened
 from torchcent.check._values import flag as flag
+from torchcent.check._values import within as within
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import Strategy
 
@@ -158,11 +166,6 @@ def strategy(value: object, warp_size: int, engine: str, graph: Graph) -> int:
     return strategies[name] + (WARP_SIZES.index(warp_size) if "warp_centric" in name else 0)
 
 
-def warp_size(value: object) -> None:
-    if not isinstance(value, Integral) or value not in WARP_SIZES:
-        raise ValueError(f"warp_size must be one of {WARP_SIZES}, got {shortened(value)}")
-
-
 def float_dtype(value: object) -> torch.dtype:
     if value is None:
         return torch.get_default_dtype()
@@ -178,13 +181,6 @@ def byte_budget(value: object) -> int | None:
     if not size > 0 or (size == float("inf") and not isinstance(value, int)):
         raise ValueError(f"memory must be a positive number of bytes, got {shortened(value)}")
     return max(1, int(min(size, MAX_BYTES)))
-
-
-def quantile(value: object) -> float:
-    share = number(value, "q", " in (0, 1]")
-    if not 0 < share <= 1:
-        raise ValueError(f"q must be in (0, 1], got {shortened(value)}")
-    return share
 
 
 def top(value: object, graph: Graph) -> int:
@@ -233,47 +229,53 @@ def random_generator(value: object) -> torch.Generator | None:
 
 def vertices(value: object, name: str, graph: Graph) -> Tensor:
     """Distinct vertex ids, as an int64 tensor on the graph's device."""
-    if not isinstance(value, Tensor):
-        try:
-            value = torch.as_tensor(value, device="cpu")
-        except (TypeError, ValueError, RuntimeError):
-            raise TypeError(
-                f"{name} must be a tensor of vertex ids, got {type(value).__name__}"
-            ) from None
-    if value.device != graph.device and value.device.type != "cpu":
-        raise ValueError(f"{name} is on {value.device}, but the graph is on {graph.device}")
-    dense(value, name)
-    if value.dtype == torch.bool or value.is_floating_point() or value.is_complex():
-        if value.numel():
-            raise TypeError(f"{name} must hold integer vertex ids, got {value.dtype}")
-        value = value.long()
-    if value.dim() != 1:
-        raise ValueError(f"{name} must be one-dimensional, got shape {list(value.shape)}")
-    if value.numel() == 0:
+    ids = vertex_ids(_as_tensor(value, name, "of vertex ids"), name, graph.device)
+    if ids.dim() != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {list(ids.shape)}")
+    if ids.numel() == 0:
         raise ValueError(f"{name} must not be empty; pass None for all vertices")
-    ids = value.to(device=graph.device, dtype=torch.int64, copy=True)  # a private copy
     low, high, repeats = _id_faults(ids, graph.num_nodes)
-    if low < 0 or high >= graph.num_nodes:
-        raise ValueError(
-            f"{name} contains vertex {low if low < 0 else high}, but ids must be in "
-            f"[0, {graph.num_nodes})"
-        )
+    ids_within(low, high, graph.num_nodes, name)
     if repeats:
         ordered, count = torch.unique(ids, return_counts=True)
         raise ValueError(f"{name} contains vertex {int(ordered[count.argmax()])} more than once")
     return ids
 
 
+def vertex_ids(value: Tensor, name: str, device: torch.device) -> Tensor:
+    """A private copy of vertex ids, int64 on this device."""
+    beside(value, name, device)
+    dense(value, name)
+    whole = not (value.dtype == torch.bool or value.is_floating_point() or value.is_complex())
+    if value.numel() and not whole:  # an empty list has no type of its own
+        raise TypeError(f"{name} must hold integer vertex ids, got {value.dtype}")
+    return value.to(device=device, dtype=torch.int64, copy=True)
+
+
+def ids_within(low: int, high: int, size: int, name: str) -> None:
+    """Checks the lowest and the highest vertex id."""
+    if low < 0 or high >= size:
+        raise ValueError(
+            f"{name} contains vertex {low if low < 0 else high}, but ids must be in [0, {size})"
+        )
+
+
 def vertices_or_weights(value: object, name: str, graph: Graph) -> Tensor:
     """Distinct vertex ids, or as float64 [n] a weight for every vertex, where those are floats."""
-    if not isinstance(value, Tensor):
-        with suppress(TypeError, ValueError, RuntimeError):
-            value = torch.as_tensor(value, device="cpu")
-    if isinstance(value, Tensor) and value.is_floating_point():
+    value = _as_tensor(value, name, "of vertex ids")
+    if value.is_floating_point():
         dense(value, name)
         if value.numel():
             return per_vertex(value, name, graph)
     return vertices(value, name, graph)
+
+
+def _as_tensor(value: object, name: str, what: str) -> Tensor:
+    try:
+        return value if isinstance(value, Tensor) else torch.as_tensor(value, device="cpu")
+    except (TypeError, ValueError, RuntimeError):
+        kind = type(value).__name__
+        raise TypeError(f"{name} must be a tensor {what}, got {kind}") from None
 
 
 def _id_faults(ids: Tensor, num_nodes: int) -> list[int]:
@@ -284,34 +286,26 @@ def _id_faults(ids: Tensor, num_nodes: int) -> list[int]:
     return [int(ids.min()), int(ids.max()), ids.numel() - torch.unique(ids).numel()]
 
 
-def per_vertex(value: object, name: str, graph: Graph) -> Tensor:
-    """Finite numbers >= 0, one per vertex: float64 [n] on the graph's device."""
-    if not isinstance(value, Tensor):
-        try:
-            value = torch.as_tensor(value, device="cpu")
-        except (TypeError, ValueError, RuntimeError):
-            raise TypeError(
-                f"{name} must be a tensor with a number for every vertex, got "
-                f"{type(value).__name__}"
-            ) from None
-    if value.device != graph.device and value.device.type != "cpu":
-        raise ValueError(f"{name} is on {value.device}, but the graph is on {graph.device}")
+def per_vertex(value: object, name: str, graph: Graph, *, columns: bool = False) -> Tensor:
+    """Finite numbers >= 0, one per vertex: float64 [n], with `columns` also [n, k]."""
+    value = _as_tensor(value, name, "with a number for every vertex")
+    beside(value, name, graph.device)
     dense(value, name)
     if value.is_complex():
         raise TypeError(f"{name} must hold real numbers, got {value.dtype}")
-    if list(value.shape) != [graph.num_nodes]:
+    n = graph.num_nodes
+    if value.shape[:1] != (n,) or value.dim() > 1 + columns:
+        accepted = f"[{n}] or [{n}, k]" if columns else f"[{n}]"
         raise ValueError(
-            f"{name} must have shape [{graph.num_nodes}], a number for every vertex, got "
-            f"{list(value.shape)}"
+            f"{name} must have shape {accepted}, a number for every vertex, got {list(value.shape)}"
         )
     numbers = value.detach().to(device=graph.device, dtype=torch.float64, copy=True)
     low, high = torch.stack(torch.aminmax(numbers)).tolist() if numbers.numel() else (0.0, 0.0)
     if not (low >= 0 and high < torch.inf):
-        wrong = torch.nonzero(~(torch.isfinite(numbers) & (numbers >= 0)))[:1].flatten().tolist()
-        raise ValueError(
-            f"{name}[{wrong[0]}] is {float(numbers[wrong[0]]):g}; accepted: finite and >= 0"
-        )
-    if not torch.isfinite(numbers.sum()):
+        place = torch.nonzero(~(torch.isfinite(numbers) & (numbers >= 0)))[0].tolist()
+        wrong = float(numbers[tuple(place)])
+        raise ValueError(f"{name}{place} is {wrong:g}; accepted: finite and >= 0")
+    if not torch.isfinite(numbers.sum(0)).all():
         raise ValueError(f"the sum of {name} is beyond float64; divide them by their largest")
     return numbers
 
@@ -363,13 +357,16 @@ def distinct(n: int, k: int, generator: torch.Generator | None) -> Tensor:
     return torch.from_numpy(ids[:k])
 
 
-def positive(value: object, name: str) -> int | None:
-    if value is None:
-        return None
-    value = integer(value, name)
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value}")
-    return value
+def positive(value: object, name: str, most: int | None = None) -> int | None:
+    return None if value is None else whole(value, name, most)
+
+
+def tolerance(value: object) -> float:
+    return within(value, "tol", "(0, 1)")
+
+
+def iterations(value: object) -> int:
+    return whole(value, "max_iter", 10**6)
 
 
 def kernel(engine: str, operator: str, device: torch.device) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent.check._values import dense, number, shortened
+from torchcent.check._values import dense, number, within
 
 
 class Cutoffs(NamedTuple):
@@ -85,6 +85,4 @@ def _length(value: object, name: str) -> float:
     length = number(value, name, " or a list of numbers" if name == "cutoff" else "")
     if isinstance(value, np.float32):
         length = float(str(value))
-    if not length >= 0:
-        raise ValueError(f"{name} must be >= 0, got {shortened(value)}")
-    return length
+    return within(length, name, "[0, inf]", ">= 0")

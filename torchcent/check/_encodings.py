@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 import torch
 
 from torchcent.check._common import DISTANCE_DTYPES, positive
-from torchcent.check._values import flag, integer, number, shortened
+from torchcent.check._values import flag, number, shortened, whole, within
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
 
 _WHOLE = (torch.int8, torch.int16, torch.int32, torch.int64)
 _FLOATS = (torch.float32, torch.float64)
-#: of max_nodes and walk_length
-MOST = 2**31 - 1
+_MOST = 2**31 - 1  # of max_nodes and walk_length
 
 
 def dtype(value: object, graph: Graph) -> torch.dtype | None:
@@ -51,12 +50,7 @@ def narrowest(
 
 def cutoff(value: object) -> float:
     """The largest distance; inf for None."""
-    if value is None:
-        return math.inf
-    length = number(value, "cutoff", " or None")
-    if not length >= 0:
-        raise ValueError(f"cutoff must be >= 0, got {shortened(value)}")
-    return length
+    return math.inf if value is None else within(value, "cutoff", "[0, inf]", ">= 0")
 
 
 def fill(value: object, name: str, kind: torch.dtype) -> float:
@@ -73,20 +67,12 @@ def fill(value: object, name: str, kind: torch.dtype) -> float:
 
 def steps(value: object) -> int:
     """Those of a walk."""
-    length = positive(integer(value, "walk_length"), "walk_length")
-    assert length is not None
-    if length > MOST:
-        raise ValueError(f"walk_length must be at most {MOST:,}, got {shortened(length)}")
-    return length
+    return whole(value, "walk_length", _MOST)
 
 
 def width(value: object, largest: int) -> int:
     """Vertices to which matrices are padded."""
-    size = positive(value, "max_nodes")
-    if size is None:
-        return largest
-    if size > MOST:
-        raise ValueError(f"max_nodes must be at most {MOST:,}, got {shortened(size)}")
+    size = positive(value, "max_nodes", _MOST) or largest
     if size < largest:
         raise ValueError(
             f"max_nodes={size} is less than the number of vertices of the largest graph, {largest}"

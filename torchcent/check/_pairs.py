@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from torchcent.check._common import DISTANCE_DTYPES, vertices
-from torchcent.check._values import dense, shortened
+from torchcent.check._common import DISTANCE_DTYPES, ids_within, vertex_ids, vertices
+from torchcent.check._values import beside, shortened
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -23,24 +23,16 @@ def vertex_pairs(
     pair = []
     for name, value in zip(names, (u, v), strict=True):
         if isinstance(value, bool) or not isinstance(value, (int, Tensor)):
-            raise TypeError(
-                f"{name} must be a vertex or a tensor of vertices, got {type(value).__name__}"
-            )
+            kind = type(value).__name__
+            raise TypeError(f"{name} must be a vertex or a tensor of vertices, got {kind}")
         if isinstance(value, int) and not 0 <= value < size:
             text = shortened(value)
             raise ValueError(f"{name} is vertex {text}, but ids must be in [0, {size})")
-        ids = value if isinstance(value, Tensor) else torch.tensor(value, device="cpu")
-        dense(ids, name)
-        if ids.dtype == torch.bool or ids.is_floating_point() or ids.is_complex():
-            raise TypeError(f"{name} must hold integer vertex ids, got {ids.dtype}")
-        if ids.device != device and ids.device.type != "cpu":
-            raise ValueError(f"{name} is on {ids.device}, but the graph is on {device}")
-        ids = ids.to(device=device, dtype=torch.int64, copy=True)  # a private copy
-        low, high = (int(x) for x in torch.aminmax(ids)) if ids.numel() else (0, -1)
-        if low < 0 or high >= size:
-            raise ValueError(
-                f"{name} contains vertex {low if low < 0 else high}, but ids must be in [0, {size})"
-            )
+        given = value if isinstance(value, Tensor) else torch.tensor(value, device="cpu")
+        ids = vertex_ids(given, name, device)
+        if ids.numel():
+            low, high = (int(x) for x in torch.aminmax(ids))
+            ids_within(low, high, size, name)
         pair.append(ids)
     try:
         torch.broadcast_shapes(pair[0].shape, pair[1].shape)
@@ -50,11 +42,6 @@ def vertex_pairs(
             f"and {list(pair[1].shape)}"
         ) from None
     return pair[0], pair[1]
-
-
-def reflexive(value: object) -> None:
-    if value is not None and not isinstance(value, bool):
-        raise TypeError(f"reflexive must be True, False or None, got {shortened(value)}")
 
 
 def named_sources(value: object, graph: Graph) -> Tensor | None:
@@ -95,8 +82,7 @@ def distance_out(
             raise ValueError(f"out must have shape {list(shape)}, got {list(value.shape)}")
         if value.layout != torch.strided or not value.is_contiguous():
             raise ValueError("out must be dense and contiguous")
-        if value.device != device and value.device.type != "cpu":
-            raise ValueError(f"out is on {value.device}, but the graph is on {device}")
+        beside(value, "out", device)
         return value
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from inspect import Parameter, Signature
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpack
 
 import torch
@@ -85,13 +86,13 @@ class Engine:
     warp_size: int = 32
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or self.name not in _ENGINES:
-            raise ValueError(
-                f"engine must be one of {', '.join(_ENGINES)}; got {shortened(self.name)}"
-            )
+        check.choice(self.name, "engine", _ENGINES)
         strategies = dict.fromkeys((*check.STRATEGIES, *check.WEIGHTED_STRATEGIES))
         check.choice(self.strategy, "strategy", tuple(strategies))
-        check.warp_size(self.warp_size)
+        if not isinstance(self.warp_size, Integral) or self.warp_size not in check.WARP_SIZES:
+            raise ValueError(
+                f"warp_size must be one of {check.WARP_SIZES}, got {shortened(self.warp_size)}"
+            )
 
 
 class RunOptions(TypedDict, total=False):
@@ -248,49 +249,35 @@ def _key(name: str) -> str:
     return "_dtype" if name == "dtype" else name
 
 
-def _engine(value: object) -> Engine:
-    return value if isinstance(value, Engine) else Engine(value)  # type: ignore[arg-type]
-
-
-def _progress(value: object) -> bool | None:
-    return None if value is None else flag(value, "progress")
-
-
-def _checkpoint(value: object) -> str | None:
-    return None if value is None else check_files.path(value, "checkpoint")
-
-
 def _devices(value: object) -> object:
-    if value is None or (isinstance(value, str) and value == "all"):
+    if isinstance(value, str) and value == "all":
         return value
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise TypeError(f"devices must be a sequence of devices or 'all', got {shortened(value)}")
     return tuple(value)
 
 
-def _threads(value: object) -> int | None:
-    if value is None:
-        return None
+def _threads(value: object) -> int:
     threads = integer(value, "threads")
     if not 1 <= threads <= MOST_THREADS:
         raise ValueError(f"threads must be 1 to {MOST_THREADS}, got {shortened(value)}")
     return threads
 
 
-def _dtype(value: object) -> torch.dtype | None:
-    return None if value is None else check.float_dtype(value)
+def _or_none(check_value: Callable[[object], object]) -> Callable[[object], object]:
+    return lambda value: None if value is None else check_value(value)
 
 
 _CHECKS: dict[str, Callable[[object], object]] = {
-    "engine": _engine,
+    "engine": lambda value: value if isinstance(value, Engine) else Engine(value),  # type: ignore[arg-type]
     "reduce": check.reductions,
     "memory": check.byte_budget,
-    "progress": _progress,
-    "checkpoint": _checkpoint,
-    "devices": _devices,
+    "progress": _or_none(lambda value: flag(value, "progress")),
+    "checkpoint": _or_none(lambda value: check_files.path(value, "checkpoint")),
+    "devices": _or_none(_devices),
     "group": lambda value: value,
-    "threads": _threads,
-    "dtype": _dtype,
+    "threads": _or_none(_threads),
+    "dtype": _or_none(check.float_dtype),
 }
 _DEFAULTS: dict[str, object] = {**dict.fromkeys(_CHECKS), "engine": Engine()}
 

@@ -60,6 +60,33 @@ def number(value: object, name: str, accepted: str = "") -> float:
         return math.inf if value > 0 else -math.inf
 
 
+def within(value: object, name: str, interval: str, accepted: str = "") -> float:
+    """A number in an interval such as ``[0, 1)``, which `accepted` may say in other words."""
+    size = number(value, name)
+    low, high = map(float, interval[1:-1].split(","))
+    above = size >= low if interval[0] == "[" else size > low
+    below = size <= high if interval[-1] == "]" else size < high
+    if not (above and below):
+        raise ValueError(f"{name} must be {accepted or f'in {interval}'}, got {shortened(value)}")
+    return size
+
+
+def whole(value: object, name: str, most: int | None = None) -> int:
+    """An int from 1 to `most`."""
+    size = integer(value, name)
+    if size < 1:
+        raise ValueError(f"{name} must be at least 1, got {shortened(size)}")
+    if most is not None and size > most:
+        raise ValueError(f"{name} must be at most {most:,}, got {shortened(size)}")
+    return size
+
+
+def beside(value: Tensor, name: str, device: torch.device) -> None:
+    """Checks that a tensor is where the graph is, or on the CPU."""
+    if value.device != device and value.device.type != "cpu":
+        raise ValueError(f"{name} is on {value.device}, but the graph is on {device}")
+
+
 def shortened(value: object) -> str:
     """A value as shown in messages; Python refuses to print integers of thousands of digits."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**128:

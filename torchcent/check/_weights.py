@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from torchcent.check._values import choice, dense, number, shortened
+from torchcent.check._values import choice, dense, shortened, within
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -250,14 +250,9 @@ def engine(
 
 def ties(value: object, tolerance: object) -> tuple[str, float]:
     """The rule of which paths are equally short."""
-    return choice(value, "ties", ("decimal", "float")), tie_tolerance(tolerance)
-
-
-def tie_tolerance(value: object) -> float:
-    tolerance = number(value, "tie_tolerance", " in [0, 1)")
-    if not 0 <= tolerance < 1:
-        raise ValueError(f"tie_tolerance must be in [0, 1), got {shortened(value)}")
-    return tolerance
+    return (
+        choice(value, "ties", ("decimal", "float")), within(tolerance, "tie_tolerance", "[0, 1)"),
+    )  # fmt: skip
 
 
 def resolvable(smallest: float, longest: float) -> None:

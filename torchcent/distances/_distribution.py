@@ -120,7 +120,7 @@ def effective_diameter(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     request = request_for("effective_diameter", graph, run)
-    share = check.quantile(q)
+    share = check.within(q, "q", "(0, 1]")
     pivots = _pivots(graph, request, sources)
     request.begin(graph)
     table, large = _pairs(graph, request, pivots)

@@ -11,6 +11,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
 from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.check._values import flag_or_none
 from torchcent.distribute._arguments import scale_of, shown
 from torchcent.engines import _hops
 from torchcent.graph import Graph, _csr
@@ -198,7 +199,7 @@ def transitive_closure(
     """
     check.no_weight(edge_weight, "transitive_closure")
     graph = as_graph(edge_index, None, num_nodes, None, directed, run)
-    check_pairs.reflexive(reflexive)
+    flag_or_none(reflexive, "reflexive")
     scale = scale_of(graph, run)
     if scale is not None:
         scale.begin(graph, {"measure": "transitive_closure"})

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchcent.check import _walks as check_walks
+from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run
 from torchcent.engines._measures import measure
 from torchcent.graph import Graph
@@ -83,8 +83,8 @@ def pagerank(
         Page, Brin, Motwani and Winograd 1999; dangling vertices: Langville and Meyer 2006.
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
-    follow = check_walks.damping(alpha)
-    bound = check_walks.tolerance(tol)
+    follow = check.within(alpha, "alpha", "[0, 1)")
+    bound = check.tolerance(tol)
     restart = _distribution(personalization, "personalization", graph)
     jump = restart if dangling is None else _distribution(dangling, "dangling", graph)
     single = restart.dim() == 1 and jump.dim() == 1
@@ -100,7 +100,7 @@ def _distribution(value: object, name: str, graph: Graph) -> Tensor:
     if value is None:
         numbers = torch.ones(graph.num_nodes, dtype=torch.float64, device=graph.device)
     else:
-        numbers = check_walks.masses(value, name, graph)
+        numbers = check.per_vertex(value, name, graph, columns=True)
     sums = _matrix.spread(graph, _matrix.total(graph, numbers))
     if value is not None and not bool((sums > 0).all()):
         raise ValueError(f"{name} sums to 0, for a graph or a column; accepted: a sum > 0")

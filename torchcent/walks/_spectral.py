@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check import _walks as check_walks
 from torchcent.check._run import DEFAULT, Run
 from torchcent.check._values import number
 from torchcent.engines._measures import measure
@@ -86,9 +85,9 @@ def katz(
         Katz 1953.
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
-    factor = check_walks.attenuation(alpha)
+    factor = check.within(alpha, "alpha", "(0, inf)", "finite and > 0")
     check.flag(normalized, "normalized")
-    bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
+    bound, most = check.tolerance(tol), check.iterations(max_iter)
     if not isinstance(beta, Tensor):
         beta = torch.full((graph.num_nodes,), number(beta, "beta"), dtype=torch.float64)
     start = check.per_vertex(beta, "beta", graph)
@@ -207,7 +206,7 @@ def eigenvector(
         Bonacich 1972; Lanczos 1950.
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
-    bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
+    bound, most = check.tolerance(tol), check.iterations(max_iter)
     return _leading.eigenvectors(graph, bound, most).to(run.dtype)
 
 
@@ -260,7 +259,7 @@ def hits(
         Kleinberg 1999.
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
-    bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
+    bound, most = check.tolerance(tol), check.iterations(max_iter)
     hubs = _leading.hubs(graph, bound, most)
     authorities = _matrix.pull(graph)(hubs)
     return Hits(*(_shares(graph, x).to(run.dtype) for x in (hubs, authorities)))

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
-from torchcent.check import _walks as check_walks
 from torchcent.check._run import DEFAULT, Run
 from torchcent.engines._measures import measure
 from torchcent.graph import Graph, _batch, _segments
@@ -88,7 +87,7 @@ def subgraph_centrality(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     check.undirected(graph, "subgraph_centrality")
-    bound = check_walks.tolerance(tol)
+    bound = check.tolerance(tol)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
     return closed_walks(graph, bound, ids).to(run.dtype)
 
