@@ -41,6 +41,11 @@ __all__ = [
     "AddShortestPathEncoding",
 ]
 
+_LABELS = (
+    "(cluster labels are names, not numbers to be appended to data.x; torch.nn.functional.one_hot "
+    "converts them to features)"
+)
+_PAIRS = "(pairs of vertices are no rows of data.x)"
 EdgeTypes = Sequence[tuple[str, str, str]]
 
 
@@ -166,7 +171,7 @@ class AddCentrality(_Scores):
     ) -> None:
         super().__init__(weight, directed, edge_types, run, normalized, log)
         self.measures = check_batch.measures(measures, plain_columns())
-        self.attr_name = check_data.node_attribute(attr_name)
+        self.attr_name = check_data.attribute(attr_name, "nodes")
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
         scores = self._of(graph, node_features, measures=self.measures)
@@ -208,7 +213,7 @@ class AddEdgeCentrality(_Scores):
         run: Run = DEFAULT,
     ) -> None:
         super().__init__(weight, directed, edge_types, run, normalized, log)
-        self.attr_name = check_data.edge_attribute(attr_name)
+        self.attr_name = check_data.attribute(attr_name, "edges")
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
         scores = self._of(graph, edge_betweenness)
@@ -249,7 +254,7 @@ class AddClusters(_OfGraphs):
         run: Run = DEFAULT,
     ) -> None:
         super().__init__(weight, directed, edge_types, run)
-        self.attr_name = check_data.label_attribute(attr_name)
+        self.attr_name = check_data.required_attribute(attr_name, "nodes", _LABELS)
         self.inflation = check_mcl.inflation(inflation)
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
@@ -318,7 +323,7 @@ class AddShortestPathEncoding(_OfGraphs):
         run: Run = DEFAULT,
     ) -> None:
         super().__init__(weight, directed, None, run)
-        self.attr_name = check_data.pair_attribute(attr_name)
+        self.attr_name = check_data.required_attribute(attr_name, "nodes", _PAIRS)
         check_encodings.cutoff(cutoff)
         self.cutoff, self.dense = cutoff, check.flag(dense, "dense")
         self.max_nodes = check.positive(max_nodes, "max_nodes")
@@ -402,7 +407,7 @@ class AddRandomWalkEncoding(_OfGraphs):
     ) -> None:
         super().__init__(weight, directed, edge_types, run)
         self.walk_length = check_encodings.steps(walk_length)
-        self.attr_name = check_data.node_attribute(attr_name)
+        self.attr_name = check_data.attribute(attr_name, "nodes")
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
         if self.weight is None:

@@ -18,49 +18,38 @@ _RESERVED = (
 _UNCOUNTED = "does not specify its number of vertices; set num_nodes"
 
 
-def node_attribute(value: object) -> str | None:
-    """The name of a vertex attribute, or None for columns of ``x``."""
-    if value is None:
-        return None
-    name = _attribute(value)
-    if "edge" in name:
+def attribute(value: object, of: str) -> str | None:
+    """The name of an attribute of "nodes" or "edges", or None for columns of their features."""
+    return None if value is None else required_attribute(value, of, "or None")
+
+
+def required_attribute(value: object, of: str, instead: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"attr_name must be a str {instead}, got {shortened(value)}")
+    if not value.isidentifier() or value.startswith("_"):
         raise ValueError(
-            f"attr_name={shortened(name)} contains 'edge': in a graph with as many edges as "
-            "vertices torch_geometric would take it for an attribute of edges; choose another name"
+            f"attr_name must be a name such as 'centrality' that does not begin with '_', got "
+            f"{shortened(value)}"
         )
-    return name
-
-
-def edge_attribute(value: object) -> str | None:
-    """The name of an edge attribute, or None for columns of ``edge_attr``."""
-    if value is None:
-        return None
-    name = _attribute(value)
-    if "edge" not in name:
+    name = f"attr_name={shortened(value)}"
+    for part in _COUNTED:
+        if part in value:
+            raise ValueError(
+                f"{name} contains {part!r}: torch_geometric treats such attributes as ids and adds "
+                "offsets to them when it makes batches; choose another name"
+            )
+    if value in _RESERVED:
+        raise ValueError(f"{name} is a name reserved by torch_geometric")
+    taken = "in a graph with as many edges as vertices torch_geometric would take it for"
+    if of == "nodes" and "edge" in value:
         raise ValueError(
-            f"attr_name={shortened(name)} lacks 'edge': in a graph with as many edges as vertices "
-            f"torch_geometric would take it for an attribute of vertices; put 'edge_' before it"
+            f"{name} contains 'edge': {taken} an attribute of edges; choose another name"
         )
-    return name
-
-
-def label_attribute(value: object) -> str:
-    """The name of an attribute for labels, which would be meaningless as numbers in ``x``."""
-    name = node_attribute(value)
-    if name is None:
-        raise TypeError(
-            "attr_name must be a str: cluster labels are names, not numbers to be appended to "
-            "data.x; torch.nn.functional.one_hot converts them to features"
+    if of == "edges" and "edge" not in value:
+        raise ValueError(
+            f"{name} lacks 'edge': {taken} an attribute of vertices; put 'edge_' before it"
         )
-    return name
-
-
-def pair_attribute(value: object) -> str:
-    """The name of an attribute for pairs of vertices, which are no rows of ``x``."""
-    name = node_attribute(value)
-    if name is None:
-        raise TypeError("attr_name must be a str: pairs of vertices are no rows of data.x")
-    return name
+    return value
 
 
 def weight_attribute(value: object) -> str | None:
@@ -161,22 +150,11 @@ def ids_within(index: Tensor, sizes: tuple[int, int], what: str) -> None:
             )
 
 
-def store_weight(store: Any, name: str, what: str) -> Tensor:
-    """The weights [E] of a store; [E, 1], a common shape of edge_attr, is accepted, too."""
-    value = store.get(name)
+def named_weight(value: object, name: str, what: str, known: str = "") -> Tensor:
+    """The tensor that is named as the weights, [E] or [E, 1], a common shape of edge_attr."""
     if not isinstance(value, Tensor):
-        raise ValueError(
-            f"weight={shortened(name)}: {what} has no such tensor, only {', '.join(store.keys())}; "
-            "weight=None takes none"
-        )
-    return value[:, 0] if value.dim() == 2 and value.shape[1] == 1 else value
-
-
-def named_weight(data: Any, name: str, what: str) -> Tensor:
-    """The tensor of a Data that is named as its weights: [E] or [E, 1]."""
-    value = getattr(data, name, None)
-    if not isinstance(value, Tensor):
-        raise ValueError(f"weight={shortened(name)}: {what} has no tensor of this name")
+        others = f", only {known}; weight=None takes none" if known else ""
+        raise ValueError(f"weight={shortened(name)}: {what} has no tensor of this name{others}")
     return value[:, 0] if value.dim() == 2 and value.shape[1] == 1 else value
 
 
@@ -200,23 +178,3 @@ def store_features(store: Any, name: str) -> Tensor | None:
             f"{list(value.shape)}; give attr_name a name"
         )
     return value[:, None] if value.dim() == 1 else value
-
-
-def _attribute(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"attr_name must be a str or None, got {shortened(value)}")
-    if not value.isidentifier() or value.startswith("_"):
-        raise ValueError(
-            f"attr_name must be a name such as 'centrality' that does not begin with '_', got "
-            f"{shortened(value)}"
-        )
-    for part in _COUNTED:
-        if part in value:
-            raise ValueError(
-                f"attr_name={shortened(value)} contains {part!r}: torch_geometric treats such "
-                "attributes as ids and adds offsets to them when it makes batches; choose another "
-                "name"
-            )
-    if value in _RESERVED:
-        raise ValueError(f"attr_name={shortened(value)} is a name reserved by torch_geometric")
-    return value

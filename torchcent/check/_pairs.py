@@ -15,6 +15,9 @@ from torchcent.check._values import beside, shortened
 if TYPE_CHECKING:
     from torchcent.graph import Graph
 
+#: of distances with weights
+DTYPES = (*DISTANCE_DTYPES, torch.float32, torch.float64)
+
 
 def vertex_pairs(
     u: object, v: object, size: int, device: torch.device, names: tuple[str, str] = ("u", "v")
@@ -54,25 +57,38 @@ def named_sources(value: object, graph: Graph) -> Tensor | None:
     return None if value is None else vertices(value, "sources", graph)
 
 
-def distance_dtype(value: object) -> torch.dtype | None:
-    """The dtype, or None for "auto"."""
+def distance_dtype(value: object, out: object, graph: Graph) -> torch.dtype | None:
+    """The dtype of distances, which may be given by the tensor to fill; None for the narrowest."""
+    known = DTYPES if graph.is_weighted else DISTANCE_DTYPES
     if isinstance(value, str) and value == "auto":
-        return None
-    if not isinstance(value, torch.dtype) or value not in DISTANCE_DTYPES:
+        if not graph.is_weighted:
+            return None
+        whole = graph.scale.whole and graph.scale.dtype == torch.int32
+        value = torch.int32 if whole else torch.float64
+        if isinstance(out, Tensor) and out.dtype in known:
+            value = out.dtype
+    if not isinstance(value, torch.dtype) or value not in known:
+        *first, last = map(str, known)
+        what = "dtype of weighted distances" if graph.is_weighted else "dtype"
         raise TypeError(
-            f"dtype must be 'auto', torch.int8, torch.int16 or torch.int32, got {shortened(value)}"
+            f"{what} must be 'auto', {', '.join(first)} or {last}, got {shortened(value)}"
+        )
+    if graph.is_weighted and not value.is_floating_point and not graph.scale.whole:
+        raise ValueError(
+            f"dtype={value} holds whole numbers, and the weights are not whole; use 'auto', "
+            "torch.float64 or torch.float32"
         )
     return value
 
 
 def distance_out(
-    value: object, shape: tuple[int, int], dtype: torch.dtype | None, device: torch.device,
-    known: tuple[torch.dtype, ...],
-) -> Tensor | Path | None:  # fmt: skip
+    value: object, shape: tuple[int, int], dtype: torch.dtype | None, graph: Graph
+) -> Tensor | Path | None:
     """Where distances are written: .npy or .zarr in an existing folder, or a tensor."""
     if value is None:
         return None
     if isinstance(value, Tensor):
+        known = DTYPES if graph.is_weighted else DISTANCE_DTYPES
         if value.dtype not in known:
             *first, last = map(str, known)
             raise TypeError(f"out must be {', '.join(first)} or {last}, got {value.dtype}")
@@ -82,7 +98,7 @@ def distance_out(
             raise ValueError(f"out must have shape {list(shape)}, got {list(value.shape)}")
         if value.layout != torch.strided or not value.is_contiguous():
             raise ValueError("out must be dense and contiguous")
-        beside(value, "out", device)
+        beside(value, "out", graph.device)
         return value
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 ENGINES = ("auto", "relax", "dijkstra", "hierarchy", "tensor", "tiny", "reference")
 ROW_ENGINES = ("auto", "relax", "dijkstra", "hierarchy", "tensor")
 HOP_ENGINES = ("lanes", "queue", "bits")
-DTYPES = (torch.int8, torch.int16, torch.int32, torch.float32, torch.float64)
 _NUMBERS = (
     torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32,
     torch.int16, torch.int8, torch.uint8, torch.uint16, torch.uint32,
@@ -276,26 +275,6 @@ def whole_weights(graph: Graph, measure: str) -> None:
             "round them to multiples of a unit, (edge_weight / unit).round().clamp(min=1), use "
             "shortest_path_lengths(..., blocks=True), or graph.unweighted()"
         )
-
-
-def distance_dtype(value: object, out: object, graph: Graph) -> torch.dtype:
-    """The dtype of distances of a weighted graph, which may be given by the tensor to fill."""
-    if isinstance(value, str) and value == "auto":
-        if isinstance(out, Tensor) and out.dtype in DTYPES:
-            return distance_dtype(out.dtype, None, graph)
-        whole = graph.scale.whole and graph.scale.dtype == torch.int32
-        return torch.int32 if whole else torch.float64
-    if not isinstance(value, torch.dtype) or value not in DTYPES:
-        raise TypeError(
-            "dtype of weighted distances must be 'auto', torch.float64, torch.float32, "
-            f"torch.int32, torch.int16 or torch.int8, got {shortened(value)}"
-        )
-    if not value.is_floating_point and not graph.scale.whole:
-        raise ValueError(
-            f"dtype={value} holds whole numbers, and the weights are not whole; use 'auto', "
-            "torch.float64 or torch.float32"
-        )
-    return value
 
 
 NO_GRADIENT = (

@@ -49,7 +49,8 @@ def graph_of(
         edges.append((store, index.shape[1]))
         columns.append(index)
         if weight is not None:
-            weights.append(check_data.store_weight(store, weight, _name(kind)))
+            values, known = store.get(weight), ", ".join(store.keys())
+            weights.append(check_data.named_weight(values, weight, _name(kind), known))
     edge_index = columns[0] if len(columns) == 1 else torch.cat(columns, dim=1)
     batch, place = None, None
     if all("batch" in store for store, _ in nodes):

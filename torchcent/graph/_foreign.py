@@ -95,7 +95,7 @@ def of_data(data: Any, directed: bool, weight: object, name: str = "data") -> Ar
     if transposed is not None:
         length = transposed.edge_weight
     elif isinstance(weight, str) and weight != "edge_weight":
-        length = check_data.named_weight(data, weight, name)
+        length = check_data.named_weight(getattr(data, weight, None), weight, name)
     elif weight:
         length = check_weights.data_weight(data, index)
     size, batch, ptr = None, None, None

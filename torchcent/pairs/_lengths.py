@@ -116,15 +116,10 @@ def shortest_path_lengths(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run)
     vertices = check_pairs.named_sources(sources, graph)
-    exact_dtype: torch.dtype | None
-    dtypes: tuple[torch.dtype, ...]
-    if graph.is_weighted:
-        exact_dtype, dtypes = check_weights.distance_dtype(dtype, out, graph), check_weights.DTYPES
-    else:
-        exact_dtype, dtypes = check_pairs.distance_dtype(dtype), check.DISTANCE_DTYPES
+    exact_dtype = check_pairs.distance_dtype(dtype, out, graph)
     rows = torch.arange(graph.num_nodes, device=graph.device) if vertices is None else vertices
     shape = rows.numel(), graph.num_nodes
-    target = check_pairs.distance_out(out, shape, exact_dtype, graph.device, dtypes)
+    target = check_pairs.distance_out(out, shape, exact_dtype, graph)
     scale = scale_of(graph, run)
     if check.flag(blocks, "blocks"):
         others = {
