@@ -51,14 +51,6 @@ def _several(measure: Measure, values: Mapping[str, Any], count: int) -> list[st
     return [f"{kinds['count'].partition('_')[0]} {number + 1}" for number in range(count)]
 
 
-def of_vertices(edges: EdgeList, graph: Graph, scores: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Columns label, degree and scores, with a row per vertex."""
-    columns = {"label": edges.vertex_labels()}
-    if "degree" not in scores:
-        columns["degree"] = graph.degree.cpu().numpy()
-    return columns | {name: column.cpu().numpy() for name, column in scores.items()}
-
-
 def edge_rows(edges: EdgeList, graph: Graph) -> np.ndarray:
     """The rows of a file that stand for an edge; no loops, the first of repeated edges."""
     row, col = edges.edge_index.numpy()
@@ -68,25 +60,31 @@ def edge_rows(edges: EdgeList, graph: Graph) -> np.ndarray:
     return rows
 
 
-def of_edges(edges: EdgeList, graph: Graph, scores: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Columns source, target and scores, with a row per edge."""
-    rows, labels = edge_rows(edges, graph), edges.vertex_labels()
-    source, target = labels[edges.edge_index[:, rows].numpy()]
-    columns = {"source": source, "target": target}
+def table(
+    measure: Measure, edges: EdgeList, graph: Graph, groups: list[list[str]],
+    scores: Mapping[str, Tensor],
+) -> dict[str, Any]:  # fmt: skip
+    """What the rows are, vertices, edges or groups, and their scores."""
+    columns: dict[str, Any]
+    rows: Any = slice(None)
+    if measure.of == "groups":
+        columns = {"group": [_names.joined(names) for names in groups]}
+        columns["size"] = np.array([len(names) for names in groups])
+    elif measure.of == "edges":
+        rows = edge_rows(edges, graph)
+        source, target = edges.vertex_labels()[edges.edge_index[:, rows].numpy()]
+        columns = {"source": source, "target": target}
+    else:
+        columns = {"label": edges.vertex_labels()}
+        if "degree" not in scores:
+            columns["degree"] = graph.degree.cpu().numpy()
     return columns | {name: column.cpu().numpy()[rows] for name, column in scores.items()}
 
 
-def of_groups(groups: list[list[str]], scores: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Columns group, size and scores, with a row per group."""
-    columns: dict[str, Any] = {
-        "group": [_names.joined(names) for names in groups],
-        "size": np.array([len(names) for names in groups]),
-    }
-    return columns | {name: column.cpu().numpy() for name, column in scores.items()}
-
-
-def geometry(edges: EdgeList, graph: Graph, by_edge: bool) -> Tensor | None:
+def geometry(measure: Measure, edges: EdgeList, graph: Graph) -> Tensor | None:
     """The points of the vertices, or the lines of the edges, in the order of the columns."""
-    if edges.positions is None or not by_edge:
+    if edges.positions is None or measure.of == "groups":
+        return None
+    if measure.of == "vertices":
         return edges.positions
     return edges.positions[edges.edge_index[:, edge_rows(edges, graph)].T]

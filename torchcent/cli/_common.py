@@ -7,7 +7,7 @@ import contextlib
 import os
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -85,11 +85,6 @@ def prepare(args: argparse.Namespace, devices: bool = False, group: bool = False
         torch.set_num_threads(args.threads)
 
 
-def check_top(args: argparse.Namespace) -> None:
-    if args.top < 0:
-        raise ValueError(f"--top {args.top}; accepted: 0 or more")
-
-
 def place(args: argparse.Namespace) -> torch.device:
     """The device of the graph, as given by `--device`."""
     count = torch.cuda.device_count()
@@ -146,10 +141,26 @@ def read_graph(args: argparse.Namespace) -> EdgeList:
     return from_networkx(getattr(networkx, _NETWORKS[name])(), args.directed)
 
 
-def load_graph(
-    args: argparse.Namespace, weights: str = "distances"
-) -> tuple[EdgeList, Graph, float]:
-    """Prepares the graph for a run; also returns the start time. Reports unused weights.
+@dataclass(frozen=True)
+class Job:
+    """A graph that has been read for a run, and when the run began."""
+
+    args: argparse.Namespace
+    edges: EdgeList
+    graph: Graph
+    started: float
+
+    def finish(self) -> dict[str, Any]:
+        """Reports sizes and time; returns what ``--json`` says about every run."""
+        graph = self.graph
+        size = graph.num_slots if graph.directed else graph.num_slots // 2
+        return about_run(
+            self.args, self.started, graph.num_nodes, size, graph.directed, graph.is_weighted
+        )
+
+
+def load_graph(args: argparse.Namespace, weights: str = "distances") -> Job:
+    """Prepares the graph for a run. Reports unused weights.
 
     `weights` is what they are to the measure: of strengths and conductances, 0 is no edge.
     """
@@ -162,11 +173,11 @@ def load_graph(
     if weights == "distances" or not weighted(args):
         graph = edges.graph(weighted=weighted(args))
         if "ties" in args:
-            graph = graph.with_ties(args.ties, getattr(args, "tie_tolerance", 0.0))
-        return edges, graph.to(place(args)), started
-    check_weights.strengths(edges.edge_weight, edges.edge_index, weights, edges.edge_name)
-    graph = graph_of(edges, True, weights=weights)
-    return edges, graph.to(place(args)), started
+            graph = graph.with_ties(args.ties, args.tie_tolerance)
+    else:
+        check_weights.strengths(edges.edge_weight, edges.edge_index, weights, edges.edge_name)
+        graph = graph_of(edges, True, weights=weights)
+    return Job(args, edges, graph.to(place(args)), started)
 
 
 def numbers_of(labels: np.ndarray) -> dict[str, int]:
@@ -180,25 +191,17 @@ def remark(args: argparse.Namespace, text: str) -> None:
             print(text, file=sys.stderr)
 
 
-def remark_run(args: argparse.Namespace, graph: Graph, started: float) -> None:
-    about = about_run(args, graph, started)
-    kind = "directed" if about["directed"] else "undirected"
-    kind += ", weighted" if about["weighted"] else ""
-    sizes = f"{about['vertices']:,} vertices, {about['edges']:,} edges"
-    remark(args, f"{sizes}, {kind}; {about['seconds']:.2f} s")
-
-
-def about_run(args: argparse.Namespace, graph: Graph, started: float) -> dict[str, Any]:
-    """What ``--json`` says about every run: the command, its graph and the time so far."""
+def about_run(
+    args: argparse.Namespace, started: float, vertices: int, edges: int, directed: bool,
+    weighted: bool,
+) -> dict[str, Any]:  # fmt: skip
+    seconds = time.perf_counter() - started
+    kind = ("directed" if directed else "undirected") + (", weighted" if weighted else "")
+    remark(args, f"{vertices:,} vertices, {edges:,} edges, {kind}; {seconds:.2f} s")
     return {
-        "command": args.command,
-        "graph": args.graph,
-        "vertices": graph.num_nodes,
-        "edges": graph.num_slots if graph.directed else graph.num_slots // 2,
-        "directed": graph.directed,
-        "weighted": graph.is_weighted,
-        "seconds": round(time.perf_counter() - started, 6),
-    }
+        "command": args.command, "graph": args.graph, "vertices": vertices, "edges": edges,
+        "directed": directed, "weighted": weighted, "seconds": round(seconds, 6),
+    }  # fmt: skip
 
 
 def title(args: argparse.Namespace) -> str:

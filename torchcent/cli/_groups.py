@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from functools import partial
 from typing import Any
 
@@ -25,16 +24,17 @@ def _prominent(args: argparse.Namespace) -> None:
     if out is not None:
         check_scores_path(out)
     _common.prepare(args)
-    edges, graph, started = _common.load_graph(args)
+    job = _common.load_graph(args)
     group = torchcent.prominent_group(
-        graph, args.size, args.epsilon, args.delta, method=args.method, endpoints=args.endpoints,
-        max_samples=args.max_samples, generator=torch.Generator().manual_seed(args.seed),
+        job.graph, args.size, args.epsilon, args.delta, method=args.method,
+        endpoints=args.endpoints, max_samples=args.max_samples,
+        generator=torch.Generator().manual_seed(args.seed),
         run=_common.run_of(args) | Run(dtype=torch.float64),
     )  # fmt: skip
-    _common.remark_run(args, graph, started)
+    run = job.finish()
     at = group.vertices.cpu().numpy()
     columns = {
-        "label": edges.vertex_labels()[at], "degree": graph.degree.cpu().numpy()[at],
+        "label": job.edges.vertex_labels()[at], "degree": job.graph.degree.cpu().numpy()[at],
         "covered": group.scores.cpu().numpy(),
     }  # fmt: skip
     about = {
@@ -44,19 +44,15 @@ def _prominent(args: argparse.Namespace) -> None:
         "epsilon": args.epsilon, "delta": args.delta, "seed": args.seed,
     } | ({"endpoints": True} if args.endpoints else {})  # fmt: skip
     _common.remark(args, _in_words(group, args))
-    run = _common.about_run(args, graph, started)
-    if out is not None:
-        table = partial(
-            write_scores, columns=columns, metadata=about, escape_formulas=args.escape_formulas
-        )
-        _output.deliver(args, "vertices", out, table)
     rows = {"lowest": True}  # in the order in which they were chosen
-    if args.json:
-        _output.show_json(
-            run | about | {"out": args.out} | {"top": score_rows(columns, args.size, **rows)}
-        )
-    elif args.out != _output.STANDARD:
-        print(score_table(columns, args.size, **rows))
+    table = partial(
+        write_scores, columns=columns, metadata=about, escape_formulas=args.escape_formulas
+    )
+    top = {"out": args.out, "top": score_rows(columns, args.size, **rows)}
+    _output.finish(
+        args, "vertices", out, table, run | about | top,
+        lambda: score_table(columns, args.size, **rows),
+    )  # fmt: skip
 
 
 def _in_words(group: torchcent.ProminentGroup, args: argparse.Namespace) -> str:
@@ -73,9 +69,9 @@ def _communities(args: argparse.Namespace) -> None:
     if out is not None:
         check_path(out)
     _common.prepare(args)
-    edges, graph, started = _common.load_graph(args)
+    job = _common.load_graph(args)
     division = torchcent.communities_by_betweenness(
-        graph, args.count, per_round=args.per_round, max_rounds=args.max_rounds,
+        job.graph, args.count, per_round=args.per_round, max_rounds=args.max_rounds,
         generator=torch.Generator().manual_seed(args.seed), **_method(args),
         run=_common.run_of(args),
     )  # fmt: skip
@@ -85,28 +81,27 @@ def _communities(args: argparse.Namespace) -> None:
             raise ValueError(f"--level {args.level}; accepted: -{levels} to {levels - 1}")
         level = args.level % levels
     members = _members(division.at(level).cpu())
-    _common.remark_run(args, graph, started)
-    run = _common.about_run(args, graph, started)
-    names = edges.vertex_labels()
-    if out is not None:
-        lines = partial(
-            write, labels=names, members=members, column="community",
-            escape_formulas=args.escape_formulas,
-        )  # fmt: skip
-        _output.deliver(args, "communities", out, lines)
-    if args.json:
-        about = run | _about(division, level)
-        about |= {"out": args.out, "levels": _rows(division)}
-        if args.out is None:
-            about["members"] = [names[part] for part in members]
-        _output.show_json(about)
-    elif args.levels and args.out != _output.STANDARD:
-        print(aligned(_table(division, level), [True] * 4))
-    elif out is None:
-        _common.remark(args, aligned_rows(_summary(division, level, members)))
-        sys.stdout.writelines(cluster_lines(members, names))
-    elif args.out != _output.STANDARD:
-        print(aligned_rows(_summary(division, level, members)))
+    run, names = job.finish(), job.edges.vertex_labels()
+    rows = _rows(division)
+    about = {name: rows[level][name] for name in ("communities", "modularity")}
+    about |= {"level": level, "complete": division.complete, "out": args.out, "levels": rows}
+    if args.out is None:
+        about["members"] = [names[part] for part in members]
+    table = partial(
+        write, labels=names, members=members, column="community",
+        escape_formulas=args.escape_formulas,
+    )  # fmt: skip
+
+    def text() -> str:
+        if args.levels:
+            return aligned(_table(rows, level), [True] * 4)
+        lines = aligned_rows(_summary(rows, level, members))
+        if out is not None:
+            return lines
+        _common.remark(args, lines)
+        return "".join(cluster_lines(members, names)).removesuffix("\n")
+
+    _output.finish(args, "communities", out, table, run | about, text)
 
 
 def _method(args: argparse.Namespace) -> dict[str, Any]:
@@ -123,38 +118,30 @@ def _members(label: Tensor) -> list[list[int]]:
     return sorted(parts, key=len, reverse=True)
 
 
-def _about(division: torchcent.Communities, level: int) -> dict[str, Any]:
-    return {
-        "communities": int(division.counts[level]), "modularity": float(division.modularity[level]),
-        "level": level, "complete": division.complete,
-    }  # fmt: skip
-
-
 def _rows(division: torchcent.Communities) -> list[dict[str, Any]]:
+    """The levels of a division."""
     columns = (division.removals.tolist(), division.counts.tolist(), division.modularity.tolist())
     names = ("removed", "communities", "modularity")
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _table(division: torchcent.Communities, best: int) -> list[list[str]]:
+def _table(rows: list[dict[str, Any]], best: int) -> list[list[str]]:
     cells = [["level", "removed", "communities", "modularity"]]
-    for level, row in enumerate(_rows(division)):
+    for level, row in enumerate(rows):
         mark = "* " if level == best else ""
         numbers = (f"{row['removed']:,}", f"{row['communities']:,}", f"{row['modularity']:.6f}")
         cells.append([f"{mark}{level}", *numbers])
     return cells
 
 
-def _summary(
-    division: torchcent.Communities, level: int, members: list[list[int]]
-) -> dict[str, str]:
-    levels, sizes = division.counts.numel(), [len(part) for part in members]
-    removed = int(division.removals[level])
+def _summary(rows: list[dict[str, Any]], level: int, members: list[list[int]]) -> dict[str, str]:
+    sizes = [len(part) for part in members]
     return {
-        "communities": f"{len(sizes):,} of {division.labels.numel():,} vertices",
+        "communities": f"{len(sizes):,} of {sum(sizes):,} vertices",
         "largest": ", ".join(f"{size:,}" for size in sizes[:5]),
-        "modularity": f"{float(division.modularity[level]):.6f}",
-        "level": f"{level} of 0 to {levels - 1}, after {removed:,} edges were removed",
+        "modularity": f"{rows[level]['modularity']:.6f}",
+        "level": f"{level} of 0 to {len(rows) - 1}, after {rows[level]['removed']:,} edges were "
+        "removed",
     }
 
 

@@ -17,6 +17,7 @@ __all__ = ["Command", "describe", "is_ledger", "recorded", "summary"]
 
 #: entries of a run's key that have lines of their own
 _ELSEWHERE = ("format", "torchcent", "torch", "kernels", "graph", "measure")
+_USUAL = (None, False, 0, "auto")  # values that are not shown
 
 
 class Command(NamedTuple):
@@ -60,106 +61,74 @@ def recorded(path: str) -> Command:
 
 def summary(path: str) -> dict[str, Any]:
     """What ``torchcent info --json`` says about a ledger."""
-    if inner := _inner(path):
-        return _summary_of_parts(path, inner)
-    ledger = _looked_at(path)
+    ledgers, command = _looked_at(path)
+    looks = list(ledgers.values())
     return {
         "ledger": path,
-        "arguments": ledger.command and ledger.command["arguments"],
-        "folder": ledger.command and ledger.command["folder"],
-        "run": ledger.key,
+        "arguments": command and command["arguments"],
+        "folder": command and command["folder"],
+        "run": looks[0].key,
         "searches": [
-            search._asdict() | {"remaining": search.remaining} for search in ledger.searches
+            search._asdict() | {"remaining": search.remaining}
+            for each in looks
+            for search in each.searches
         ],
-        "finished": bool(ledger.searches) and all(x.done == x.total for x in ledger.searches),
-        "in_use": ledger.in_use,
-        "files": ledger.files,
-        "bytes": ledger.nbytes,
-        "damaged": ledger.damaged,
+        "finished": all(each.searches and _are_finished(each.searches) for each in looks),
+        "in_use": any(each.in_use for each in looks),
+        "files": sum(each.files for each in looks),
+        "bytes": sum(each.nbytes for each in looks),
+        "damaged": [name for each in looks for name in each.damaged],
     }
-
-
-def _summary_of_parts(path: str, inner: list[Path]) -> dict[str, Any]:
-    each = [summary(str(folder)) for folder in inner]
-    command = recorded(path)
-    together = {
-        name: [entry for one in each for entry in one[name]] for name in ("searches", "damaged")
-    }
-    return {
-        "ledger": path,
-        "arguments": command.arguments,
-        "folder": command.folder,
-        "run": each[0]["run"],
-        **together,
-        "finished": all(one["finished"] for one in each),
-        "in_use": any(one["in_use"] for one in each),
-        "files": sum(one["files"] for one in each),
-        "bytes": sum(one["bytes"] for one in each),
-    }
-
-
-def _inner(path: str) -> list[Path]:
-    """The ledgers within the folder of a command that has several."""
-    return [each for each in sorted(Path(path).iterdir()) if each.is_dir()]
 
 
 def describe(path: str) -> str:
     """The output of ``torchcent info`` for a ledger."""
-    if inner := _inner(path):
-        return _describe_parts(path, inner)
-    ledger = _looked_at(path)
-    rows = {"ledger": path} | _identity(ledger)
-    for number, search in enumerate(ledger.searches, 1):
-        rows[f"search {number}"] = _progress(search)
-    rows["state"] = _state([ledger], ledger.command, path)
-    rows["on disk"] = f"{readable(ledger.nbytes)} in {ledger.files} files"
-    return "\n".join([aligned_rows(rows), *_damaged(ledger)])
-
-
-def _describe_parts(path: str, inner: list[Path]) -> str:
-    """That of a command with several ledgers."""
-    each = [_looked_at(str(folder)) for folder in inner]
-    command = recorded(path)
-    rows = {"ledger": path} | _identity(each[0]) | {"command": str(command)}
-    rows["run"] = command.arguments[0]
-    for folder, ledger in zip(inner, each, strict=True):
-        for number, search in enumerate(ledger.searches, 1):
-            rows[f"{folder.name} {number}"] = _progress(search)
-    rows["state"] = _state(each, command._asdict(), path)
-    nbytes, files = sum(ledger.nbytes for ledger in each), sum(ledger.files for ledger in each)
+    ledgers, command = _looked_at(path)
+    looks = list(ledgers.values())
+    rows = {"ledger": path} | _identity(looks[0], command)
+    if command is not None and "" not in ledgers:
+        rows["run"] = command["arguments"][0]
+    for name, each in ledgers.items():
+        for number, search in enumerate(each.searches, 1):
+            rows[f"{name or 'search'} {number}"] = _progress(search)
+    rows["state"] = _state(looks, command, path)
+    nbytes, files = sum(each.nbytes for each in looks), sum(each.files for each in looks)
     rows["on disk"] = f"{readable(nbytes)} in {files} files"
-    return "\n".join([aligned_rows(rows), *(line for ledger in each for line in _damaged(ledger))])
+    damaged = [f"{'damaged':<12} {x}; it is not used" for each in looks for x in each.damaged]
+    return "\n".join([aligned_rows(rows), *damaged])
 
 
-def _looked_at(path: str) -> Look:
+def _looked_at(path: str) -> tuple[dict[str, Look], dict[str, Any] | None]:
+    """The ledgers of a command by name, "" if it has a single one, and the command."""
+    folders = [each for each in sorted(Path(path).iterdir()) if each.is_dir()]
     try:
-        return _look.look(Path(path))
+        if folders:
+            return {each.name: _look.look(each) for each in folders}, recorded(path)._asdict()
+        ledger = _look.look(Path(path))
     except ValueError as error:
         raise ValueError(f"{path} is no ledger: {error}") from None
+    return {"": ledger}, ledger.command
 
 
-def _identity(ledger: Look) -> dict[str, str]:
+def _identity(ledger: Look, command: dict[str, Any] | None) -> dict[str, str]:
     """The rows that say which run it is."""
     rows = {}
-    if ledger.command is not None:
-        rows["command"] = str(Command(**ledger.command))
+    if command is not None:
+        rows["command"] = str(Command(**command))
     if ledger.key is not None:
         key = ledger.key
         set_ = {name: value for name, value in key.items() if name not in _ELSEWHERE}
         options = [f"{name}={value}" for name, value in set_.items() if value not in _USUAL]
         rows["run"] = ", ".join([str(key["measure"]), *options])
         *sizes, digest = str(key["graph"]).split(", ")
-        sizes = [re.sub(r"\d+", lambda found: f"{int(found[0]):,}", size) for size in sizes]
+        sizes = [re.sub(r"\d+", lambda number: f"{int(number[0]):,}", size) for size in sizes]
         rows["graph"] = ", ".join([*sizes, digest])
         rows["made by"] = f"torchcent {key['torchcent']}, PyTorch {key['torch']}, {key['kernels']}"
     return rows
 
 
-def _damaged(ledger: Look) -> list[str]:
-    return [f"{'damaged':<12} {each}; it is not used" for each in ledger.damaged]
-
-
-_USUAL = (None, False, 0, "auto")
+def _are_finished(searches: list[Progress]) -> bool:
+    return all(search.done == search.total for search in searches)
 
 
 def _progress(search: Progress) -> str:
@@ -177,7 +146,7 @@ def _state(ledgers: list[Look], command: dict[str, Any] | None, path: str) -> st
     if any(ledger.in_use for ledger in ledgers):
         return "a process is at work on it"
     searches = [search for ledger in ledgers for search in ledger.searches]
-    if searches and all(search.done == search.total for search in searches):
+    if searches and _are_finished(searches):
         text = "all searches that have begun are finished"
     else:
         text = "unfinished" if searches else "nothing is finished yet"

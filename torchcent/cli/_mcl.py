@@ -52,12 +52,10 @@ def _mcl(args: argparse.Namespace) -> None:
     clusterings = [_program.connected(args, edges, one) for one in clusterings]
     if not _common.leads():
         return
-    seconds = time.perf_counter() - started
-    kind = "directed" if edges.directed else "undirected"
-    kind += ", weighted" if edges.edge_weight is not None else ""
-    _common.remark(
-        args, f"{edges.num_nodes:,} vertices, {edges.num_edges:,} edges, {kind}; {seconds:.2f} s"
-    )
+    run = _common.about_run(
+        args, started, edges.num_nodes, edges.num_edges, edges.directed,
+        edges.edge_weight is not None,
+    )  # fmt: skip
     printed = out is None or args.out == _output.STANDARD
     if not printed:
         _write(args, out, edges, clusterings)
@@ -69,7 +67,7 @@ def _mcl(args: argparse.Namespace) -> None:
     if printed:
         _write(args, out, edges, clusterings)
     if args.json:
-        about = _about(args, edges, clusterings, seconds)
+        about = run | _about(args, edges, clusterings)
         _output.show_json(about | ({"quality": swept.table} if args.sweep else {}))
     elif args.out == _output.STANDARD:
         pass
@@ -123,7 +121,7 @@ def _target(args: argparse.Namespace) -> str | None:
 
 
 def _about(
-    args: argparse.Namespace, edges: EdgeList, results: list[torchcent.Clustering], seconds: float
+    args: argparse.Namespace, edges: EdgeList, results: list[torchcent.Clustering]
 ) -> dict[str, Any]:
     """What ``--json`` prints; the clusters themselves unless they have a file."""
     names = edges.vertex_labels()
@@ -135,12 +133,7 @@ def _about(
         })  # fmt: skip
         if args.out is None:
             several[-1]["members"] = [names[part.cpu().numpy()] for part in one.clusters()]
-    return {
-        "command": args.command, "graph": args.graph, "vertices": edges.num_nodes,
-        "edges": edges.num_edges, "directed": edges.directed,
-        "weighted": edges.edge_weight is not None, "seconds": round(seconds, 6), "out": args.out,
-        "plot": args.plot, "clusterings": several,
-    }  # fmt: skip
+    return {"out": args.out, "plot": args.plot, "clusterings": several}
 
 
 def _write(

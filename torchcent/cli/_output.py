@@ -123,6 +123,24 @@ def _reason(error: OSError) -> str:
     return error.strerror or " ".join(str(error).split())
 
 
+def finish(
+    args: argparse.Namespace, what: str, path: str | None, write: Callable[[str], object],
+    report: Mapping[str, Any], text: Callable[[], str], draw: Callable[[], object] | None = None,
+) -> None:  # fmt: skip
+    """Writes the results and the figure, where they are asked for; prints the report or a text."""
+    if path is not None and args.out != STANDARD:
+        deliver(args, what, path, write)
+    if draw is not None:
+        draw()
+        _common.remark(args, f"figure in {args.plot}")
+    if path is not None and args.out == STANDARD:
+        deliver(args, what, path, write)
+    if args.json:
+        show_json(report)
+    elif args.out != STANDARD and (shown := text()):
+        print(shown)
+
+
 def show_json(values: Mapping[str, Any]) -> None:
     """Prints one JSON object; numbers that are not finite are null."""
     print(json.dumps(plain(values), ensure_ascii=False, allow_nan=False))

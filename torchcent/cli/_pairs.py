@@ -32,18 +32,18 @@ def _diameter(args: argparse.Namespace) -> None:
     if args.effective is not None and not 0 < args.effective <= 1:
         raise ValueError(f"--effective {args.effective:g}; accepted: more than 0, at most 1")
     _common.prepare(args, devices=True, group=True)
-    edges, graph, started = _common.load_graph(args)
+    job = _common.load_graph(args)
     if args.effective is not None:
-        check_weights.whole_weights(graph, "--effective")
+        check_weights.whole_weights(job.graph, "--effective")
     with parts(args.checkpoint, _PARTS, _common.leads()) as folder:
-        rows, report = _extremes(args, edges, graph, folder)
+        rows, report = _extremes(args, job.edges, job.graph, folder)
     if not _common.leads():
         return
-    _common.remark_run(args, graph, started)
+    run = job.finish()
     if rows["diameter"] == "inf":
         _common.remark(args, "some pairs have no path between them; --component leaves them out")
     if args.json:
-        _output.show_json(_common.about_run(args, graph, started) | report)
+        _output.show_json(run | report)
     else:
         print(aligned_rows(rows))
 
@@ -70,13 +70,11 @@ def _extremes(
 
     report: dict[str, Any] = {"diameter": distance(periphery), "radius": distance(center)}
     rows = {name: f"{value:.12g}" for name, value in report.items()}
-    if rows["radius"] != "inf":
-        rows["centre"] = named(edges, center)
-    if rows["diameter"] != "inf":
-        rows["periphery"] = named(edges, periphery)
     for name, of in (("center", center), ("periphery", periphery)):
         finite = report["radius" if name == "center" else "diameter"] < math.inf
         report[name] = edges.vertex_labels()[of.cpu().numpy()] if finite else None
+        if finite:
+            rows[{"center": "centre"}.get(name, name)] = named(edges, of)
     if args.average:
         mean = torchcent.average_shortest_path_length(
             graph, disconnected=missing, run=runs["mean"] | exact
@@ -112,14 +110,14 @@ def _apsp(args: argparse.Namespace) -> None:
     else:
         check_zarr(Path(target))
     _common.prepare(args, devices=True, group=True)
-    edges, graph, started = _common.load_graph(args)
-    sources, drawn = _sources(args, edges)
+    job = _common.load_graph(args)
+    sources, drawn = _sources(args, job.edges)
     dtype = args.dtype if args.dtype == "auto" else getattr(torch, args.dtype)
     about: dict[str, Any] = {}
 
     def write(path: str) -> None:
         distances = torchcent.shortest_path_lengths(
-            graph, sources=sources, out=path, dtype=dtype, run=_common.run_of(args)
+            job.graph, sources=sources, out=path, dtype=dtype, run=_common.run_of(args)
         )
         assert not isinstance(distances, Tensor)
         about.update(shape=distances.shape, dtype=str(distances.dtype), out=args.out)
@@ -130,13 +128,12 @@ def _apsp(args: argparse.Namespace) -> None:
         write(target)
     if not _common.leads():
         return
-    _common.remark_run(args, graph, started)
-    rows, columns = about["shape"]
+    run, (rows, columns) = job.finish(), about["shape"]
     place = _output.place(args)
     _common.remark(args, f"{rows:,} x {columns:,} distances, {about['dtype']}, in {place}")
-    names = edges.vertex_labels()[sources] if drawn else None
+    names = job.edges.vertex_labels()[sources] if drawn else None
     if args.json:
-        _output.show_json(_common.about_run(args, graph, started) | about | {"sources": names})
+        _output.show_json(run | about | {"sources": names})
     elif names is not None:
         where = sys.stderr if args.out == _output.STANDARD else sys.stdout
         print("\n".join(map(str, names)), file=where)
@@ -162,40 +159,36 @@ def _closure(args: argparse.Namespace) -> None:
     target = _output.target(args, "npz")
     suffix = None if target is None else check_closure_path(target)
     _common.prepare(args, group=True)
-    edges, graph, started = _common.load_graph(args)
+    job = _common.load_graph(args)
+    graph, n = job.graph, job.graph.num_nodes
     if target is not None and suffix == ".npy" and _common.leads():
-        check_space(Path(target), (graph.num_nodes, graph.num_nodes), torch.bool)
+        check_space(Path(target), (n, n), torch.bool)
     reflexive = {"cycles": False, "all": True, "none": None}[args.loops]
     closure = torchcent.transitive_closure(graph, reflexive=reflexive, run=_common.run_of(args))
     if not _common.leads():
         return
-    n, everybody = graph.num_nodes, torch.arange(graph.num_nodes, device=graph.device)
+    everybody = torch.arange(n, device=graph.device)
     loops = int(torch.as_tensor(closure.reaches(everybody, everybody)).sum())
     pairs = closure.count() - loops
     share = f" ({pairs / (n * (n - 1)):.2%})" if n > 1 else ""
-    rows = {"reachable": f"{pairs:,} of {n * (n - 1):,} pairs of different vertices{share}"}
     sizes = torch.bincount(closure.component)
-    kind = " strongly connected" if graph.directed else ""
-    rows["components"] = component_sizes(sizes.cpu().numpy(), kind)
+    rows = {
+        "reachable": f"{pairs:,} of {n * (n - 1):,} pairs of different vertices{share}",
+        "components": component_sizes(
+            sizes.cpu().numpy(), " strongly connected" if graph.directed else ""
+        ),
+    }
+    report: dict[str, Any] = {
+        "reachable_pairs": pairs, "components": sizes.numel(),
+        "largest_component": int(sizes.max()) if n else 0, "out": args.out,
+    }  # fmt: skip
     if graph.directed and reflexive is False:
         rows["on cycles"] = f"{loops:,} of {n:,} vertices"
-    _common.remark_run(args, graph, started)
-    run = _common.about_run(args, graph, started)
-    if target is not None:
-        _output.deliver(
-            args, "closure", target, lambda path: write_closure(path, closure, edges.labels)
-        )
-    if args.json:
-        report = {
-            "reachable_pairs": pairs, "components": sizes.numel(),
-            "largest_component": int(sizes.max()) if n else 0, "vertices_on_cycles": loops,
-            "out": args.out,
-        }  # fmt: skip
-        if not graph.directed or reflexive is not False:
-            del report["vertices_on_cycles"]
-        _output.show_json(run | report)
-    elif args.out != _output.STANDARD:
-        print(aligned_rows(rows))
+        report["vertices_on_cycles"] = loops
+    _output.finish(
+        args, "closure", target, lambda path: write_closure(path, closure, job.edges.labels),
+        job.finish() | report, lambda: aligned_rows(rows),
+    )  # fmt: skip
 
 
 COMMANDS = {"diameter": _diameter, "apsp": _apsp, "closure": _closure}

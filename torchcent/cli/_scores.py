@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,47 +20,23 @@ from torchcent.plots._network import plot_network
 from torchcent.plots._scores import check_plot_path, plot_scores
 
 
-@dataclass(frozen=True)
-class _Scored:
-    """A measure of a graph, with the names of the groups if it is one of groups."""
-
-    measure: Measure
-    edges: EdgeList
-    graph: torchcent.Graph
-    result: Any
-    scores: dict[str, Tensor]
-    groups: list[list[str]]
-
-    @property
-    def estimate(self) -> torchcent.Approximation | None:
-        """The result if it has intervals."""
-        has_ends = isinstance(self.result, torchcent.Approximation)
-        return self.result if has_ends and self.result.method != "exact" else None
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        if self.measure.of == "groups":
-            return _columns.of_groups(self.groups, self.scores)
-        of = _columns.of_edges if self.measure.of == "edges" else _columns.of_vertices
-        return of(self.edges, self.graph, self.scores)
-
-
 def score(args: argparse.Namespace) -> None:
     # fail fast: check everything possible before the computation
     measure = MEASURES[args.command.replace("-", "_")]
-    out = _output.target(args, "csv")
+    out, plot = _output.target(args, "csv"), getattr(args, "plot", None)
     if out is not None:
         check_scores_path(out)
-    plot = getattr(args, "plot", None)
     if plot is not None:
         check_plot_path(plot)
         if _columns.are_several(measure, _arguments.own_options(measure, args)):
             raise ValueError("--plot: not for several columns of scores")
-    _common.check_top(args)
+    if args.top < 0:
+        raise ValueError(f"--top {args.top}; accepted: 0 or more")
     groups = _arguments.listed_groups(args) if measure.of == "groups" else []
     _common.prepare(args, devices="devices" in measure.uses, group="group" in measure.uses)
     weights = "distances" if measure.weights in ("lengths", "") else measure.weights
-    edges, graph, started = _common.load_graph(args, weights)
+    job = _common.load_graph(args, weights)
+    edges, graph = job.edges, job.graph
     _check_positions(args, measure, out, edges)
     values = _arguments.arguments(measure, args, edges, graph, groups)
     turned = graph.reversed() if getattr(args, "reversed", False) and graph.directed else graph
@@ -71,13 +46,34 @@ def score(args: argparse.Namespace) -> None:
     result = measure.function(turned, **values, run=how)
     if not _common.leads():
         return
-    _common.remark_run(args, graph, started)
-    run = _common.about_run(args, graph, started)
+    run = job.finish()
+    estimate = None
     if isinstance(result, torchcent.Approximation):
         _common.remark(args, f"{result.in_words} ({result.reason})")
+        estimate = None if result.method == "exact" else result
     scores = _columns.score_columns(measure, result, values)
-    scored = _Scored(measure, edges, graph, result, scores, [names for _, names in groups])
-    _deliver(args, scored, out, run, _about(args, scored, weights))
+    names = [members for _, members in groups]
+    columns = _columns.table(measure, edges, graph, names, scores)
+    about = _about(args, measure, graph, estimate, weights)
+    style = {"share": measure.share, "lowest": measure.lowest}
+
+    def write(path: str) -> None:
+        write_scores(
+            path, {name.replace(" ", "_"): column for name, column in columns.items()}, about,
+            escape_formulas=args.escape_formulas, geometry=_columns.geometry(measure, edges, graph),
+            crs=edges.crs,
+        )  # fmt: skip
+
+    listed = columns
+    if groups:  # programs read lists of names
+        listed = {"members": names} | {x: column for x, column in columns.items() if x != "group"}
+    report = run | about | {"out": args.out, "plot": plot}
+    report |= {"top": score_rows(listed, args.top, **style) if args.json else None}
+    _output.finish(
+        args, "scores", out, write, report,
+        lambda: score_table(columns, args.top, **style) if args.top else "",
+        None if plot is None else lambda: _plot(args, measure, job, scores, estimate),
+    )  # fmt: skip
 
 
 def _check_positions(
@@ -93,67 +89,31 @@ def _check_positions(
         raise ValueError(f"--plot of edges draws a map, but {lacks}")
 
 
-def _about(args: argparse.Namespace, scored: _Scored, weights: str) -> dict[str, Any]:
+def _about(
+    args: argparse.Namespace, measure: Measure, graph: torchcent.Graph,
+    estimate: torchcent.Approximation | None, weights: str,
+) -> dict[str, Any]:  # fmt: skip
     """What files and JSON say of the scores."""
-    measure, graph = scored.measure, scored.graph
     about = {"measure": _columns.name_of(measure), "graph": args.graph, "directed": graph.directed}
     about |= _arguments.about(measure, args)
-    if scored.estimate is not None:
-        reached = {
-            name: getattr(scored.estimate, name)
-            for name in ("epsilon", "delta", "method", "samples")
-        }
+    if estimate is not None:
+        values = {x: getattr(estimate, x) for x in ("epsilon", "delta", "method", "samples")}
         # NaN where there is no guarantee
-        about |= {name: None if x != x else x for name, x in reached.items()} | {"seed": args.seed}
+        about |= {name: None if x != x else x for name, x in values.items()} | {"seed": args.seed}
     if graph.is_weighted:
         about |= {"weights": args.similarity or weights}
-        if getattr(args, "ties", "decimal") != "decimal":
-            about |= {"ties": args.ties}
-        if getattr(args, "tie_tolerance", 0):
-            about |= {"tie_tolerance": args.tie_tolerance}
+        usual = {"ties": "decimal", "tie_tolerance": 0}
+        about |= {x: getattr(args, x) for x in usual if getattr(args, x, usual[x]) != usual[x]}
     return about
 
 
-def _deliver(
-    args: argparse.Namespace, scored: _Scored, out: str | None, run: dict[str, Any],
-    about: dict[str, Any],
+def _plot(
+    args: argparse.Namespace, measure: Measure, job: _common.Job, scores: dict[str, Tensor],
+    estimate: torchcent.Approximation | None,
 ) -> None:  # fmt: skip
-    """Writes the file and the figure, and then prints."""
-    measure, columns = scored.measure, scored.columns
-    style = {"share": measure.share, "lowest": measure.lowest}
-    plot = getattr(args, "plot", None)
-
-    def write(path: str) -> None:
-        of_groups = measure.of == "groups"
-        place = _columns.geometry(scored.edges, scored.graph, measure.of == "edges")
-        write_scores(
-            path, {name.replace(" ", "_"): column for name, column in columns.items()}, about,
-            escape_formulas=args.escape_formulas, geometry=None if of_groups else place,
-            crs=scored.edges.crs,
-        )  # fmt: skip
-
-    if out is not None and args.out != _output.STANDARD:
-        _output.deliver(args, "scores", out, write)
-    if plot is not None:
-        _plot(args, scored)
-        _common.remark(args, f"figure in {plot}")
-    if out is not None and args.out == _output.STANDARD:
-        _output.deliver(args, "scores", out, write)
-    if args.json:
-        members = {"group": "members"} if measure.of == "groups" else {}
-        listed = {members.get(name, name): column for name, column in columns.items()}
-        if members:
-            listed["members"] = scored.groups
-        top = score_rows(listed, args.top, **style)
-        _output.show_json(run | about | {"out": args.out, "plot": plot, "top": top})
-    elif args.top and args.out != _output.STANDARD:
-        print(score_table(columns, args.top, **style))
-
-
-def _plot(args: argparse.Namespace, scored: _Scored) -> None:
     """Writes the figure: a map where there are positions."""
-    measure, edges, graph, estimate = scored.measure, scored.edges, scored.graph, scored.estimate
-    by_edge, (name, scores) = measure.of == "edges", [*scored.scores.items()][-1]
+    edges, graph, by_edge = job.edges, job.graph, measure.of == "edges"
+    name, values = [*scores.items()][-1]
     title = f"{name.capitalize()} in {_common.title(args)}"
     if _arguments.is_random(args):
         title += f", estimated from {args.sources:,} pivots"
@@ -164,12 +124,12 @@ def _plot(args: argparse.Namespace, scored: _Scored) -> None:
         rows = _columns.edge_rows(edges, graph) if by_edge else slice(None)
         plot_network(
             edges.edge_index[:, rows] if by_edge else graph.to_edge_index(), edges.positions,
-            scores[rows], edges.labels if has_names else None, edges=by_edge, measure=name,
+            values[rows], edges.labels if has_names else None, edges=by_edge, measure=name,
             path=args.plot, title=title, lowest=measure.lowest, crs=edges.crs,
         )  # fmt: skip
     else:
         plot_scores(
-            graph, scores, edges.labels, measure=name, path=args.plot, title=title,
+            graph, values, edges.labels, measure=name, path=args.plot, title=title,
             interval=None if estimate is None else (estimate.lower, estimate.upper),
             share=measure.share, lowest=measure.lowest,
         )  # fmt: skip
