@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import chain, compress
 from operator import methodcaller
@@ -96,24 +96,15 @@ def _rows(
     return degree, np.fromiter(heads, np.int64, int(degree.sum()))
 
 
+def data(graph: networkx.Graph, parts: Arrays) -> Iterator[dict[Hashable, Any]]:
+    """The attributes of every edge, in the order of graph.edges."""
+    rows: Any = _per_neighbour(graph, parts.first)
+    return chain.from_iterable(map(_VALUES, rows)) if graph.is_multigraph() else iter(rows)
+
+
 def lengths(graph: networkx.Graph, parts: Arrays, weight: Hashable) -> list[Any]:
     """The attribute `weight` of every edge, 1 where it is missing, in the order of graph.edges."""
-    return [attributes.get(weight, 1) for attributes in _data(graph, parts)]
-
-
-def lacks(graph: networkx.Graph, parts: Arrays, weight: Hashable) -> bool:
-    """Whether some edge has no attribute `weight`."""
-    return any(weight not in attributes for attributes in _data(graph, parts))
-
-
-def attributes(graph: networkx.Graph, parts: Arrays) -> list[dict[Hashable, Any]]:
-    """A copy of the attributes of every edge, in the order of graph.edges."""
-    return [dict(attributes) for attributes in _data(graph, parts)]
-
-
-def _data(graph: networkx.Graph, parts: Arrays) -> Any:
-    data: Any = _per_neighbour(graph, parts.first)
-    return chain.from_iterable(map(_VALUES, data)) if graph.is_multigraph() else data
+    return [attributes.get(weight, 1) for attributes in data(graph, parts)]
 
 
 def keys(graph: networkx.Graph, parts: Arrays) -> list[Hashable]:

@@ -8,24 +8,66 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from networkx.utils.backends import _registered_algorithms
 from torch import Tensor
 
 from _torchcent_networkx import present_name
-from torchcent.nx import _rules
+from torchcent.graph import _networkx
 from torchcent.nx._config import Engines, running
-from torchcent.nx._graph import BackendGraph, cache_entry, warn_once
-from torchcent.nx._rules import Rule
+from torchcent.nx._graph import (
+    BackendGraph,
+    as_networkx_reads,
+    cache_entry,
+    edge_lengths,
+    warn_once,
+)  # fmt: skip
 from torchcent.runtime import _ops
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 FUNCTIONS: dict[str, Declaration] = {}
 _SEARCH = "Only worth its conversion if the graph is converted already: see should_run."
+#: takes arguments of a call by their names; returns a reason, or None or False
+Rule: TypeAlias = Callable[..., str | bool | None]
+
+# What must have its default, and why.
+_DEFAULT_ONLY = {
+    "sp": "there is nothing to search", "e": "there is nothing to search",
+    "paths": "there is nothing to search", "attr": "NetworkX writes it to the nodes",
+    "most_valuable_edge": "it is called with a NetworkX graph",
+    "nodes": "NetworkX's own", "nstart": "NetworkX's own", "max_iter": "NetworkX's own iteration",
+}  # fmt: skip
+
+
+def _ends(sources: Any, targets: Any) -> str | None:
+    for name, nodes in (("sources", sources), ("targets", targets)):
+        if not isinstance(nodes, Collection):
+            return f"{name} must be a collection, got {type(nodes).__name__}"
+    try:
+        (count, distinct), _ = ((len(nodes), {*nodes}) for nodes in (sources, targets))
+    except Exception:  # any error of a collection that cannot be iterated, such as a nested tensor
+        return "sources or targets holds what is no node"
+    return "sources names a node more than once" if len(distinct) < count else None
+
+
+def _pivots(G: Any, k: Any) -> str | None:
+    if k is None or (isinstance(k, int) and not isinstance(k, bool) and 1 <= k <= len(G)):
+        return None
+    return f"k must be 1 to the number of nodes, got {k!r}"
+
+
+def _cutoff(cutoff: Any) -> str | None:
+    if cutoff is None or (isinstance(cutoff, (int, float)) and cutoff == cutoff):
+        return None
+    return f"cutoff must be a number, got {cutoff!r}"
+
+
+# for every function that has the arguments
+_GENERAL: tuple[Rule, ...] = (_ends, _pivots, _cutoff)
 
 
 @dataclass(eq=False)
@@ -41,7 +83,7 @@ class Declaration:
     _: KW_ONLY
     measure: str | Sequence[str] = ()  # the public functions of torchcent that it stands for
     docs: str = ""  # what NetworkX adds to its own documentation
-    rules: Sequence[Rule] = ()  # what it refuses beside _rules.GENERAL
+    rules: Sequence[Rule] = ()  # what it refuses beside _GENERAL
     slower: Sequence[Rule] = ()  # where NetworkX is faster
     engines: Engines | None = None  # those of its family
     least: int = 0  # nodes
@@ -86,11 +128,11 @@ class Declaration:
     def refusal(self, arguments: dict[str, Any]) -> str | None:
         """The reason why NetworkX has to compute this."""
         defaults = self._signature[2]
-        for name, why in _rules.DEFAULT_ONLY.items():
+        for name, why in _DEFAULT_ONLY.items():
             value, default = arguments.get(name), defaults.get(name)
             if value is not default and (default is None or value != default):
                 return f"{name} is given: {why}"
-        rules = (self._of_graph, *_rules.GENERAL, self._of_weights, *self.rules)
+        rules = (self._of_graph, *_GENERAL, self._of_weights, *self.rules)
         return _reason(rules, arguments)
 
     def _of_graph(self, G: Any) -> str | None:
@@ -104,7 +146,21 @@ class Declaration:
         return "this needs the compiled library" if self.compiled and not _ops.available else None
 
     def _of_weights(self, G: Any, weight: Any) -> str | None:
-        return _rules.lengths(G, weight, self.strengths)
+        """Why these weights are not those of torchcent; strengths may be 0."""
+        if callable(weight):
+            return "lengths of edges must be an attribute, not a function"
+        graph = G if isinstance(G, BackendGraph) else cache_entry(G, weight)
+        try:
+            if graph is None:
+                view = as_networkx_reads(G, *([] if weight is None else [weight]))
+                if weight is not None:
+                    values = _networkx.lengths(view, _networkx.arrays(view), weight)
+                    edge_lengths(values, weight, self.strengths)
+            elif weight is not None and graph.attribute(weight).zeros and not self.strengths:
+                return f"the edges' attribute {weight!r} must be finite and > 0, and one is 0"
+        except NotImplementedError as error:
+            return str(error)
+        return None
 
     @cached_property
     def _signature(self) -> tuple[inspect.Signature, list[str], dict[str, Any]]:

@@ -15,9 +15,8 @@ from torchcent import Graph
 from torchcent.approx import _current_flow
 from torchcent.nx._closure import nodes_connected
 from torchcent.nx._config import device
-from torchcent.nx._declare import backend
+from torchcent.nx._declare import Rule, backend
 from torchcent.nx._graph import BackendGraph, has_loops
-from torchcent.nx._rules import Rule
 
 _PAIRS = "Connected graphs without self-loops; the pairs of a seed are NetworkX's."
 _PARALLEL_WEIGHTS = "NetworkX leaves the weights of parallel edges out here"
@@ -33,7 +32,7 @@ def _lacks(G: Any, weight: Hashable, invert_weight: bool) -> str | None:
     if weight is None or not invert_weight:
         return None
     if isinstance(G, BackendGraph):
-        lacks = G.lacks(weight)
+        lacks = G.attribute(weight).lacks
     else:
         lacks = any(weight not in data for *_, data in G.edges(data=True))
     reason = f"an edge has no attribute {weight!r}, of which NetworkX takes reciprocals"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -22,16 +22,31 @@ _ITS_WARNING = r"(?s)Note: conversions to backend graphs are saved to cache.*'to
 _warned = False
 
 
-class _Edges:
-    """An iterable that may be called, as ``edges`` of a NetworkX graph."""
-
-    def __init__(self, *columns: list[Hashable]) -> None:
-        self._columns = columns
+class _Edges(list[tuple[Hashable, ...]]):
+    """A list that may be called, as ``edges`` of a NetworkX graph."""
 
     def __call__(self) -> Iterator[tuple[Hashable, ...]]:
-        return zip(*self._columns, strict=True)
+        return iter(self)
 
-    __iter__ = __call__
+
+class _Attribute(NamedTuple):
+    """An attribute of every edge, 1 where it is missing.
+
+    Attributes:
+        values: int64 if all are whole numbers, otherwise float64.
+        lacks: whether some edges have no such attribute.
+        zeros: whether some are 0, which is a strength but not a length.
+    """
+
+    values: Tensor
+    lacks: bool
+    zeros: bool
+
+    @classmethod
+    def of(cls, data: list[dict[Hashable, Any]], name: Hashable) -> _Attribute:
+        values = edge_lengths([of_edge.get(name, 1) for of_edge in data], name, zeros=True)
+        lacks = any(name not in of_edge for of_edge in data)
+        return cls(values, lacks, bool((values == 0).any()))
 
 
 class BackendGraph:
@@ -44,7 +59,7 @@ class BackendGraph:
     __networkx_backend__ = "torchcent"
 
     def __init__(
-        self, graph: nx.Graph, weights: Iterable[Hashable] = (), keep: bool = False
+        self, graph: nx.Graph, weights: Collection[Hashable] = (), keep: bool = False
     ) -> None:
         """`weights` are edge attributes to store; `keep` stores a copy with all attributes."""
         view = as_networkx_reads(graph, *weights)
@@ -54,16 +69,12 @@ class BackendGraph:
         self._keys = _networkx.keys(view, self.arrays) if graph.is_multigraph() else None
         self._before = _networkx.predecessors(view, self.arrays) if graph.is_directed() else None
         self._type = type(graph).__name__
-        self._weights = {
-            name: edge_lengths(_networkx.lengths(view, self.arrays, name), name, zeros=True)
-            for name in weights
-        }
-        self._lacking = {name for name in weights if _networkx.lacks(view, self.arrays, name)}
-        self._zeros: dict[Hashable, bool] = {}
+        data = list(_networkx.data(view, self.arrays)) if keep or weights else []
+        self._weights = {name: _Attribute.of(data, name) for name in weights}
         self._states = {v: dict(data) for v, data in graph.nodes(data=True)} if keep else None
         # of a view, whose directions may differ in attributes that nobody has asked for yet
         self._unread = view if keep and isinstance(view, _views.Snapshot) else None
-        self._data = _networkx.attributes(view, self.arrays) if keep else None
+        self._data = [dict(of_edge) for of_edge in data] if keep else None
         self._searched: dict[Any, Graph] = {}
         self._lengths: dict[Any, Tensor] = {}
 
@@ -136,7 +147,8 @@ class BackendGraph:
     def edges(self) -> _Edges:
         """(u, v), or (u, v, key) in a multigraph, in the order of NetworkX."""
         columns = [self.names(torch.from_numpy(x)) for x in (self.arrays.tail, self.arrays.head)]
-        return _Edges(*columns) if self._keys is None else _Edges(*columns, self._keys)
+        keys = [] if self._keys is None else [self._keys]
+        return _Edges(zip(*columns, *keys, strict=True))
 
     def holds(self, weight: Hashable) -> bool:
         """Whether this edge attribute is stored, and its values are lengths."""
@@ -144,26 +156,16 @@ class BackendGraph:
 
     def weight(self, name: Hashable) -> Tensor:
         """The attribute of every edge: int64 if all are whole numbers, otherwise float64."""
+        return self.attribute(name).values
+
+    def attribute(self, name: Hashable) -> _Attribute:
         if name not in self._weights:
             if self._data is None:
                 raise NotImplementedError(f"the graph was converted without the attribute {name!r}")
             if self._unread is not None and (reason := _views.irregular(self._unread, name)):
                 raise NotImplementedError(reason)
-            values = [data.get(name, 1) for data in self._data]
-            self._weights[name] = edge_lengths(values, name, zeros=True)
+            self._weights[name] = _Attribute.of(self._data, name)
         return self._weights[name]
-
-    def lacks(self, name: Hashable) -> bool:
-        """Whether some edges have no such attribute, and count as 1."""
-        if self._data is None:
-            return name in self._lacking
-        return any(name not in data for data in self._data)
-
-    def has_zeros(self, name: Hashable) -> bool:
-        """Whether some edges have a weight of 0, which is a strength but not a length."""
-        if name not in self._zeros:
-            self._zeros[name] = bool((self.weight(name) == 0).any())
-        return self._zeros[name]
 
     def states(self, name: Hashable) -> dict[Hashable, Any]:
         """An attribute of every node, 1 where a node lacks it."""
@@ -205,7 +207,7 @@ class BackendGraph:
         """The graph on the configured device; with `strengths` an edge of weight 0 is none."""
         where = device() if where is None else where
         backwards = backwards and self.is_directed()
-        strengths = strengths and weight is not None and self.has_zeros(weight)
+        strengths = strengths and weight is not None and self.attribute(weight).zeros
         key = weight, backwards, strengths, where
         if key not in self._searched:
             if backwards:
@@ -236,7 +238,7 @@ class BackendGraph:
         if self._data is None and not self._weights:
             graph.add_edges_from(self.edges())
             return graph
-        rows = zip(*(values.tolist() for values in self._weights.values()), strict=True)
+        rows = zip(*(x.values.tolist() for x in self._weights.values()), strict=True)
         data = self._data or (dict(zip(self._weights, row, strict=True)) for row in rows)
         edges = zip(self.edges(), data, strict=True)
         graph.add_edges_from((*edge, attributes) for edge, attributes in edges)

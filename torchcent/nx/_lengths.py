@@ -32,40 +32,30 @@ _ROWS, _ENTRIES, _WORK = 512, 2**24, 10**8  # sources, vertices and scanned arcs
 
 @backend(**_LENGTHS, single=True, compiled=True)
 def single_source_shortest_path_length(G: BackendGraph, source: Any, cutoff: Any) -> Lengths:
-    return next(_hops(G, G.vertex(source), _within(cutoff, math.ceil)))
+    return _from(G, G.vertex(source), None, _within(cutoff, math.ceil))
 
 
 @backend(**_LENGTHS, single=True, compiled=True)
 def single_target_shortest_path_length(G: BackendGraph, target: Any, cutoff: Any) -> Lengths:
-    vertex = G.vertex(target, _NO_TARGET)
-    return next(_hops(G, vertex, _within(cutoff, math.ceil), backwards=True))
+    return _from(G, G.vertex(target, _NO_TARGET), None, _within(cutoff, math.ceil), True)
 
 
 @backend(**_LENGTHS, compiled=True)
 def all_pairs_shortest_path_length(G: BackendGraph, cutoff: Any) -> OfAll:
-    every = torch.arange(len(G), device="cpu")
-    return zip(G.nodes, _hops(G, every, _within(cutoff, math.ceil)), strict=False)
+    return _from_all(G, None, _within(cutoff, math.ceil))
 
 
 @backend(**_LENGTHS, single=True, compiled=True)
 def single_source_dijkstra_path_length(
-    G: BackendGraph, source: Any, cutoff: Any, weight: Hashable, backwards: bool = False
+    G: BackendGraph, source: Any, cutoff: Any, weight: Hashable
 ) -> Lengths:
-    start = G.vertex(source, _NO_NODE)
-    if weight is None:
-        return next(_hops(G, start, _within(cutoff, math.floor), backwards))
-    rows = distance_rows(G.search(weight, backwards=backwards), start)
-    return next(_settled(G, rows, weight, cutoff, backwards))
+    rounded = math.floor if weight is None else float
+    return _from(G, G.vertex(source, _NO_NODE), weight, _within(cutoff, rounded))
 
 
 @backend(**_LENGTHS, compiled=True)
 def all_pairs_dijkstra_path_length(G: BackendGraph, cutoff: Any, weight: Hashable) -> OfAll:
-    if weight is None:
-        every = torch.arange(len(G), device="cpu")
-        return zip(G.nodes, _hops(G, every, _within(cutoff, math.floor)), strict=False)
-    blocks = row_blocks(G, weight)
-    rows = (row for _, block in blocks for row in _settled(G, block, weight, cutoff))
-    return zip(G.nodes, rows, strict=False)
+    return _from_all(G, weight, _within(cutoff, math.floor if weight is None else float))
 
 
 @backend(**_LENGTHS, single=True)
@@ -90,33 +80,51 @@ def shortest_path_length(
     if method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
     if source is None and target is None:
-        if weight is None:
-            return all_pairs_shortest_path_length(G, None)
-        return all_pairs_dijkstra_path_length(G, None, weight)
-    if _both(source, target):
-        if weight is not None:
-            return dijkstra_path_length(G, source, target, weight)
-        start, end = G.vertex(source), G.vertex(target, _NO_TARGET)
-        hops = distance_rows(G.search(), start)[0, end]
-        if not hops.isfinite():
-            raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
-        return int(hops)
-    node, backwards = (target, True) if source is None else (source, False)
+        return _from_all(G, weight, math.inf)
+    if not _both(source, target):
+        text = "Source {} is not in G" if weight is None else _NO_NODE
+        backwards = source is None
+        return _from(
+            G, G.vertex(target if backwards else source, text), weight, backwards=backwards
+        )
     if weight is not None:
-        return single_source_dijkstra_path_length(G, node, None, weight, backwards)
-    return next(_hops(G, G.vertex(node), math.inf, backwards))
+        return dijkstra_path_length(G, source, target, weight)
+    start, end = G.vertex(source), G.vertex(target, _NO_TARGET)
+    hops = distance_rows(G.search(), start)[0, end]
+    if not hops.isfinite():
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    return int(hops)
 
 
 def _both(source: Any, target: Any) -> bool:
     return source is not None and target is not None
 
 
-def _within(cutoff: float | None, rounded: Callable[[float], int]) -> float:
-    """The number of hops up to a cutoff; the source itself is always included.
+def _within(cutoff: float | None, rounded: Callable[[float], float]) -> float:
+    """The lengths up to a cutoff; the source itself is always included.
 
     NetworkX's queue continues while cutoff > level, so that the last level is rounded up.
     """
     return math.inf if cutoff is None or cutoff > _FARTHEST else rounded(max(cutoff, 0))
+
+
+def _from(
+    G: BackendGraph, start: Tensor, weight: Hashable, limit: float = math.inf,
+    backwards: bool = False,
+) -> Lengths:  # fmt: skip
+    if weight is None:
+        return next(_hops(G, start, limit, backwards))
+    rows = distance_rows(G.search(weight, backwards=backwards), start)
+    return next(_settled(G, rows, weight, limit, backwards))
+
+
+def _from_all(G: BackendGraph, weight: Hashable, limit: float) -> OfAll:
+    if weight is None:
+        rows = _hops(G, torch.arange(len(G), device="cpu"), limit)
+    else:
+        blocks = row_blocks(G, weight)
+        rows = (row for _, block in blocks for row in _settled(G, block, weight, limit))
+    return zip(G.nodes, rows, strict=False)
 
 
 def _hops(
@@ -165,7 +173,7 @@ def _far(rows: Tensor) -> Tensor:
 
 
 def _settled(
-    G: BackendGraph, rows: Tensor, weight: Hashable, cutoff: float | None, backwards: bool = False
+    G: BackendGraph, rows: Tensor, weight: Hashable, limit: float, backwards: bool = False
 ) -> Iterator[Lengths]:
     """Distances by row; nodes in the order in which NetworkX's heap releases them."""
     graph = G.predecessors if backwards else G.adjacency
@@ -176,7 +184,6 @@ def _settled(
     for vertices, row in zip(order, rows, strict=True):
         vertex = vertices[vertices >= 0].long()
         distance = row[vertex]
-        if cutoff is not None:  # the source itself is always included
-            distance = distance[distance <= float(min(max(cutoff, 0), _FARTHEST))]
+        distance = distance[distance <= limit]
         nodes = G.names(vertex[: distance.numel()])
         yield dict(zip(nodes, G.numbers(distance, weight), strict=True))

@@ -61,19 +61,17 @@ def wiener_index(G: BackendGraph, graph: Graph, weight: Hashable) -> float:
 
 @backend(least=1)
 def hyper_wiener_index(G: BackendGraph, weight: Hashable) -> float:
-    return _pair_sum(G, weight, lambda rows, _: rows + rows**2)
+    return _pair_sum(G, weight, lambda rows, one, other: rows + rows**2)
 
 
 @backend(least=1, rules=[lambda G: "weight" in G and _NAMED])
 def schultz_index(G: BackendGraph, weight: Hashable) -> float:
-    degree = _degree(G)
-    return _pair_sum(G, weight, lambda rows, of: rows * (degree[of, None] + degree))
+    return _pair_sum(G, weight, lambda rows, one, other: rows * (one + other))
 
 
 @backend(least=1, rules=[lambda G: "weight" in G and _NAMED])
 def gutman_index(G: BackendGraph, weight: Hashable) -> float:
-    degree = _degree(G)
-    return _pair_sum(G, weight, lambda rows, of: rows * degree[of, None] * degree)
+    return _pair_sum(G, weight, lambda rows, one, other: rows * one * other)
 
 
 @backend()
@@ -167,23 +165,24 @@ def sums_of(graph: Graph, sources: Tensor | None = None) -> Sums:
     return replace(sums, total=sums.total.cpu())
 
 
-def _pair_sum(G: BackendGraph, weight: Hashable, term: Callable[[Tensor, Tensor], Tensor]) -> float:
-    """Half the sum of term(distances, vertices of their rows), inf if the graph is disconnected."""
+def _pair_sum(
+    G: BackendGraph, weight: Hashable, term: Callable[[Tensor, Tensor, Tensor], Tensor]
+) -> float:
+    """Half the sum of terms of the distances and the degrees of both ends; a loop counts twice.
+
+    It is inf if the graph is disconnected.
+    """
     if not is_connected(G.search(weight)):
         return math.inf
+    ends = np.concatenate([G.arrays.tail, G.arrays.head])
+    degree = torch.from_numpy(np.bincount(ends, minlength=len(G)).astype(np.float64))
     total: Any = 0
     for sources, rows in row_blocks(G, weight):
         for part in torch.arange(len(rows), device="cpu").split(max(1, 2**22 // len(G))):
-            value = term(rows[part], sources.cpu()[part]).sum(1)
+            value = term(rows[part], degree[sources.cpu()[part], None], degree).sum(1)
             total += sum(G.numbers(value, weight))
     result: float = total / 2
     return result
-
-
-def _degree(G: BackendGraph) -> Tensor:
-    """The degree of each vertex; a loop counts twice."""
-    ends = np.concatenate([G.arrays.tail, G.arrays.head])
-    return torch.from_numpy(np.bincount(ends, minlength=len(G)).astype(np.float64))
 
 
 def _efficiencies(rowptr: np.ndarray, col: np.ndarray, begin: int, end: int) -> float:

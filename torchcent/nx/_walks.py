@@ -103,25 +103,21 @@ def _has_zeros(G: Any) -> bool | str:
     return "some edges have a weight of 0, and NetworkX leaves them out"
 
 
-@backend(
-    measure="subgraph_centrality", directed=False, multigraph=False,
+def _of_graph(name: str, **options: Any) -> None:
+    """Declares a function that is the same in torchcent, and has no arguments but the graph."""
+    measure = getattr(torchcent, name)
+    backend(name, measure=name, multigraph=False, **options)(lambda graph: measure(graph))
+
+
+_of_graph(
+    "core_number",
+    rules=[lambda G: has_loops(G) and "the graph has self-loops, which NetworkX refuses"],
+)
+_of_graph("triangles", docs="Without nodes=.", directed=False)
+_of_graph(
+    "subgraph_centrality", directed=False,
     rules=[lambda normalized: normalized is not False and "normalized must be False", _has_zeros],
 )  # fmt: skip
-def subgraph_centrality(graph: Graph) -> Tensor:
-    return torchcent.subgraph_centrality(graph)
-
-
-@backend(
-    measure="core_number", multigraph=False,
-    rules=[lambda G: has_loops(G) and "the graph has self-loops, which NetworkX refuses"],
-)  # fmt: skip
-def core_number(graph: Graph) -> Tensor:
-    return torchcent.core_number(graph)
-
-
-@backend(measure="triangles", docs="Without nodes=.", directed=False, multigraph=False)
-def triangles(graph: Graph) -> Tensor:
-    return torchcent.triangles(graph)
 
 
 @backend(measure="clustering_coefficient", docs="Without nodes=.", multigraph=False)
