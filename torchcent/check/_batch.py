@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check._common import MAX_NODES
-from torchcent.check._values import choice, dense, shortened
+from torchcent.check._values import choice, dense, wrong_type
 from torchcent.runtime import _small
 
 if TYPE_CHECKING:
@@ -101,14 +101,14 @@ def measures(value: object, accepted: Collection[str]) -> list[str]:
     if isinstance(value, str):
         return [choice(value, "measures", tuple(accepted))]
     if not isinstance(value, (list, tuple)) or not value:
-        raise TypeError(f"measures must be a name or a list of names, got {shortened(value)}")
+        raise wrong_type("measures", "a name or a list of names", value)
     return [choice(name, "measures", tuple(accepted)) for name in value]
 
 
 def _vector(value: object, name: str, index: Tensor) -> Tensor:
     """A copy, because a Graph never changes; the copy is what is checked."""
     if not isinstance(value, Tensor):
-        raise TypeError(f"{name} must be a torch.Tensor or None, got {type(value).__name__}")
+        raise wrong_type(name, "a torch.Tensor or None", type(value))
     dense(value, name)
     if value.dtype != torch.int64:
         raise TypeError(f"{name} must be int64, got {value.dtype}")

@@ -22,6 +22,8 @@ from torchcent.check._values import (
     of_square,
     shortened,
     whole,
+    wrong_type,
+    wrong_value,
 )  # fmt: skip
 from torchcent.check._values import choice as choice
 from torchcent.check._values import flag as flag
@@ -70,9 +72,7 @@ MAX_BYTES = 2**62  # more memory than any machine has, within int64
 def edge_index(value: object, name: str = "edge_index") -> Tensor:
     """Checks for an integer tensor [2, E] with data in memory, and returns it."""
     if not isinstance(value, Tensor):
-        raise TypeError(
-            f"{name} must be a torch.Tensor [2, E] or a torchcent.Graph, got {type(value).__name__}"
-        )
+        raise wrong_type(name, "a torch.Tensor [2, E] or a torchcent.Graph", type(value))
     plain: Callable[[], Tensor] | None = getattr(value, "as_tensor", None)
     if plain is not None:  # an EdgeIndex of torch_geometric
         value = plain()
@@ -91,7 +91,7 @@ def num_nodes(value: object) -> int | None:
         return None
     size = integer(value, "num_nodes")
     if size < 0:
-        raise ValueError(f"num_nodes must be >= 0, got {shortened(size)}")
+        raise wrong_value("num_nodes", ">= 0", size)
     if size > MAX_NODES:
         raise ValueError(
             f"graphs are limited to 2^31 - 1 = {MAX_NODES} vertices (column ids are int32), "
@@ -170,7 +170,7 @@ def float_dtype(value: object) -> torch.dtype:
     if value is None:
         return torch.get_default_dtype()
     if not isinstance(value, torch.dtype) or not value.is_floating_point:
-        raise TypeError(f"dtype must be a floating-point torch.dtype, got {shortened(value)}")
+        raise wrong_type("dtype", "a floating-point torch.dtype", value)
     return value
 
 
@@ -179,7 +179,7 @@ def byte_budget(value: object) -> int | None:
         return None
     size = number(value, "memory", " of bytes or None")
     if not size > 0 or (size == float("inf") and not isinstance(value, int)):
-        raise ValueError(f"memory must be a positive number of bytes, got {shortened(value)}")
+        raise wrong_value("memory", "a positive number of bytes", value)
     return max(1, int(min(size, MAX_BYTES)))
 
 
@@ -214,16 +214,14 @@ def device(value: object, name: str = "device") -> torch.device:
         OverflowError,
         NotImplementedError,
     ):
-        raise ValueError(
-            f"{name} must be a device of this PyTorch, such as 'cpu', got {shortened(value)}"
-        ) from None
+        raise wrong_value(name, "a device of this PyTorch, such as 'cpu'", value) from None
     result: torch.device = candidate
     return result
 
 
 def random_generator(value: object) -> torch.Generator | None:
     if value is not None and not isinstance(value, torch.Generator):
-        raise TypeError(f"generator must be a torch.Generator or None, got {type(value).__name__}")
+        raise wrong_type("generator", "a torch.Generator or None", type(value))
     return value
 
 

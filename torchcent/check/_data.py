@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchcent.check._values import dense, shortened
+from torchcent.check._values import dense, shortened, wrong_type, wrong_value
 
 # When PyTorch Geometric makes a batch, it adds offsets to attributes with these in their names.
 _COUNTED = ("index", "batch")
@@ -25,12 +25,10 @@ def attribute(value: object, of: str) -> str | None:
 
 def required_attribute(value: object, of: str, instead: str) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"attr_name must be a str {instead}, got {shortened(value)}")
+        raise wrong_type("attr_name", f"a str {instead}", value)
     if not value.isidentifier() or value.startswith("_"):
-        raise ValueError(
-            f"attr_name must be a name such as 'centrality' that does not begin with '_', got "
-            f"{shortened(value)}"
-        )
+        accepted = "a name such as 'centrality' that does not begin with '_'"
+        raise wrong_value("attr_name", accepted, value)
     name = f"attr_name={shortened(value)}"
     for part in _COUNTED:
         if part in value:
@@ -54,10 +52,8 @@ def required_attribute(value: object, of: str, instead: str) -> str:
 
 def weight_attribute(value: object) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise TypeError(
-            f"weight must be the name of an attribute of edges, such as 'edge_weight', or None, "
-            f"got {shortened(value)}"
-        )
+        accepted = "the name of an attribute of edges, such as 'edge_weight', or None"
+        raise wrong_type("weight", accepted, value)
     return value
 
 
@@ -66,10 +62,8 @@ def edge_types(value: object) -> tuple[tuple[str, str, str], ...] | None:
     if value is None:
         return None
     if not isinstance(value, (list, tuple)) or not value or isinstance(value[0], str):
-        raise TypeError(
-            "edge_types must be a list of (source, relation, target), or None for all, "
-            f"got {shortened(value)}"
-        )
+        accepted = "a list of (source, relation, target), or None for all"
+        raise wrong_type("edge_types", accepted, value)
     for one in value:
         if not isinstance(one, tuple) or list(map(type, one)) != [str, str, str]:
             raise TypeError(
@@ -130,7 +124,7 @@ def store_batch(store: Any, size: int, what: str) -> Tensor:
     """The graph of each vertex of a store."""
     value = store["batch"]
     if not isinstance(value, Tensor):
-        raise TypeError(f"batch of {what} must be a torch.Tensor, got {type(value).__name__}")
+        raise wrong_type(f"batch of {what}", "a torch.Tensor", type(value))
     dense(value, f"batch of {what}")
     if value.dtype != torch.int64 or value.shape != (size,):
         raise ValueError(

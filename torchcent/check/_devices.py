@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from torchcent.check import _common as check
-from torchcent.check._values import shortened
+from torchcent.check._values import wrong_type
 
 
 def devices(value: object, home: torch.device) -> tuple[torch.device, ...]:
@@ -19,7 +19,7 @@ def devices(value: object, home: torch.device) -> tuple[torch.device, ...]:
     elif isinstance(value, Sequence) and not isinstance(value, str):
         every = [_numbered(check.device(each, "each of devices")) for each in value]
     else:
-        raise TypeError(f"devices must be a sequence of devices or 'all', got {shortened(value)}")
+        raise wrong_type("devices", "a sequence of devices or 'all'", value)
     home = _numbered(home)
     if home not in every:
         names = [str(each) for each in every]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from torchcent.check._common import DISTANCE_DTYPES, positive
-from torchcent.check._values import flag, number, shortened, whole, within
+from torchcent.check._values import flag, number, shortened, whole, within, wrong_value
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -27,7 +27,7 @@ def dtype(value: object, graph: Graph) -> torch.dtype | None:
     if not isinstance(value, torch.dtype) or value not in types:
         names = ", ".join(map(str, types))
         of = " with weights" if graph.is_weighted else ""
-        raise ValueError(f"dtype must be one of {names}{of}, or None, got {shortened(value)}")
+        raise wrong_value("dtype", f"one of {names}{of}, or None", value)
     return value
 
 
@@ -59,7 +59,7 @@ def fill(value: object, name: str, kind: torch.dtype) -> float:
     if not kind.is_floating_point:
         limits = torch.iinfo(kind)
         if not (padding == round(padding) if math.isfinite(padding) else False):
-            raise ValueError(f"{name} must be a whole number with {kind}, got {shortened(value)}")
+            raise wrong_value(name, f"a whole number with {kind}", value)
         if not max(limits.min, -(2**53)) <= padding <= min(limits.max, 2**53):
             raise ValueError(f"{name}={shortened(value)} does not fit {kind}")
     return padding

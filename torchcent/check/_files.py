@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from torchcent.check._values import dense, shortened
+from torchcent.check._values import dense, shortened, wrong_type
 
 
 def path(value: object, name: str = "path") -> str:
     """A path as a str."""
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(text, str):
-        raise TypeError(f"{name} must be a str or os.PathLike, got {shortened(value)}")
+        raise wrong_type(name, "a str or os.PathLike", value)
     if not text or "\0" in text:
         raise ValueError(f"{name}={text!r} is no path: it is empty or holds a NUL character")
     return text
@@ -25,7 +25,7 @@ def path(value: object, name: str = "path") -> str:
 def count(value: object, name: str) -> int:
     """An int >= 0; NumPy's integers are accepted."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an int, got {shortened(value)}")
+        raise wrong_type(name, "an int", value)
     if value < 0:
         raise ValueError(f"{name}={shortened(value)}; accepted: 0 or more")
     number = int(value)
@@ -36,10 +36,7 @@ def count(value: object, name: str) -> int:
 
 def ends(value: object) -> tuple[object, object]:
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise TypeError(
-            f"columns must be two names or numbers, of both ends of the edges, got "
-            f"{shortened(value)}"
-        )
+        raise wrong_type("columns", "two names or numbers, of both ends of the edges", value)
     return value[0], value[1]
 
 
@@ -48,7 +45,7 @@ def column(value: object, name: str) -> int | str | None:
     if value is None or (isinstance(value, str) and value):
         return value
     if isinstance(value, (bool, str)) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be a name or a number from 1, got {shortened(value)}")
+        raise wrong_type(name, "a name or a number from 1", value)
     if value < 1:
         raise ValueError(f"{name}={shortened(value)}; accepted: a name, or a number from 1")
     return int(value)
@@ -59,7 +56,7 @@ def marks(value: object, name: str, known: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be a str or None, got {shortened(value)}")
+        raise wrong_type(name, "a str or None", value)
     if not set(value) <= set(known):
         accepted = ", ".join(map(repr, (known, *known)))
         raise ValueError(f"{name}={shortened(value)}; accepted: {accepted}, or None for none")
@@ -68,7 +65,7 @@ def marks(value: object, name: str, known: str) -> str:
 
 def text(value: object, name: str) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise TypeError(f"{name} must be a str or None, got {shortened(value)}")
+        raise wrong_type(name, "a str or None", value)
     return value
 
 
@@ -79,4 +76,4 @@ def sequence(values: Any, name: str) -> list[Any]:
     try:
         return list(values.tolist() if isinstance(values, (Tensor, np.ndarray)) else values)
     except TypeError:
-        raise TypeError(f"{name} must be a sequence, got {shortened(values)}") from None
+        raise wrong_type(name, "a sequence", values) from None

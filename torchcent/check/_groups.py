@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check._values import dense, integer, shortened
+from torchcent.check._values import dense, integer, wrong_type, wrong_value
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -33,7 +33,7 @@ def groups(value: object, graph: Graph) -> tuple[list[Tensor], bool]:
     for number, part in enumerate(parts):
         name = f"group[{number}]"
         if not _is_group(part):
-            raise TypeError(f"{name} must be a group, as others are, got {shortened(part)}")
+            raise wrong_type(name, "a group, as others are", part)
         each = part if isinstance(part, Tensor) else _listed(part, name)
         members.append(check.vertices(each, name, graph))
     return members, False
@@ -59,7 +59,5 @@ def size(value: object, graph: Graph) -> int:
     """The size of a group to find."""
     k = integer(value, "k")
     if not 1 <= k <= graph.num_nodes:
-        raise ValueError(
-            f"k must be from 1 to {graph.num_nodes}, the number of vertices, got {shortened(k)}"
-        )
+        raise wrong_value("k", f"from 1 to {graph.num_nodes}, the number of vertices", k)
     return k

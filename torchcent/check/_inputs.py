@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _columns as check_columns
-from torchcent.check._values import dense, of_square, shortened
+from torchcent.check._values import dense, of_square, shortened, wrong_type
 
 ACCEPTED = (
     "an edge_index (torch.Tensor [2, E]), a torchcent.Graph, a graph of NetworkX, igraph, "
@@ -75,10 +75,7 @@ def attribute(weight: object, known: Callable[[], Sequence[str]], where: str) ->
     if weight is None:
         return None
     if not isinstance(weight, str):
-        raise TypeError(
-            f"weight must be the name of an edge attribute of the {where}, or None, got "
-            f"{shortened(weight)}"
-        )
+        raise wrong_type("weight", f"the name of an edge attribute of the {where}, or None", weight)
     names = list(known())
     if weight not in names:
         raise ValueError(
@@ -117,7 +114,7 @@ def numbers(values: object, name: str) -> Tensor:
     except Exception:  # whatever objects raise that are no numbers
         array = np.empty(0, object)
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be real numbers, one for each edge, got {shortened(values)}")
+        raise wrong_type(name, "real numbers, one for each edge", values)
     if array.dtype.kind == "u" and array.itemsize == 8 or array.itemsize > 8:
         array = array.astype(np.float64)
     return torch.from_numpy(np.array(array, array.dtype.newbyteorder("="), order="C"))
@@ -288,9 +285,7 @@ def columns(value: object, known: Sequence[Any], name: str, weight: Any = None) 
             )
         return free[0], free[1]
     if isinstance(value, str) or not isinstance(value, (list, tuple)) or len(value) != 2:
-        raise TypeError(
-            f"columns must be a pair (source, target) of names, or None, got {shortened(value)}"
-        )
+        raise wrong_type("columns", "a pair (source, target) of names, or None", value)
     return _column(value[0], known, "columns"), _column(value[1], known, "columns")
 
 
@@ -363,7 +358,4 @@ def homogeneous(plain: bool, value: object, how: str) -> None:
 def layout(value: object) -> None:
     layouts = (torch.sparse_csr, torch.sparse_csc, torch.sparse_coo)
     if not isinstance(value, torch.layout) or value not in layouts:
-        raise TypeError(
-            "layout must be torch.sparse_csr, torch.sparse_csc or torch.sparse_coo, got "
-            f"{shortened(value)}"
-        )
+        raise wrong_type("layout", "torch.sparse_csr, torch.sparse_csc or torch.sparse_coo", value)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check._common import DISTANCE_DTYPES, ids_within, vertex_ids, vertices
-from torchcent.check._values import beside, shortened
+from torchcent.check._values import beside, shortened, wrong_type, wrong_value
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -70,9 +70,7 @@ def distance_dtype(value: object, out: object, graph: Graph) -> torch.dtype | No
     if not isinstance(value, torch.dtype) or value not in known:
         *first, last = map(str, known)
         what = "dtype of weighted distances" if graph.is_weighted else "dtype"
-        raise TypeError(
-            f"{what} must be 'auto', {', '.join(first)} or {last}, got {shortened(value)}"
-        )
+        raise wrong_type(what, f"'auto', {', '.join(first)} or {last}", value)
     if graph.is_weighted and not value.is_floating_point and not graph.scale.whole:
         raise ValueError(
             f"dtype={value} holds whole numbers, and the weights are not whole; use 'auto', "
@@ -101,15 +99,10 @@ def distance_out(
         beside(value, "out", graph.device)
         return value
     if not isinstance(value, (str, os.PathLike)):
-        raise TypeError(
-            "out must be None, a tensor or the name of a .npy or .zarr file, got "
-            f"{type(value).__name__}"
-        )
+        raise wrong_type("out", "None, a tensor or the name of a .npy or .zarr file", type(value))
     path = Path(value)
     if path.suffix not in (".npy", ".zarr"):
-        raise ValueError(
-            f"out must be the name of a .npy or .zarr file, got {shortened(str(path))}"
-        )
+        raise wrong_value("out", "the name of a .npy or .zarr file", str(path))
     if path.suffix == ".npy" and path.exists() and not path.is_file():
         raise ValueError(f"out={str(path)!r} is not a file")
     if not path.resolve().parent.is_dir():

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent.check._values import dense, shortened
+from torchcent.check._values import dense, shortened, wrong_type
 
 #: geographic systems: WGS 84 in two and three dimensions, NAD 83, NAD 27, ETRS 89, OGC's WGS 84
 _DEGREES = {"EPSG:4326", "EPSG:4979", "EPSG:4269", "EPSG:4267", "EPSG:4258", "OGC:CRS84"}
@@ -19,7 +19,7 @@ def crs(value: object, name: str = "crs") -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be a str or None, got {shortened(value)}")
+        raise wrong_type(name, "a str or None", value)
     if not re.match(r"\w", value):
         raise ValueError(f"{name}={shortened(value)}; accepted: a system such as 'EPSG:4326'")
     return value
@@ -30,7 +30,7 @@ def of_vertices(value: object, num_nodes: int) -> None:
     if value is None:
         return
     if not isinstance(value, Tensor):
-        raise TypeError(f"positions must be a tensor or None, got {type(value).__name__}")
+        raise wrong_type("positions", "a tensor or None", type(value))
     dense(value, "positions")
     if value.dtype != torch.float64:
         raise TypeError(f"positions must be float64, got {value.dtype}")
@@ -49,9 +49,9 @@ def geometry(value: object, size: int) -> np.ndarray | None:
     try:
         array = np.asarray(value)
     except ValueError:  # ragged
-        raise TypeError(f"geometry must be real numbers, got {shortened(value)}") from None
+        raise wrong_type("geometry", "real numbers", value) from None
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"geometry must be real numbers, got {shortened(value)}")
+        raise wrong_type("geometry", "real numbers", value)
     if array.shape not in ((size, 2), (size, 2, 2)):
         raise ValueError(
             f"geometry must have shape [{size}, 2] or [{size}, 2, 2], got {list(array.shape)}"

@@ -17,7 +17,7 @@ import torch
 from torchcent.check import _common as check
 from torchcent.check import _files as check_files
 from torchcent.check import _weights as check_weights
-from torchcent.check._values import flag, integer, shortened
+from torchcent.check._values import flag, integer, shortened, wrong_type, wrong_value
 from torchcent.runtime import _compiling, _host, _memory
 
 if TYPE_CHECKING:
@@ -90,9 +90,7 @@ class Engine:
         strategies = dict.fromkeys((*check.STRATEGIES, *check.WEIGHTED_STRATEGIES))
         check.choice(self.strategy, "strategy", tuple(strategies))
         if not isinstance(self.warp_size, Integral) or self.warp_size not in check.WARP_SIZES:
-            raise ValueError(
-                f"warp_size must be one of {check.WARP_SIZES}, got {shortened(self.warp_size)}"
-            )
+            raise wrong_value("warp_size", f"one of {check.WARP_SIZES}", self.warp_size)
 
 
 class RunOptions(TypedDict, total=False):
@@ -253,14 +251,14 @@ def _devices(value: object) -> object:
     if isinstance(value, str) and value == "all":
         return value
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise TypeError(f"devices must be a sequence of devices or 'all', got {shortened(value)}")
+        raise wrong_type("devices", "a sequence of devices or 'all'", value)
     return tuple(value)
 
 
 def _threads(value: object) -> int:
     threads = integer(value, "threads")
     if not 1 <= threads <= MOST_THREADS:
-        raise ValueError(f"threads must be 1 to {MOST_THREADS}, got {shortened(value)}")
+        raise wrong_value("threads", f"1 to {MOST_THREADS}", value)
     return threads
 
 
@@ -306,7 +304,7 @@ def surrounding() -> Run:
 
 def checked(run: object) -> Run:
     if not isinstance(run, Run):
-        raise TypeError(f"run must be a torchcent.Run, got {shortened(run)}")
+        raise wrong_type("run", "a torchcent.Run", run)
     return run
 
 

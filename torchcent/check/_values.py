@@ -41,19 +41,29 @@ def of_square(shape: Sequence[int], matrix: str) -> str:
     return f"; of an adjacency matrix pass {matrix}" if square else ""
 
 
+def wrong_type(name: str, accepted: str, value: object) -> TypeError:
+    """The error of an argument; of a value that may be large, its type is shown."""
+    shown = value.__name__ if isinstance(value, type) else shortened(value)
+    return TypeError(f"{name} must be {accepted}, got {shown}")
+
+
+def wrong_value(name: str, accepted: str, value: object) -> ValueError:
+    return ValueError(f"{name} must be {accepted}, got {shortened(value)}")
+
+
 def integer(value: object, name: str) -> int:
     """An int; NumPy's integers are accepted."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an int or None, got {shortened(value)}")
+        raise wrong_type(name, "an int or None", value)
     return int(value)
 
 
 def number(value: object, name: str, accepted: str = "") -> float:
     """An int or a float; NumPy's numbers are accepted. NaN is in no range."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
-        raise TypeError(f"{name} must be a number{accepted}, got {shortened(value)}")
+        raise wrong_type(name, f"a number{accepted}", value)
     if isinstance(value, np.complexfloating):
-        raise TypeError(f"{name} must be a real number{accepted}, got {shortened(value)}")
+        raise wrong_type(name, f"a real number{accepted}", value)
     try:
         return float(value)
     except OverflowError:
@@ -67,7 +77,7 @@ def within(value: object, name: str, interval: str, accepted: str = "") -> float
     above = size >= low if interval[0] == "[" else size > low
     below = size <= high if interval[-1] == "]" else size < high
     if not (above and below):
-        raise ValueError(f"{name} must be {accepted or f'in {interval}'}, got {shortened(value)}")
+        raise wrong_value(name, accepted or f"in {interval}", value)
     return size
 
 
@@ -75,9 +85,9 @@ def whole(value: object, name: str, most: int | None = None) -> int:
     """An int from 1 to `most`."""
     size = integer(value, name)
     if size < 1:
-        raise ValueError(f"{name} must be at least 1, got {shortened(size)}")
+        raise wrong_value(name, "at least 1", size)
     if most is not None and size > most:
-        raise ValueError(f"{name} must be at most {most:,}, got {shortened(size)}")
+        raise wrong_value(name, f"at most {most:,}", size)
     return size
 
 
@@ -100,13 +110,13 @@ def shortened(value: object) -> str:
 
 def flag(value: object, name: str) -> bool:
     if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, got {shortened(value)}")
+        raise wrong_type(name, "True or False", value)
     return value
 
 
 def flag_or_none(value: object, name: str) -> bool | None:
     if value is not None and not isinstance(value, bool):
-        raise TypeError(f"{name} must be True, False or None, got {shortened(value)}")
+        raise wrong_type(name, "True, False or None", value)
     return value
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from torchcent.check._values import choice, dense, shortened, within
+from torchcent.check._values import choice, dense, shortened, within, wrong_type
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -125,7 +125,7 @@ def _ends(weight: Tensor) -> tuple[float, float]:
 def _per_column(value: object, index: Tensor) -> Tensor:
     """One number per column of the edge_index, in the given dtype."""
     if not isinstance(value, Tensor):
-        raise TypeError(f"edge_weight must be a torch.Tensor [E], got {type(value).__name__}")
+        raise wrong_type("edge_weight", "a torch.Tensor [E]", type(value))
     dense(value, "edge_weight")
     columns = index.shape[1]
     if value.shape != (columns,):
