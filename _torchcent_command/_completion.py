@@ -15,6 +15,19 @@ VALUES = {
     "device": ("cpu", "cuda", "all"),
     "reduce": ("auto", "none", "fold", "blocks", "twins", "chains"),
 }
+# The words of bash end at "=": --engine=l is completed as --engine l.
+_BASH = """\
+_torchcent() {
+  local at words=()
+  for ((at = 0; at <= COMP_CWORD; at++)); do
+    [[ "${COMP_WORDS[at]}" = "=" ]] && ((at < COMP_CWORD)) || words+=("${COMP_WORDS[at]#=}")
+  done
+  local COMP_WORDS=("${words[@]}") COMP_CWORD=$((${#words[@]} - 1))
+  _shtab_torchcent
+}
+
+complete -o bashdefault -F _torchcent torchcent
+"""
 _FILES = ("GRAPH", "OUT", "FILE", "FILE|K", "FILE|X", "FOLDER")
 
 
@@ -31,6 +44,8 @@ def script(shell: str) -> str:
     whole = parser()
     _describe(whole, shtab.FILE)
     text: str = shtab.complete(whole, shell)
+    if shell == "bash":
+        return f"{text}\n\n{_BASH}"
     return _with_words(text) if shell == "fish" else text
 
 

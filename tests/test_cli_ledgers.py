@@ -352,7 +352,7 @@ def test_resume_runs_nothing_else(capsys, folder):
         ("diameter g.npz --checkpoint .", "'.' is not of this command: it holds 'g.npz'; accepted"),
         ("closure g.npz --device all", "--device all: closure uses one device"),
         ("apsp g.npz -o d.csv", "d.csv: unknown suffix '.csv'; accepted: .npy, .zarr"),
-        ("betweenness-approx g.npz --epsilon 0.1 --time-limit 9 --checkpoint x",
+        ("betweenness-approx none.npz --epsilon 0.1 --time-limit 9 --checkpoint x",
          "time_limit and checkpoint exclude each other"),
     ],
 )  # fmt: skip

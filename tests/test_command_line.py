@@ -58,7 +58,7 @@ def needed(command):
         (["--version"], 0, torchcent.__version__),
         (["--help"], 0, "examples:"),
         (["mcl", "--help"], 0, "van Dongen"),
-        pytest.param(["completion", "bash"], 0, "-F _shtab_torchcent", marks=COMPLETION),
+        pytest.param(["completion", "bash"], 0, "-F _torchcent", marks=COMPLETION),
         (["betweennes"], 2, "did you mean betweenness, betw"),
         (["closeness", "g.txt", "--engine", "bit"], 2, "did you mean bits?"),
     ],
@@ -182,7 +182,7 @@ def completed(tmp_path, *lines):
     (tmp_path / "b c.txt").touch()
     calls = "\n".join(
         f"COMP_WORDS=({' '.join(map(repr, line))}); COMP_CWORD={len(line) - 1}; COMPREPLY=()\n"
-        '_shtab_torchcent 2> errors; IFS="|"; echo "${COMPREPLY[*]}"; IFS=$\' \\t\\n\''
+        '_torchcent 2> errors; IFS="|"; echo "${COMPREPLY[*]}"; IFS=$\' \\t\\n\''
         for line in lines
     )
     done = subprocess.run(
@@ -196,6 +196,7 @@ def completed(tmp_path, *lines):
 @SHELL
 @COMPLETION
 def test_bash_completes(tmp_path):
+    engines = {"auto", "bits", "hierarchy", "tensor", "relax", "dijkstra", "reference"}
     cases = {
         "torchcent b": {"betweenness", "betweenness-approx", "betweenness-variant"},
         "torchcent co": {"communities", "convert", "config", "completion", "core-number"},
@@ -204,15 +205,10 @@ def test_bash_completes(tmp_path):
         "torchcent betweenness a": {"a.txt"},
         "torchcent betweenness a.txt -o b": {"b c.txt"},
         "torchcent betweenness a.txt --top ": set(),
-        "torchcent closeness --engine ": {
-            "auto",
-            "bits",
-            "hierarchy",
-            "tensor",
-            "relax",
-            "dijkstra",
-            "reference",
-        },
+        "torchcent closeness --engine ": engines,
+        "torchcent closeness --engine = b": {"bits"},
+        "torchcent closeness --engine =": engines,
+        "torchcent betweenness --engine = queue --d": {"--directed", "--device", "--dtype"},
         "torchcent closeness --format m": {"mci", "mtx", "metis"},
         "torchcent closeness a.txt --similarity i": {"inverse"},
         "torchcent generate r": {"rmat", "road"},

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 import torchcent
+from torchcent.check import _common as check
 from torchcent.check._run import Run
 from torchcent.cli import _arguments, _columns, _common, _output
 from torchcent.cli._report import score_rows, score_table
@@ -32,6 +33,7 @@ def score(args: argparse.Namespace) -> None:
             raise ValueError("--plot: not for several columns of scores")
     if args.top < 0:
         raise ValueError(f"--top {args.top}; accepted: 0 or more")
+    check.at_most_one(**{x: getattr(args, x, None) for x in ("time_limit", "checkpoint")})
     groups = _arguments.listed_groups(args) if measure.of == "groups" else []
     _common.prepare(args, devices="devices" in measure.uses, group="group" in measure.uses)
     weights = "distances" if measure.weights in ("lengths", "") else measure.weights
