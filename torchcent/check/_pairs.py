@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check._common import DISTANCE_DTYPES, ids_within, vertex_ids, vertices
-from torchcent.check._values import beside, shortened, wrong_type, wrong_value
+from torchcent.check._values import beside, dense, shortened, wrong_type, wrong_value
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -32,6 +32,7 @@ def vertex_pairs(
             text = shortened(value)
             raise ValueError(f"{name} is vertex {text}, but ids must be in [0, {size})")
         given = value if isinstance(value, Tensor) else torch.tensor(value, device="cpu")
+        dense(given, name)
         ids = vertex_ids(given, name, device)
         if ids.numel():
             low, high = (int(x) for x in torch.aminmax(ids))

@@ -50,7 +50,7 @@ def _prominent(args: argparse.Namespace) -> None:
     )
     top = {"out": args.out, "top": score_rows(columns, args.size, **rows)}
     _output.finish(
-        args, "vertices", out, table, run | about | top,
+        args, "vertices", {out: table}, run | about | top,
         lambda: score_table(columns, args.size, **rows),
     )  # fmt: skip
 
@@ -101,7 +101,7 @@ def _communities(args: argparse.Namespace) -> None:
         _common.remark(args, lines)
         return "".join(cluster_lines(members, names)).removesuffix("\n")
 
-    _output.finish(args, "communities", out, table, run | about, text)
+    _output.finish(args, "communities", {out: table}, run | about, text)
 
 
 def _method(args: argparse.Namespace) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -56,25 +55,28 @@ def _mcl(args: argparse.Namespace) -> None:
         args, started, edges.num_nodes, edges.num_edges, edges.directed,
         edges.edge_weight is not None,
     )  # fmt: skip
-    printed = out is None or args.out == _output.STANDARD
-    if not printed:
-        _write(args, out, edges, clusterings)
-    if args.plot is not None:
+    about = run | _about(args, edges, clusterings)
+    if args.sweep is not None:
+        about["quality"] = swept.table
+
+    def text() -> str:
+        if args.sweep is not None:
+            return str(swept)
+        if out is not None:
+            return aligned_rows(_summary(clusterings[0]))
+        return "".join(_text(args, edges, clusterings[0])).removesuffix("\n")
+
+    def draw() -> None:
         plot_clusterings(
             clusterings, *graph, directed=edges.directed, path=args.plot, where=_common.title(args)
         )
-        _common.remark(args, f"figure in {args.plot}")
-    if printed:
-        _write(args, out, edges, clusterings)
-    if args.json:
-        about = run | _about(args, edges, clusterings)
-        _output.show_json(about | ({"quality": swept.table} if args.sweep else {}))
-    elif args.out == _output.STANDARD:
-        pass
-    elif args.sweep is not None:
-        print(swept)
-    elif args.out is not None:
-        print(aligned_rows(_summary(clusterings[0])))
+
+    names = [_with_inflation(args, out, one.inflation) for one in clusterings]
+    files = {
+        name: partial(_write, args, edges, one)
+        for name, one in zip(names, clusterings, strict=True)
+    }
+    _output.finish(args, "clusters", files, about, text, None if args.plot is None else draw)
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
@@ -110,13 +112,10 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
 def _target(args: argparse.Namespace) -> str | None:
     """The file of the clusters, which can be written; None if they are printed."""
     path = _output.target(args, "txt")
-    if path is None:
-        return None
-    if args.out == _output.STANDARD:
-        if args.sweep is not None:
+    if path is not None:
+        if args.out == _output.STANDARD and args.sweep is not None:
             raise ValueError("-o -: not with --sweep, where each inflation has a file of its own")
-        return None
-    check_path(path)
+        check_path(path)
     return path
 
 
@@ -136,21 +135,7 @@ def _about(
     return {"out": args.out, "plot": args.plot, "clusterings": several}
 
 
-def _write(
-    args: argparse.Namespace, out: str | None, edges: EdgeList, results: list[torchcent.Clustering]
-) -> None:
-    if out is None:
-        if args.sweep is None and not args.json:
-            sys.stdout.writelines(_text(args, edges, results[0]))
-        return
-    for one in results:
-        path = out if args.sweep is None else _with_inflation(out, one.inflation)
-        _output.deliver(args, "clusters", path, partial(_write_one, args, edges, one))
-
-
-def _write_one(
-    args: argparse.Namespace, edges: EdgeList, one: torchcent.Clustering, path: str
-) -> None:
+def _write(args: argparse.Namespace, edges: EdgeList, one: torchcent.Clustering, path: str) -> None:
     if split_suffix(path)[0] in TABLES:
         label = np.asarray(edges.vertex_labels())
         about = {"graph": args.graph, "inflation": one.inflation}
@@ -171,8 +156,10 @@ def _text(
     return cluster_lines(clusters, edges.labels)
 
 
-def _with_inflation(path: str, inflation: float) -> str:
-    """Inserts the inflation as mcl does: clusters.txt.gz and 1.4 give clusters.I14.txt.gz."""
+def _with_inflation(args: argparse.Namespace, path: str | None, inflation: float) -> str | None:
+    """With --sweep as mcl does: of clusters.txt.gz and 1.4, clusters.I14.txt.gz."""
+    if path is None or args.sweep is None:
+        return path
     folder, name = os.path.split(path)
     suffix = "".join(split_suffix(name))
     stem = name[: len(name) - len(suffix)] if suffix else name

@@ -213,23 +213,14 @@ def connected(
     """The clustering whose clusters are connected in the graph, for ``-force-connected y``."""
     if args.force_connected == "n":
         return clustering
-    import scipy.sparse.csgraph
-
-    labels = clustering.labels.cpu()
-    row, col = edges.edge_index[:, labels[edges.edge_index[0]] == labels[edges.edge_index[1]]]
-    matrix = scipy.sparse.coo_array(
-        (np.ones(len(row)), (row.numpy(), col.numpy())), shape=(edges.num_nodes,) * 2
-    )
-    part = scipy.sparse.csgraph.connected_components(matrix, directed=False)[1]
-    count = np.bincount(part)
-    first = np.full(len(count), len(part))
-    np.minimum.at(first, part, np.arange(len(part)))
-    rank = np.empty(len(count), np.int64)
-    rank[np.lexsort((first, -count))] = np.arange(len(count))
-    if len(count) > clustering.num_clusters:
-        split = len(count) - clustering.num_clusters
+    labels, n = clustering.labels.cpu(), edges.num_nodes
+    within = labels[edges.edge_index[0]] == labels[edges.edge_index[1]]
+    part = torchcent.Graph.from_edge_index(edges.edge_index[:, within], n, False).components
+    count = torch.bincount(part)  # parts are numbered by their first vertices
+    labels = count.argsort(descending=True, stable=True).argsort()[part]
+    labels = labels.to(clustering.labels.device)
+    if (split := count.numel() - clustering.num_clusters) > 0:
         _common.remark(args, f"{split:,} more clusters: some were not connected")
-    labels = torch.from_numpy(rank[part]).to(clustering.labels.device)
     offset = (0, *torch.bincount(labels).cumsum(0).tolist())
     return replace(clustering, labels=labels, _members=labels.argsort(stable=True), _offset=offset)
 

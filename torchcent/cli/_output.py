@@ -124,20 +124,26 @@ def _reason(error: OSError) -> str:
 
 
 def finish(
-    args: argparse.Namespace, what: str, path: str | None, write: Callable[[str], object],
+    args: argparse.Namespace, what: str, files: Mapping[Any, Callable[[str], object]],
     report: Mapping[str, Any], text: Callable[[], str], draw: Callable[[], object] | None = None,
 ) -> None:  # fmt: skip
-    """Writes the results and the figure, where they are asked for; prints the report or a text."""
-    if path is not None and args.out != STANDARD:
-        deliver(args, what, path, write)
+    """Writes files, unless their path is None, and the figure; prints the report or a text."""
+
+    def write() -> None:
+        for path, write_to in files.items():
+            if path is not None:
+                deliver(args, what, path, write_to)
+
+    if args.out != STANDARD:
+        write()
     if draw is not None:
         draw()
         _common.remark(args, f"figure in {args.plot}")
-    if path is not None and args.out == STANDARD:
-        deliver(args, what, path, write)
-    if args.json:
+    if args.out == STANDARD:
+        write()
+    elif args.json:
         show_json(report)
-    elif args.out != STANDARD and (shown := text()):
+    elif shown := text():
         print(shown)
 
 

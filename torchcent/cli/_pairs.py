@@ -6,6 +6,7 @@ import argparse
 import math
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -185,10 +186,10 @@ def _closure(args: argparse.Namespace) -> None:
     if graph.directed and reflexive is False:
         rows["on cycles"] = f"{loops:,} of {n:,} vertices"
         report["vertices_on_cycles"] = loops
+    write = partial(write_closure, closure=closure, labels=job.edges.labels)
     _output.finish(
-        args, "closure", target, lambda path: write_closure(path, closure, job.edges.labels),
-        job.finish() | report, lambda: aligned_rows(rows),
-    )  # fmt: skip
+        args, "closure", {target: write}, job.finish() | report, lambda: aligned_rows(rows)
+    )
 
 
 COMMANDS = {"diameter": _diameter, "apsp": _apsp, "closure": _closure}

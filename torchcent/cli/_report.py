@@ -26,46 +26,32 @@ def score_table(
 
     `share` adds each score's share of the sum, for scores that are meaningful as shares.
     """
-    *_, name = columns
-    values, order, total = _ranked(columns, most, lowest)
-    scores = _rounded(values[order])
-    cells = [["rank", *columns, "share"]]
-    for rank, at in enumerate(order, 1):
-        part = f"{values[at] / total:.2%}" if total > 0 and np.isfinite(total) else "-"
-        texts = [_cell(column[at]) for key, column in columns.items() if key != name]
-        cells.append([str(rank), *texts, scores[rank - 1], part])
-    numeric = [
-        True,
-        *(np.asarray(c).dtype.kind in "iuf" for c in columns.values()),
-        True,
-    ]
-    if not share:
-        cells, numeric = [row[:-1] for row in cells], numeric[:-1]
-    text = aligned(cells, numeric)
-    rest = len(values) - len(order)
+    *others, name = columns
+    rows = score_rows(columns, most, share=share, lowest=lowest)
+    scores = _rounded(np.array([row["score"] for row in rows]))
+    cells = [["rank", *columns, *["share"] * share]]
+    for row, score in zip(rows, scores, strict=True):
+        cells.append([str(row["rank"]), *(_cell(row[key]) for key in others), score])
+        if share:
+            cells[-1].append("-" if row["share"] is None else f"{row['share']:.2%}")
+    kinds = [np.asarray(columns[key]).dtype.kind in "iuf" for key in others]
+    text = aligned(cells, [True, *kinds, True, *[True] * share])
+    rest = len(columns[name]) - len(rows)
     return text + (f"\n... and {rest:,} more" if rest else "")
-
-
-def _ranked(
-    columns: dict[str, Any], most: int, lowest: bool
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """The scores, the rows of the first ones in order, and the sum."""
-    values = np.asarray([*columns.values()][-1], np.float64)
-    order = np.argsort(values if lowest else -values, kind="stable")[:most]
-    return values, order, float(values.sum())
 
 
 def score_rows(
     columns: dict[str, Any], most: int, *, share: bool = False, lowest: bool = False
 ) -> list[dict[str, Any]]:
     """The rows of `score_table` for programs; the score is under that name."""
-    *others, _ = columns
-    values, order, total = _ranked(columns, most, lowest)
+    *others, name = columns
+    values = np.asarray(columns[name], np.float64)
+    total = float(values.sum())
     rows = []
-    for rank, at in enumerate(order, 1):
+    for rank, at in enumerate(np.argsort(values if lowest else -values, kind="stable")[:most], 1):
         row = {"rank": rank, **{key: columns[key][at] for key in others}, "score": values[at]}
         if share:
-            row["share"] = values[at] / total if total > 0 else None
+            row["share"] = values[at] / total if 0 < total < np.inf else None
         rows.append(row)
     return rows
 

@@ -72,7 +72,7 @@ def score(args: argparse.Namespace) -> None:
     report = run | about | {"out": args.out, "plot": plot}
     report |= {"top": score_rows(listed, args.top, **style) if args.json else None}
     _output.finish(
-        args, "scores", out, write, report,
+        args, "scores", {out: write}, report,
         lambda: score_table(columns, args.top, **style) if args.top else "",
         None if plot is None else lambda: _plot(args, measure, job, scores, estimate),
     )  # fmt: skip
