@@ -127,7 +127,7 @@ def test_ids_of_another_type_of_vertices(arc: list[int]) -> None:
     data["a"].num_nodes, data["b"].num_nodes = 2, 3
     data["a", "to", "b"].edge_index = torch.tensor(arc)[:, None]
     wrong = [x for x, size in zip(arc, (2, 3), strict=True) if not 0 <= x < size]
-    with pytest.raises(ValueError, match=rf"data\[.*contains vertex id {wrong[0]}; ids must be"):
+    with pytest.raises(ValueError, match=rf"data\[.*contains vertex {wrong[0]}, but ids must be"):
         AddCentrality()(data)
 
 

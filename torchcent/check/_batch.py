@@ -39,7 +39,7 @@ def pointers(
     graph_of = None if batch is None else _vector(batch, "batch", index)
     first = None if ptr is None else _vector(ptr, "ptr", index)
     if first is not None:
-        last = _ascending_pointers(first)
+        last = _vertices_of(first)
         if num_nodes is not None and num_nodes != last:
             raise ValueError(f"ptr ends with {last}, but num_nodes={num_nodes}; they must be equal")
         allow(last, first.numel() - 1)
@@ -65,7 +65,7 @@ def pointers(
         )
     if graph_of.numel() > MAX_NODES:
         raise ValueError(f"batch has {graph_of.numel()} vertices; at most 2^31 - 1 are possible")
-    graphs = _ascending_batch(graph_of)
+    graphs = _graphs_of(graph_of)
     allow(graph_of.numel(), graphs)
     count = torch.bincount(graph_of, minlength=graphs)
     return torch.nn.functional.pad(count.cumsum(0), (1, 0)), graph_of
@@ -80,14 +80,6 @@ def arcs_within(index: Tensor, batch: Tensor) -> None:
         raise ValueError(
             f"edge_index[:, {column}] is the arc ({tail}, {head}), from graph {int(batch[tail])} "
             f"to graph {int(batch[head])}; the graphs of a batch have no arcs between them"
-        )
-
-
-def no_batch_for_graph(batch: object) -> None:
-    if batch is not None:
-        raise ValueError(
-            "batch is for an edge_index; a Graph has its own: "
-            "Graph.from_edge_index(edge_index, batch=...)"
         )
 
 
@@ -119,49 +111,43 @@ def _vector(value: object, name: str, index: Tensor) -> Tensor:
     return value.clone(memory_format=torch.contiguous_format)
 
 
-def _descent(values: Tensor) -> int | None:
-    """The first index whose value is smaller than the one before.
+def _ascending(values: Tensor, name: str, must: str, advice: str = "") -> tuple[int, int]:
+    """Checks that values ascend, and returns the first and the last.
 
     Values are compared, not subtracted: differences may exceed int64.
     """
-    if values.numel() < 2:
-        return None
     down = values[1:] < values[:-1]
-    return int(down.int().argmax()) + 1 if down.any() else None
+    if down.any():
+        at = int(down.int().argmax()) + 1
+        raise ValueError(
+            f"{name} must {must}, but {name}[{at}] is {int(values[at])} after "
+            f"{int(values[at - 1])}{advice}"
+        )
+    first, last = torch.stack([values[0], values[-1]]).tolist()
+    return first, last
 
 
-def _ascending_pointers(ptr: Tensor) -> int:
+def _vertices_of(ptr: Tensor) -> int:
     """Checks that ptr ascends from 0, and returns the number of vertices."""
     if ptr.numel() == 0:
         raise ValueError("ptr must have an entry more than there are graphs, at least [0]")
-    first, last = torch.stack([ptr[0], ptr[-1]]).tolist()
+    first, last = _ascending(ptr, "ptr", "ascend")
     if first != 0:
         raise ValueError(f"ptr must begin with 0, got {first}")
-    at = _descent(ptr)
-    if at is not None:
-        raise ValueError(
-            f"ptr must ascend, but ptr[{at}] is {int(ptr[at])} after {int(ptr[at - 1])}"
-        )
     if last > MAX_NODES:
         raise ValueError(f"ptr ends with {last}; at most 2^31 - 1 vertices are possible")
     if ptr.numel() > MAX_NODES:
         raise ValueError(f"ptr has {ptr.numel() - 1} graphs; at most 2^31 - 2 are possible")
-    return int(last)
+    return last
 
 
-def _ascending_batch(batch: Tensor) -> int:
+def _graphs_of(batch: Tensor) -> int:
     """Checks that batch is sorted, and returns the number of graphs: batch.max() + 1."""
     if batch.numel() == 0:
         return 0
-    first, last = torch.stack([batch[0], batch[-1]]).tolist()
-    at = _descent(batch)
-    if at is not None:
-        raise ValueError(
-            f"batch must be sorted, but batch[{at}] is {int(batch[at])} after "
-            f"{int(batch[at - 1])}; renumber the vertices graph by graph"
-        )
+    first, last = _ascending(batch, "batch", "be sorted", "; renumber the vertices graph by graph")
     if first < 0:
         raise ValueError(f"batch must not be negative, got {first}")
     if last >= MAX_NODES:
         raise ValueError(f"batch goes up to {last}; at most 2^31 - 1 graphs are possible")
-    return int(last) + 1
+    return last + 1

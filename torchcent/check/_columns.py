@@ -85,7 +85,10 @@ def plain(name: Any) -> str:
 def ends(names: Sequence[Any]) -> Ends | None:
     """The columns that are called like the two ends of an edge, or None."""
     words = [plain(name) for name in names]
-    source, target = (_first(words, kind) for kind in (_SOURCE, _TARGET))
+    source, target = (
+        next((at for at, word in enumerate(words) if re.fullmatch(kind, word)), None)
+        for kind in (_SOURCE, _TARGET)
+    )
     if source is not None and target is not None:
         if words[source] == "tail" and _RELATIONS & set(words):  # of a knowledge graph
             source, target = target, source
@@ -112,11 +115,6 @@ def weight(names: Sequence[Any], taken: Sequence[int] = ()) -> int | None:
 def is_weight(name: Any) -> bool:
     """Whether the name says weight, rather than something that may be one."""
     return _WEIGHT.fullmatch(plain(name)) is not None
-
-
-def is_no_end(name: Any) -> bool:
-    """Whether the name is that of a weight or of row numbers."""
-    return is_index(name) or weight([name]) is not None
 
 
 def is_index(name: Any) -> bool:
@@ -153,10 +151,6 @@ def shared_ids(names: Sequence[Any], source: np.ndarray, target: np.ndarray) -> 
         f"ids of the columns {one!r} and {other!r} that are the same number, such as {common[0]}, "
         f"are taken for one vertex; prefixes, {example}, keep them apart"
     )
-
-
-def _first(words: list[str], kind: str) -> int | None:
-    return next((at for at, word in enumerate(words) if re.fullmatch(kind, word)), None)
 
 
 def _counterparts(word: str, words: list[str]) -> list[tuple[str, str]]:

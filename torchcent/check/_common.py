@@ -119,12 +119,20 @@ def holds_ids(value: int | None, low: int, high: int, named: str = "num_nodes={}
     return value
 
 
-def directed_for_graph(directed: object, graph: Graph) -> None:
-    if directed is not None and directed is not graph.directed:
-        raise ValueError(
-            f"directed={shortened(directed)} contradicts the Graph given, which has "
-            f"directed={graph.directed}; leave it out, or rebuild the Graph"
-        )
+def beside_graph(graph: Graph, num_nodes: object, directed: object, **own: object) -> None:
+    """Checks arguments beside a Graph, which has them itself."""
+    for name, value in own.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} is for an edge_index; a Graph has its own weights and batch: "
+                f"Graph.from_edge_index(edge_index, {name}=...)"
+            )
+    for name, value in (("num_nodes", num_nodes), ("directed", directed)):
+        if value is not None and value != (actual := getattr(graph, name)):
+            raise ValueError(
+                f"{name}={shortened(value)} contradicts the Graph given, which has "
+                f"{name}={actual}; leave it out, or rebuild the Graph"
+            )
 
 
 def no_weight(edge_weight: object, measure: str) -> None:

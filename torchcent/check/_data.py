@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchcent.check import _common as check
 from torchcent.check._values import dense, shortened, wrong_type, wrong_value
 
 # When PyTorch Geometric makes a batch, it adds offsets to attributes with these in their names.
@@ -136,12 +137,9 @@ def store_batch(store: Any, size: int, what: str) -> Tensor:
 def ids_within(index: Tensor, sizes: tuple[int, int], what: str) -> None:
     """Checks the vertex ids of edges, before they are renumbered."""
     for row, size in zip(index, sizes, strict=True):
-        low, high = (int(x) for x in torch.aminmax(row)) if row.numel() else (0, -1)
-        if low < 0 or high >= size:
-            raise ValueError(
-                f"edge_index of {what} contains vertex id {low if low < 0 else high}; ids must be "
-                f"in [0, {size})"
-            )
+        if row.numel():
+            low, high = (int(x) for x in torch.aminmax(row))
+            check.ids_within(low, high, size, f"edge_index of {what}")
 
 
 def named_weight(value: object, name: str, what: str, known: str = "") -> Tensor:

@@ -271,7 +271,8 @@ def columns(value: object, known: Sequence[Any], name: str, weight: Any = None) 
             raise ValueError(
                 f"{name} must have two columns, 'source' and 'target', got {shortened(known)}"
             )
-        free = [x for x in known if x != weight and not check_columns.is_no_end(x)]
+        free = [x for x in known if x != weight and not check_columns.is_index(x)]
+        free = [x for x in free if check_columns.weight([x]) is None]
         numbered = len(known) <= 3 and list(known) == list(range(len(known)))
         if len(free) < 2 or numbered:
             return known[0], known[1]
@@ -286,7 +287,7 @@ def columns(value: object, known: Sequence[Any], name: str, weight: Any = None) 
         return free[0], free[1]
     if isinstance(value, str) or not isinstance(value, (list, tuple)) or len(value) != 2:
         raise wrong_type("columns", "a pair (source, target) of names, or None", value)
-    return _column(value[0], known, "columns"), _column(value[1], known, "columns")
+    return column(value[0], known, "columns"), column(value[1], known, "columns")
 
 
 def surely_matrix(rows: Sequence[Any], columns: Sequence[Any], name: str) -> None:
@@ -323,12 +324,7 @@ def entries(values: np.ndarray, name: str) -> np.ndarray:
     return values
 
 
-def weight_column(value: object, known: Sequence[Any]) -> Any:
-    """The column of weights, or None."""
-    return None if value is None else _column(value, known, "weight")
-
-
-def _column(value: object, names: Sequence[Any], name: str) -> Any:
+def column(value: object, names: Sequence[Any], name: str) -> Any:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise TypeError(f"{name} must name columns of the table, got {shortened(value)}")
     if value not in names:

@@ -212,14 +212,6 @@ def data_weight(data: Any, index: Any) -> Tensor:
     return weights
 
 
-def no_weight_for_graph(value: object) -> None:
-    if value is not None:
-        raise ValueError(
-            "edge_weight is for an edge_index; a Graph has its own weights: "
-            "Graph.from_edge_index(edge_index, edge_weight=...)"
-        )
-
-
 def no_weight(graph: Graph, what: str) -> None:
     if graph.is_weighted:
         raise ValueError(f"{what} counts hops, but the Graph has weights; pass graph.unweighted()")

@@ -65,10 +65,6 @@ def _with_names(args: argparse.Namespace, edges: EdgeList) -> EdgeList:
     return edges
 
 
-def _generate(args: argparse.Namespace) -> None:
-    _write(args, lambda: _generated(args))
-
-
 def _write(args: argparse.Namespace, make: Callable[[], EdgeList]) -> None:
     """Writes a graph that is made once the output is known to be possible."""
     path = _output.target(args, "txt")
@@ -108,8 +104,9 @@ def _generated(args: argparse.Namespace) -> EdgeList:
     return EdgeList(index[:, index[0] < index[1]], None, None, n, False)
 
 
-def _config(args: argparse.Namespace) -> None:
-    print(torchcent.show_config())
-
-
-COMMANDS = {"info": _info, "convert": _convert, "generate": _generate, "config": _config}
+COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "info": _info,
+    "convert": _convert,
+    "generate": lambda args: _write(args, lambda: _generated(args)),
+    "config": lambda args: print(torchcent.show_config()),
+}

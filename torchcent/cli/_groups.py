@@ -70,9 +70,12 @@ def _communities(args: argparse.Namespace) -> None:
         check_path(out)
     _common.prepare(args)
     job = _common.load_graph(args)
+    method = {}
+    if args.approx is not None:
+        method = dict(zip(("epsilon", "delta"), args.approx, strict=True)) | {"method": "samples"}
     division = torchcent.communities_by_betweenness(
         job.graph, args.count, per_round=args.per_round, max_rounds=args.max_rounds,
-        generator=torch.Generator().manual_seed(args.seed), **_method(args),
+        generator=torch.Generator().manual_seed(args.seed), **method,
         run=_common.run_of(args),
     )  # fmt: skip
     level, levels = division.level, division.counts.numel()
@@ -102,13 +105,6 @@ def _communities(args: argparse.Namespace) -> None:
         return "".join(cluster_lines(members, names)).removesuffix("\n")
 
     _output.finish(args, "communities", {out: table}, run | about, text)
-
-
-def _method(args: argparse.Namespace) -> dict[str, Any]:
-    if args.approx is None:
-        return {}
-    epsilon, delta = args.approx
-    return {"method": "samples", "epsilon": epsilon, "delta": delta}
 
 
 def _members(label: Tensor) -> list[list[int]]:

@@ -22,7 +22,8 @@ def read_states(path: str, known: Collection[str]) -> Iterator[tuple[int, str, f
         ValueError: a line ends with no number, except for a header.
     """
     for number, line in _logical(path, known, with_number=True):
-        name, text = _split(line)
+        match = _NAME_AND_NUMBER.fullmatch(line)
+        name, text = (match[1], match[2]) if match else ("", line)
         try:
             state = float(text)
         except ValueError:
@@ -61,11 +62,6 @@ def joined(names: list[str]) -> str:
         '"' + name.replace('"', '""') + '"' if "," in name or name[:1] == '"' else name
         for name in names
     )
-
-
-def _split(line: str) -> tuple[str, str]:
-    match = _NAME_AND_NUMBER.fullmatch(line)
-    return (match[1], match[2]) if match else ("", line)
 
 
 def _logical(path: str, names: Collection[str], with_number: bool) -> Iterator[tuple[int, str]]:

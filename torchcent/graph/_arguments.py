@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.check._run import DEFAULT, Run
@@ -56,15 +55,8 @@ def graph_of(
     if directed is not None:
         check.flag(directed, "directed")
     if isinstance(edge_index, Graph):
-        check.directed_for_graph(directed, edge_index)
-        check_weights.no_weight_for_graph(edge_weight)
-        check_batch.no_batch_for_graph(batch)
-        num_nodes = check.num_nodes(num_nodes)
-        if num_nodes is not None and num_nodes != edge_index.num_nodes:
-            raise ValueError(
-                f"num_nodes={num_nodes} contradicts the Graph given, which has "
-                f"{edge_index.num_nodes} vertices"
-            )
+        size = check.num_nodes(num_nodes)
+        check.beside_graph(edge_index, size, directed, edge_weight=edge_weight, batch=batch)
         return edge_index
     if _inputs.is_plain(edge_index):
         return build(

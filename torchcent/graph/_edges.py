@@ -154,7 +154,7 @@ def _columns(
     if not is_table(type(table)):
         raise check_inputs.other(table, name, "a pandas, polars or pyarrow table")
     names = list(table.column_names if hasattr(table, "column_names") else table.columns)
-    column = check_inputs.weight_column(weight, names)
+    column = None if weight is None else check_inputs.column(weight, names, "weight")
     source, target = check_inputs.columns(columns, names, name, column)
     check_inputs.once((source, target, column), names, name)
     length = None
