@@ -19,6 +19,7 @@ ACCEPTED = (
     "scipy.sparse matrix, a torch sparse tensor, a NumPy array or a list of pairs, or a pandas, "
     "polars or pyarrow table"
 )
+_NAMES = "; number names first, or make a networkx.Graph of them"
 
 
 def type_name(value: object) -> str:
@@ -120,18 +121,22 @@ def numbers(values: object, name: str) -> Tensor:
     return torch.from_numpy(np.array(array, array.dtype.newbyteorder("="), order="C"))
 
 
-def ids(array: np.ndarray, name: str, hint: str = "") -> np.ndarray:
-    """Vertex ids as int64."""
-    if array.dtype == object and all(type(x) is int for x in array.tolist()):
-        try:
-            array = np.array(array.tolist(), np.int64)
-        except OverflowError:
-            raise ValueError(f"{name} holds an id beyond int64") from None
-    if array.size and array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must hold integer vertex ids, got {array.dtype}{hint}")
-    if array.dtype.kind == "u" and array.size and array.max() >= 2**63:
-        raise ValueError(f"{name} holds the id {array.max()}, which is beyond int64")
-    return array.astype(np.int64)
+def ids(values: Any, name: str, hint: str = "") -> np.ndarray:
+    """Vertex ids, of an array or a list, as int64."""
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        if values.size and values.dtype.kind not in "iu":
+            raise TypeError(f"{name} must hold integer vertex ids, got {values.dtype}{hint}")
+        if values.dtype.kind == "u" and values.size and values.max() >= 2**63:
+            raise ValueError(f"{name} holds the id {values.max()}, which is beyond int64")
+        return values.astype(np.int64)
+    flat = list(values)
+    for value in flat if set(map(type, flat)) != {int} else ():
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise TypeError(f"{name} must hold integer vertex ids, got {shortened(value)}{hint}")
+    try:
+        return np.array(flat, np.int64)
+    except OverflowError:
+        raise ValueError(f"{name} holds an id beyond int64") from None
 
 
 def edge_array(array: np.ndarray, name: str) -> np.ndarray:
@@ -155,29 +160,23 @@ def either_way(name: str) -> ValueError:
 
 def edge_list(edges: Any, name: str) -> np.ndarray:
     """[2, E], from a list of pairs (u, v) or two rows."""
-    if all(isinstance(row, (np.ndarray, Tensor)) for row in edges) and len(edges) == 2:
-        rows = []
-        for row in edges:
-            if isinstance(row, Tensor):
-                dense(row, name)
-            array = row.detach().cpu().numpy() if isinstance(row, Tensor) else row
-            if array.ndim != 1:
-                raise ValueError(
-                    f"{name} must be two one-dimensional arrays, got one of shape "
-                    f"{list(array.shape)}"
-                )
-            rows.append(ids(array, name))
-        return _even(rows, name)
+    arrays = len(edges) == 2 and all(isinstance(row, (np.ndarray, Tensor)) for row in edges)
     kinds = set(map(type, edges))
-    for place, pair in enumerate(edges if kinds - {tuple, list} else ()):
+    for place, pair in enumerate(edges if kinds - {tuple, list} and not arrays else ()):
         if not isinstance(pair, (tuple, list, np.ndarray)):
             raise TypeError(
                 f"{name} must be a list of pairs (u, v), but {name}[{place}] is {shortened(pair)}"
             )
-    if len(edges) == 2 and not any(issubclass(kind, tuple) for kind in kinds):
-        if len(edges[0]) == 2 == len(edges[1]):
+    if arrays or (len(edges) == 2 and not any(issubclass(kind, tuple) for kind in kinds)):
+        if not arrays and len(edges[0]) == 2 == len(edges[1]):
             raise either_way(name)
-        return _even([_whole(row, name) for row in edges], name)
+        rows = [_row(row, name) for row in edges]
+        if len(rows[0]) != len(rows[1]):
+            raise ValueError(
+                f"{name} has {len(rows[0])} sources and {len(rows[1])} targets; there must be as "
+                "many"
+            )
+        return np.stack(rows)
     shape = (len(edges), *set(map(len, edges)))
     matrix = f"scipy.sparse.csr_array(numpy.array({name}))"
     for place, pair in enumerate(edges if set(map(len, edges)) != {2} else ()):
@@ -186,29 +185,19 @@ def edge_list(edges: Any, name: str) -> np.ndarray:
                 f"{name} must be a list of pairs (u, v), but {name}[{place}] has {len(pair)} "
                 f"entries; weights go into edge_weight{of_square(shape, matrix)}"
             )
-    return _whole([end for pair in edges for end in pair], name).reshape(-1, 2).T
+    return ids([end for pair in edges for end in pair], name, _NAMES).reshape(-1, 2).T
 
 
-def _even(rows: list[np.ndarray], name: str) -> np.ndarray:
-    if len(rows[0]) != len(rows[1]):
+def _row(row: Any, name: str) -> np.ndarray:
+    """The sources or the targets."""
+    if isinstance(row, Tensor):
+        dense(row, name)
+        row = row.detach().cpu().numpy()
+    if isinstance(row, np.ndarray) and row.ndim != 1:
         raise ValueError(
-            f"{name} has {len(rows[0])} sources and {len(rows[1])} targets; there must be as many"
+            f"{name} must be two one-dimensional arrays, got one of shape {list(row.shape)}"
         )
-    return np.stack(rows)
-
-
-def _whole(values: Any, name: str) -> np.ndarray:
-    flat = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    for value in flat if set(map(type, flat)) != {int} else ():
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-            raise TypeError(
-                f"{name} must hold integer vertex ids, got {shortened(value)}; number names first, "
-                "or make a networkx.Graph of them"
-            )
-    try:
-        return np.array(flat, np.int64)
-    except OverflowError:
-        raise ValueError(f"{name} holds an id beyond int64") from None
+    return ids(row, name, _NAMES)
 
 
 def stored(matrix: Tensor, name: str) -> int:

@@ -286,14 +286,13 @@ DEFAULT = Run()
 
 Run.__signature__ = Signature(  # type: ignore[attr-defined]
     [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        for (name, default), annotation in zip(
-            {**_DEFAULTS, "engine": "auto", "reduce": "auto"}.items(),
-            RunOptions.__annotations__.values(),
-            strict=True,
+        Parameter(
+            name, Parameter.KEYWORD_ONLY, annotation=annotation,
+            default="auto" if name in ("engine", "reduce") else None,
         )
+        for name, annotation in RunOptions.__annotations__.items()
     ]
-)
+)  # fmt: skip
 
 
 def surrounding() -> Run:
