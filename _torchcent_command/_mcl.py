@@ -138,23 +138,16 @@ def _transforms(group: argparse._ArgumentGroup) -> None:
 
 
 class _Ignore(argparse.Action):
-    """Takes an option of mcl that does not change the clusters, and notes its name."""
+    """Takes an option of mcl that does not change the clusters, and notes its name.
+
+    ``-q x`` is ``--quiet``; -q has other values, which set what mcl logs.
+    """
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any,
         option: str | None = None,
     ) -> None:  # fmt: skip
-        namespace.ignored = [*namespace.ignored, option]
-
-
-class _Verbosity(argparse.Action):
-    """``-q x`` is ``--quiet``; -q has other values, which set what mcl logs."""
-
-    def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any,
-        option: str | None = None,
-    ) -> None:  # fmt: skip
-        if values == "x":
+        if option == "-q" and values == "x":
             namespace.quiet = True
         else:
             namespace.ignored = [*namespace.ignored, option]
@@ -188,7 +181,7 @@ _REFUSED = {
 def _ignored(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(ignored=[])
     hidden: dict[str, Any] = {"help": argparse.SUPPRESS, "dest": "ignored"}
-    parser.add_argument("-q", metavar="X", action=_Verbosity, help="x: same as --quiet", dest="log")
+    parser.add_argument("-q", metavar="X", action=_Ignore, help="x: same as --quiet", dest="log")
     parser.add_argument(*_IGNORED, action=_Ignore, **hidden)
     parser.add_argument(*_IGNORED_FLAGS, nargs=0, action=_Ignore, **hidden)
     for advice, names in _REFUSED.items():
