@@ -154,7 +154,7 @@ def sizes(graph: Graph) -> Tensor:
 def per_vertex(graph: Graph, values: Tensor) -> Tensor:
     """The value of its graph for each vertex."""
     if graph.batch is None:
-        return values.expand(graph.num_nodes)
+        return values.expand(graph.num_nodes, *values.shape[1:])
     return values.index_select(0, graph.batch)
 
 

@@ -27,41 +27,13 @@ def leading(product: Product, start: Tensor, tol: float, max_iter: int) -> tuple
     """The largest eigenvalue, and the normalised projection of `start` on its eigenspace. `tol`
     bounds the estimated angle to it: the residual divided by the gap between the two largest
     eigenvalues of the last basis. Raises Slow after max_iter products."""
-    basis = start.new_empty(min(_BASIS, start.numel()) + 1, start.numel())
+    n = start.numel()
+    most = min(_BASIS, n)
+    basis = start.new_empty(most + 1, n)
     basis[0] = start / norm(start)
-    matrix = np.zeros((basis.shape[0], basis.shape[0]))
-    size, products = 0, 0
-    while True:
-        size, products, rest = _extend(product, basis, matrix, size, products, max_iter, tol)
-        values, states = _eigen(matrix[:size, :size])
-        if rest == 0 or size == 1 or _is_close(values, states, rest, tol):
-            count = int((values >= values[-1] - _EQUAL * abs(values[-1])).sum())
-            leading = [_combined(basis[:size], state) for state in states[:, -count:].T]
-            vector = _combined(torch.stack(leading), _products(torch.stack(leading), start))
-            return float(values[-1]), vector / norm(vector)
-        if products >= max_iter:
-            raise Slow(float(values[-1]))
-        # The leading combinations, and the vector that is next.
-        count = min(_RESTART, size - 1)
-        after = basis[size].clone()
-        states = states[:, -count:]
-        basis[:count] = torch.stack([_combined(basis[:size], state) for state in states.T])
-        basis[count] = after
-        matrix[:] = 0
-        matrix[range(count), range(count)] = values[-count:]
-        matrix[count, :count] = matrix[:count, count] = rest * states[-1]
-        size = count
-
-
-def _extend(
-    product: Product, basis: Tensor, matrix: _Numbers, size: int, products: int, max_iter: int,
-    tol: float,
-) -> tuple[int, int, float]:  # fmt: skip
-    """Adds vectors until the basis is full, invariant or good enough; basis[size] is the next one.
-    Returns the number of vectors and of products, and the norm of what is outside of their space.
-    """
-    first, most = size, basis.shape[0] - 1
-    while True:
+    matrix = np.zeros((most, most))
+    size, check_from = 0, _FIRST
+    for count in range(1, max_iter + 1):
         new = product(basis[size])
         scale = float(norm(new))
         before = basis[: size + 1]
@@ -70,17 +42,30 @@ def _extend(
         new = new - _combined(before, along)
         new = new - _combined(before, _products(before, new))  # twice is enough
         rest = float(norm(new))
-        size, products = size + 1, products + 1
-        if rest <= 1e-12 * scale or size == basis.shape[1]:
-            return size, products, 0.0
-        basis[size] = new / rest
-        if size == most or products >= max_iter:
-            return size, products, rest
-        matrix[size, size - 1] = matrix[size - 1, size] = rest
-        if size >= max(_FIRST, first + 2) and size % 2 == 0:
+        size += 1
+        is_invariant = rest <= 1e-12 * scale or size == n
+        is_last = is_invariant or size == most or count == max_iter
+        if not is_invariant:
+            basis[size] = new / rest
+        if is_last or (size >= check_from and size % 2 == 0):
             values, states = _eigen(matrix[:size, :size])
-            if _is_close(values, states, rest, tol):
-                return size, products, rest
+            if is_invariant or size == 1 or _is_close(values, states, rest, tol):
+                equal = values >= values[-1] - _EQUAL * abs(values[-1])
+                vectors = torch.stack([_combined(basis[:size], x) for x in states[:, equal].T])
+                vector = _combined(vectors, _products(vectors, start))
+                return float(values[-1]), vector / norm(vector)
+        if size < most:
+            matrix[size, size - 1] = matrix[size - 1, size] = rest
+        elif count < max_iter:  # restarts with the leading combinations and the next vector
+            after, last = basis[size].clone(), min(_RESTART, size - 1)
+            states = states[:, -last:]
+            basis[:last] = torch.stack([_combined(basis[:size], x) for x in states.T])
+            basis[last] = after
+            matrix[:] = 0
+            matrix[range(last), range(last)] = values[-last:]
+            matrix[last, :last] = matrix[:last, last] = rest * states[-1]
+            size, check_from = last, max(_FIRST, last + 2)
+    raise Slow(float(values[-1]))
 
 
 def _eigen(matrix: _Numbers) -> tuple[_Numbers, _Numbers]:

@@ -20,7 +20,7 @@ from torch import Tensor
 from torchcent.graph import Graph, _batch, _segments
 from torchcent.runtime import _small
 from torchcent.walks import _lanczos, _matrix
-from torchcent.walks._matrix import Product
+from torchcent.walks._matrix import Part, Product
 
 _Numbers = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ def _scaled(graph: Graph) -> Graph:
     for part in (exponent // 2, exponent - exponent // 2):
         factor = torch.from_numpy(np.ldexp(1.0, part)).to(graph.device)
         if graph.ptr is not None:
-            factor = _small.repeat_interleave(_matrix.spread(graph, factor), graph.degree)
+            factor = _small.repeat_interleave(_batch.per_vertex(graph, factor), graph.degree)
         weight = weight * factor
     graph.transpose  # noqa: B018  (is kept with the graph that was given)
     return graph._with(weight=weight)
@@ -68,59 +68,38 @@ def _scaled(graph: Graph) -> Graph:
 def _of_each(
     graph: Graph, product: Product, square: bool, alone: Callable[[Graph], Tensor]
 ) -> Tensor:
+    """Vectors of each graph; with `square`, those of the product of its matrix and transpose."""
     vectors = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     size = _batch.counts(graph)[0]
-    large = set(np.flatnonzero(size > SMALL).tolist())
-    widths = -(-size // _STEP) * _STEP
-    widths[size > SMALL] = 0
+    small = np.flatnonzero((size > 0) & (size <= SMALL))
+    others = [np.flatnonzero(size > SMALL)]
     rows = product if isinstance(product, _matrix.Rows) else None
-    for width in np.unique(widths[widths > 0]).tolist():
-        numbers = np.flatnonzero(widths == width)
-        count = max(1, _TOGETHER // (8 * width**2))
-        for some in np.split(numbers, np.arange(count, numbers.size, count)):
-            large.update(_dense(graph, rows, some, width, square, vectors))
-    for number in sorted(large):
+    widths = -(-size[small] // _STEP) * _STEP
+    for width, numbers in _matrix.alike(small, widths, _TOGETHER // 8):
+        part = Part.of(graph, numbers)
+        # Padded, so that the bits of a matrix do not depend on its place in memory.
+        matrix = vectors.new_zeros(numbers.size, width, width)
+        if rows is not None:
+            weight = vectors.new_ones(rows.col.numel()) if rows.weight is None else rows.weight
+            matrix = part.matrices(rows.rowptr, rows.col, weight, width)
+        symmetric = (matrix == matrix.mT).flatten(1).all(1)
+        there = torch.arange(width, device=graph.device) < part.size[:, None]
+        if bool(symmetric.all()):
+            projections = _projections(matrix, there, square)
+        else:
+            projections = vectors.new_zeros(there.shape)
+            if square:
+                squares = _square(matrix[~symmetric])
+                projections[~symmetric] = _projections(squares, there[~symmetric], False)
+            else:
+                others.append(numbers[~symmetric.cpu().numpy()])
+            if bool(symmetric.any()):
+                own = matrix[symmetric], there[symmetric]
+                projections[symmetric] = _projections(*own, square)
+        vectors[part.vertex] = projections[there]
+    for number in np.sort(np.concatenate(others)).tolist():
         vectors[_batch.run(graph, number)[0]] = alone(_batch.part(graph, number))
     return vectors
-
-
-def _dense(
-    graph: Graph, rows: _matrix.Rows | None, numbers: NDArray[np.int64], width: int,
-    square: bool, vectors: Tensor,
-) -> list[int]:  # fmt: skip
-    """Writes the vectors of some graphs; returns those that are not symmetric, unless `square`.
-    Matrices are padded, so that the bits of one do not depend on its place in memory."""
-    device, count = graph.device, numbers.size
-    bounds = _batch.bounds(graph)[0], _batch.counts(graph)[0]
-    first, size = (torch.from_numpy(x[numbers]).to(device)[:, None] for x in bounds)
-    place = torch.arange(width, device=device)
-    there = place < size
-    vertex = (first + place)[there]
-    matrix = torch.zeros(count, width, width, dtype=torch.float64, device=device)
-    if rows is not None:
-        begin = rows.rowptr.index_select(0, vertex)
-        degree = rows.rowptr.index_select(0, vertex + 1) - begin
-        slot = _small.repeat_interleave(begin - (degree.cumsum(0) - degree), degree)
-        slot += torch.arange(slot.numel(), device=device)
-        graphs = torch.arange(count, device=device)[:, None]
-        before = ((graphs * width + place) * width - first)[there]  # of the row, less the column
-        entry = _small.repeat_interleave(before, degree) + rows.col.index_select(0, slot)
-        weight = torch.ones_like(slot, dtype=torch.float64)
-        if rows.weight is not None:
-            weight = rows.weight.index_select(0, slot)
-        matrix.view(-1).index_add_(0, entry, weight)
-    symmetric = (matrix == matrix.mT).flatten(1).all(1)
-    if bool(symmetric.all()):
-        vectors.index_copy_(0, vertex, _projections(matrix, there, square)[there])
-        return []
-    parts = torch.zeros(count, width, dtype=torch.float64, device=device)
-    if square:
-        parts[~symmetric] = _projections(_square(matrix[~symmetric]), there[~symmetric], False)
-    if bool(symmetric.any()):
-        parts[symmetric] = _projections(matrix[symmetric], there[symmetric], square)
-    vectors.index_copy_(0, vertex, parts[there])
-    rest: list[int] = [] if square else numbers[~symmetric.cpu().numpy()].tolist()
-    return rest
 
 
 def _square(matrix: Tensor) -> Tensor:

@@ -89,12 +89,12 @@ def degree(
 
 def degrees(graph: Graph, direction: str) -> Tensor:
     """float64 [n], of an adjacency matrix."""
-    out = _matrix.strength(graph, graph.weight, graph.rowptr)
+    out = _matrix.strength(graph.weight, graph.rowptr)
     if not graph.directed and graph._diagonal is not None:
         return out + graph._diagonal  # a loop has two ends
     if direction == "out" or not graph.directed:
         return out
-    back = _matrix.strength(graph, graph.back_weight, graph.transpose[0])
+    back = _matrix.strength(graph.back_weight, graph.transpose[0])
     return back if direction == "in" else out + back
 
 

@@ -1,16 +1,19 @@
-"""Products with the adjacency matrix, and sums per graph in a fixed order."""
+"""Products with the adjacency matrix, and the matrices of some graphs of a batch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from torchcent.graph import Graph, _batch, _segments
+from torchcent.graph import Graph, _batch, _csr, _segments
+from torchcent.runtime import _small
 
+Numbers = NDArray[np.int64]
 Product = Callable[[Tensor], Tensor]
 
 
@@ -56,21 +59,55 @@ class Rows:
         return scipy.sparse.csr_array((weight, col, rowptr), shape=(rowptr.size - 1,) * 2)
 
 
-def total(graph: Graph, values: Tensor) -> Tensor:
-    """The sum over the vertices of each graph, for any number of threads: [num_graphs] or
-    [num_graphs, k]."""
-    return _batch.total(graph, values.contiguous())
-
-
-def spread(graph: Graph, values: Tensor) -> Tensor:
-    """The value of its graph for each vertex: [n] or [n, k]."""
-    if graph.batch is None:
-        return values.expand(graph.num_nodes, *values.shape[1:])
-    return values.index_select(0, graph.batch)
-
-
-def strength(graph: Graph, weight: Tensor | None, rowptr: Tensor) -> Tensor:
+def strength(weight: Tensor | None, rowptr: Tensor) -> Tensor:
     """float64 [n]: the sum of each row, or the number of its entries."""
     if weight is None:
         return rowptr.diff().double()
     return _segments.of_segments(rowptr, weight)
+
+
+class Part(NamedTuple):
+    """The union of some graphs of a batch."""
+
+    first: Tensor  # of each graph, in the batch
+    size: Tensor
+    vertex: Tensor  # of each vertex, its number in the batch
+    graph: Tensor  # and its place among the graphs
+
+    @classmethod
+    def of(cls, graph: Graph, numbers: Numbers) -> Part:
+        both = np.stack([_batch.bounds(graph)[0][numbers], _batch.counts(graph)[0][numbers]])
+        first, size = torch.from_numpy(both).to(graph.device)
+        return cls(first, size, _csr.ranges(first, size), _small.repeat_interleave(size))
+
+    @property
+    def local(self) -> Tensor:
+        """The number of each vertex in its graph."""
+        return self.vertex - self.first[self.graph]
+
+    def arcs(self, rowptr: Tensor, col: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Those within the union, in its numbers."""
+        begin = rowptr[self.vertex]
+        count = rowptr[self.vertex + 1] - begin
+        slot = _csr.ranges(begin, count)
+        before = self.first - (self.size.cumsum(0) - self.size)
+        head = col[slot].long() - _small.repeat_interleave(before[self.graph], count)
+        return torch.cat([count.new_zeros(1), count.cumsum(0)]), head, value[slot]
+
+    def matrices(self, rowptr: Tensor, col: Tensor, value: Tensor, width: int) -> Tensor:
+        """float64 [graphs, width, width]: those of the graphs, with zeros beyond their sizes."""
+        rowptr, head, value = self.arcs(rowptr, col, value)
+        row = (self.graph * width + self.local) * width - (self.size.cumsum(0) - self.size)[
+            self.graph
+        ]
+        matrices = value.new_zeros(self.size.numel(), width, width)
+        matrices.view(-1)[_small.repeat_interleave(row, rowptr.diff()) + head] = value
+        return matrices
+
+
+def alike(numbers: Numbers, widths: Numbers, entries: int) -> Iterator[tuple[int, Numbers]]:
+    """Graphs of one width, as many at a time as have so many entries in their matrices."""
+    for width in np.unique(widths).tolist():
+        same, count = numbers[widths == width], max(1, entries // width**2)
+        for begin in range(0, same.size, count):
+            yield width, same[begin : begin + count]

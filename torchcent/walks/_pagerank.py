@@ -12,7 +12,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run
 from torchcent.engines._measures import measure
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.walks import _matrix
 
@@ -101,7 +101,7 @@ def _distribution(value: object, name: str, graph: Graph) -> Tensor:
         numbers = torch.ones(graph.num_nodes, dtype=torch.float64, device=graph.device)
     else:
         numbers = check.per_vertex(value, name, graph, columns=True)
-    sums = _matrix.spread(graph, _matrix.total(graph, numbers))
+    sums = _batch.per_vertex(graph, _batch.total(graph, numbers))
     if value is not None and not bool((sums > 0).all()):
         raise ValueError(f"{name} sums to 0, for a graph or a column; accepted: a sum > 0")
     return numbers / sums
@@ -122,7 +122,7 @@ def _matched(restart: Tensor, jump: Tensor) -> tuple[Tensor, Tensor]:
 class _Walk:
     def __init__(self, graph: Graph, alpha: float, tol: float) -> None:
         self.graph, self.alpha = graph, alpha
-        out = _matrix.strength(graph, graph.weight, graph.rowptr)
+        out = _matrix.strength(graph.weight, graph.rowptr)
         self.share = torch.where(out > 0, 1 / out, 0)[:, None]
         self.dangling = None if bool((out > 0).all()) else (out == 0).double()[:, None]
         self.pull = _matrix.pull(graph)
@@ -137,8 +137,8 @@ class _Walk:
         every = _STRIDE if graph.device.type == "cuda" else 1
         for step in range(1, self.steps + 1):
             new = self._step(x, restart, jump)
-            change = _matrix.total(graph, (new - x).abs_())
-            x = new if moving is None else torch.where(_matrix.spread(graph, moving), new, x)
+            change = _batch.total(graph, (new - x).abs_())
+            x = new if moving is None else torch.where(_batch.per_vertex(graph, moving), new, x)
             still = change > self.enough
             moving = still if moving is None else moving & still
             if step % every == 0:
@@ -146,13 +146,13 @@ class _Walk:
                     break
                 if bool(moving.all()):
                     moving = None
-        sums = _matrix.total(graph, x)
-        return x / _matrix.spread(graph, torch.where(sums > 0, sums, 1))
+        sums = _batch.total(graph, x)
+        return x / _batch.per_vertex(graph, torch.where(sums > 0, sums, 1))
 
     def _step(self, x: Tensor, restart: Tensor, jump: Tensor) -> Tensor:
         flow = x * self.share
         new = self.pull(flow[:, 0])[:, None] if flow.shape[1] == 1 else self.pull(flow)
         if self.dangling is not None:
-            mass = _matrix.total(self.graph, x * self.dangling)
-            new = new + _matrix.spread(self.graph, mass) * jump
+            mass = _batch.total(self.graph, x * self.dangling)
+            new = new + _batch.per_vertex(self.graph, mass) * jump
         return new.mul_(self.alpha).add_(restart, alpha=1 - self.alpha)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -13,12 +11,11 @@ from torchcent.check import _encodings as check_encodings
 from torchcent.check._run import DEFAULT, Run
 from torchcent.engines import _room
 from torchcent.engines._measures import measure
-from torchcent.graph import Graph, _batch, _csr, _segments
+from torchcent.graph import Graph, _batch, _segments
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory, _small
 from torchcent.walks import _closed, _matrix
-
-_Numbers = NDArray[np.int64]
+from torchcent.walks._matrix import Numbers, Part
 
 # A graph is a dense matrix up to this number of vertices, and while that is cheaper than products
 # of its sparse matrix with all columns: if its vertices are at most so many times the mean degree.
@@ -105,7 +102,7 @@ def as_in_pyg(graph: Graph, steps: int) -> Tensor:
         row = _small.repeat_interleave(graph.degree)
         loop = row == graph.col
         diagonal = torch.zeros_like(graph._diagonal).index_copy_(0, row[loop], weight[loop])
-    out = _matrix.strength(graph, graph.weight, graph.rowptr)
+    out = _matrix.strength(graph.weight, graph.rowptr)
     return return_probabilities(graph._with(weight=weight, _diagonal=diagonal), steps, out)
 
 
@@ -138,18 +135,18 @@ def return_probabilities(graph: Graph, steps: int, out: Tensor | None = None) ->
         return result
     size = _batch.counts(graph)[0]
     if out is None:
-        out = _matrix.strength(graph, graph.weight, graph.rowptr)
+        out = _matrix.strength(graph.weight, graph.rowptr)
     share = torch.where(out > 0, 1 / out, 0)
     if graph._diagonal is not None:
         result[:, 0] = graph._diagonal * share
     dense = _is_dense(graph)
     numbers = np.flatnonzero(dense & (size > (0 if graph._diagonal is not None else 1)))
-    widths = _padded(size[numbers])
-    for width in np.unique(widths):
-        count = max(1, _BYTES // (4 * 8 * int(width) ** 2))
-        alike = numbers[widths == width]
-        for begin in range(0, alike.size, count):
-            _dense(graph, alike[begin : begin + count], int(width), share, result)
+    if numbers.size:
+        value = _small.repeat_interleave(share, graph.degree)
+        value = value if graph.weight is None else value * graph.weight
+    for width, some in _matrix.alike(numbers, _padded(size[numbers]), _BYTES // (4 * 8)):
+        part = Part.of(graph, some)
+        _dense(part, part.matrices(graph.rowptr, graph.col, value, width), result)
     numbers = np.array(
         [x for x in np.flatnonzero(~dense) if not _within_reach(graph, int(x), share, result)], int
     )
@@ -159,57 +156,16 @@ def return_probabilities(graph: Graph, steps: int, out: Tensor | None = None) ->
     return result
 
 
-def _padded(size: _Numbers) -> _Numbers:
+def _padded(size: Numbers) -> Numbers:
     """The width of a matrix for each graph, of a few different ones."""
     step = np.where(size <= 64, 8, 64)
-    width: _Numbers = -(-size // step) * step
+    width: Numbers = -(-size // step) * step
     return width
 
 
-class _Part(NamedTuple):
-    """The union of some graphs of a batch."""
-
-    first: Tensor  # of each graph, in the batch
-    size: Tensor
-    vertex: Tensor  # of each vertex, its number in the batch
-    graph: Tensor  # and its place among the graphs
-
-    @property
-    def local(self) -> Tensor:
-        """The number of each vertex in its graph."""
-        return self.vertex - self.first[self.graph]
-
-    def arcs(self, rowptr: Tensor, col: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Those within the union, in its numbers."""
-        begin = rowptr[self.vertex]
-        count = rowptr[self.vertex + 1] - begin
-        slot = _csr.ranges(begin, count)
-        before = self.first - (self.size.cumsum(0) - self.size)
-        head = col[slot].long() - _small.repeat_interleave(before[self.graph], count)
-        return torch.cat([count.new_zeros(1), count.cumsum(0)]), head, value[slot]
-
-
-def _part(graph: Graph, numbers: _Numbers) -> _Part:
-    bounds = _batch.bounds(graph)[0]
-    both = np.stack([bounds[numbers], bounds[numbers + 1] - bounds[numbers]])
-    first, size = torch.from_numpy(both).to(graph.device)
-    of = _small.repeat_interleave(size)
-    return _Part(first, size, _csr.ranges(first, size), of)
-
-
-def _dense(graph: Graph, numbers: _Numbers, width: int, share: Tensor, result: Tensor) -> None:
-    part = _part(graph, numbers)
-    begin = graph.rowptr[part.vertex]
-    count = graph.rowptr[part.vertex + 1] - begin
-    slot = _csr.ranges(begin, count)
-    place = (part.graph * width + part.local) * width
-    head = graph.col[slot] - _small.repeat_interleave(part.first[part.graph], count)
-    value = _small.repeat_interleave(share[part.vertex], count)
-    if graph.weight is not None:
-        value = value * graph.weight[slot]
-    step = value.new_zeros(len(numbers), width, width)
-    step.view(-1)[_small.repeat_interleave(place, count) + head] = value
-    power, diagonal = step, part.graph * width + part.local
+def _dense(part: Part, step: Tensor, result: Tensor) -> None:
+    """From the matrix of each graph, [graphs, width, width]."""
+    power, diagonal = step, part.graph * step.shape[1] + part.local
     for k in range(2, result.shape[1] + 1):  # P^k = power times power, or times the next one
         other = power @ step if k % 2 else power
         back = (power * other.transpose(1, 2)).sum(2)
@@ -238,7 +194,7 @@ def _within_reach(graph: Graph, number: int, share: Tensor, result: Tensor) -> b
     """Computes a graph by sparse rows, if that is less work than blocks of columns."""
     import scipy.sparse
 
-    part, steps = _part(graph, np.array([number])), result.shape[1]
+    part, steps = Part.of(graph, np.array([number])), result.shape[1]
     rowptr, col, value = (x.cpu().numpy() for x in part.arcs(*_steps(graph, share)))
     n = rowptr.size - 1
     matrix = scipy.sparse.csr_array((value, col.astype(np.int32), rowptr), shape=(n, n))
@@ -254,9 +210,9 @@ def _within_reach(graph: Graph, number: int, share: Tensor, result: Tensor) -> b
     return True
 
 
-def _sparse(graph: Graph, numbers: _Numbers, share: Tensor, result: Tensor) -> None:
+def _sparse(graph: Graph, numbers: Numbers, share: Tensor, result: Tensor) -> None:
     """A block has a column of each graph at a time."""
-    part = _part(graph, numbers)
+    part = Part.of(graph, numbers)
     mutual = graph.is_symmetric
     product = _matrix.product(*part.arcs(*_steps(graph, share)))
     local, n = part.local, part.vertex.numel()

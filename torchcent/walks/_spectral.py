@@ -95,8 +95,8 @@ def katz(
     largest = torch.where(largest > 0, largest, 1)  # the scores are linear in beta
     scores = _walks(graph, factor, start / largest, bound, most) * largest
     if normalized:
-        norm = _matrix.total(graph, scores * scores).sqrt()
-        scores = scores / _matrix.spread(graph, torch.where(norm > 0, norm, 1))
+        norm = _batch.total(graph, scores * scores).sqrt()
+        scores = scores / _batch.per_vertex(graph, torch.where(norm > 0, norm, 1))
     return scores.to(run.dtype)
 
 
@@ -134,7 +134,7 @@ def _walks(graph: Graph, alpha: float, start: Tensor, tol: float, max_iter: int)
             break
         term = pull(term) * alpha
         ahead = term if even else term[:, 0]
-        x = torch.where(_matrix.spread(graph, moving), x + ahead, x)
+        x = torch.where(_batch.per_vertex(graph, moving), x + ahead, x)
     low, high = _eigenvalue(pull, alpha)
     close = (
         f": alpha={alpha:g} is close to the reciprocal of the largest eigenvalue, about "
@@ -267,6 +267,6 @@ def hits(
 
 def _shares(graph: Graph, values: Tensor) -> Tensor:
     """Divides by the sum of each graph; uniform where that is 0."""
-    sums = _matrix.spread(graph, _matrix.total(graph, values))
+    sums = _batch.per_vertex(graph, _batch.total(graph, values))
     even = 1 / _batch.per_vertex(graph, _batch.sizes(graph).double())
     return torch.where(sums > 0, values / torch.where(sums > 0, sums, 1), even)
