@@ -22,6 +22,7 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import has_kernel
 from oracles import Arcs
 from pieces import pieces
 from surface import call
@@ -29,7 +30,6 @@ from surface import call
 import torchcent
 from torchcent import Graph, Run
 from torchcent import nx as backend
-from torchcent.runtime import _ops
 
 F64 = torch.float64
 EXACT = Run(dtype=F64)
@@ -41,7 +41,7 @@ BRANCHES = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 5), (4, 6), (5, 6)]
 
 def skip_without_kernels(engine: str) -> None:
     name = {"reference": "reference_dependency", "auto": "", "tensor": ""}.get(engine, "depths")
-    if name and not _ops.has_kernel(name, DEVICE):
+    if name and not has_kernel(name, DEVICE):
         pytest.skip(f"engine={engine!r} has no kernels for {DEVICE}")
 
 

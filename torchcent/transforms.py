@@ -52,23 +52,30 @@ EdgeTypes = Sequence[tuple[str, str, str]]
 class _OfGraphs(BaseTransform):
     """Base class of all transforms: the arcs and their lengths or similarities."""
 
-    _names: tuple[str, ...]  # what determines the result, besides what all have
-
     def __init__(
-        self, weight: str | None, directed: bool | None, edge_types: EdgeTypes | None, run: Run
-    ) -> None:
+        self, weight: str | None, directed: bool | None, edge_types: EdgeTypes | None, run: Run,
+        **own: Any,
+    ) -> None:  # fmt: skip
+        """`own`: the other arguments that determine the result."""
+        self._names = (*own, "weight", "directed")
+        for name, value in own.items():
+            setattr(self, name, value)
         self.weight = check_data.weight_attribute(weight)
         self.directed = directed if directed is None else check.flag(directed, "directed")
         self.edge_types = check_data.edge_types(edge_types)
         self.run = DEFAULT if run is None else checked(run)
 
-    def _options(self, dtype: torch.dtype | None = None) -> dict[str, Any]:
+    def _options(self, graph: _stores.Graph, dtype: torch.dtype | None = None) -> dict[str, Any]:
         """Arguments common to all functions. DataLoader workers show no bar unless asked to."""
         in_worker = torch.utils.data.get_worker_info() is not None
         run = quiet() | self.run if in_worker else self.run
         if dtype is not None:
             run |= Run(dtype=dtype)
-        return {"directed": self.directed, "run": run}
+        return {**graph.arguments(), "directed": self.directed, "run": run}
+
+    def _scores(self, graph: _stores.Graph, measure: Callable[..., Tensor], **own: Any) -> Tensor:
+        scores = measure(**self._options(graph, torch.float64), **own, normalized=self.normalized)
+        return scores.log1p() if self.log else scores
 
     def _dtype(self) -> torch.dtype:
         """That of the Run, in which scores are stored."""
@@ -83,31 +90,13 @@ class _OfGraphs(BaseTransform):
 
     def __repr__(self) -> str:
         """What determines the result; PyTorch Geometric compares it with data sets."""
-        names = self._names + ("weight", "directed")
-        names += () if self.edge_types is None else ("edge_types",)
+        names = self._names + (() if self.edge_types is None else ("edge_types",))
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
         return f"{type(self).__name__}({values})"
 
 
-class _Scores(_OfGraphs):
-    """Base class of the transforms that add scores."""
-
-    def __init__(
-        self, weight: str | None, directed: bool | None, edge_types: EdgeTypes | None,
-        run: Run, normalized: bool, log: bool,
-    ) -> None:  # fmt: skip
-        super().__init__(weight, directed, edge_types, run)
-        self.normalized = check.flag(normalized, "normalized")
-        self.log = check.flag(log, "log")
-
-    def _of(self, graph: _stores.Graph, measure: Callable[..., Tensor], **options: Any) -> Tensor:
-        options |= graph.arguments() | self._options(torch.float64)
-        scores = measure(**options, normalized=self.normalized)
-        return scores.log1p() if self.log else scores
-
-
 @functional_transform("add_centrality")
-class AddCentrality(_Scores):
+class AddCentrality(_OfGraphs):
     """Adds centralities of the vertices as features (functional name: ``add_centrality``).
 
     A single call of :func:`torchcent.node_features` computes all measures, sharing traversals where
@@ -155,8 +144,6 @@ class AddCentrality(_Scores):
                 [1., 0.]])
     """
 
-    _names = ("measures", "attr_name", "normalized", "log")
-
     def __init__(
         self,
         measures: str | Sequence[str] = ("betweenness", "closeness"),
@@ -169,17 +156,20 @@ class AddCentrality(_Scores):
         edge_types: EdgeTypes | None = None,
         run: Run = DEFAULT,
     ) -> None:
-        super().__init__(weight, directed, edge_types, run, normalized, log)
-        self.measures = check_batch.measures(measures, plain_columns())
-        self.attr_name = check_data.attribute(attr_name, "nodes")
+        super().__init__(
+            weight, directed, edge_types, run,
+            measures=check_batch.measures(measures, plain_columns()),
+            attr_name=check_data.attribute(attr_name, "nodes"),
+            normalized=check.flag(normalized, "normalized"), log=check.flag(log, "log"),
+        )  # fmt: skip
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
-        scores = self._of(graph, node_features, measures=self.measures)
+        scores = self._scores(graph, node_features, measures=self.measures)
         _stores.give_nodes(data, graph, scores, self.attr_name, self._dtype())
 
 
 @functional_transform("add_edge_centrality")
-class AddEdgeCentrality(_Scores):
+class AddEdgeCentrality(_OfGraphs):
     """Adds edge betweenness as an edge feature (functional name: ``add_edge_centrality``).
 
     Args:
@@ -199,8 +189,6 @@ class AddEdgeCentrality(_Scores):
         tensor([2., 2., 2., 2.])
     """
 
-    _names = ("attr_name", "normalized", "log")
-
     def __init__(
         self,
         attr_name: str | None = "edge_centrality",
@@ -212,11 +200,13 @@ class AddEdgeCentrality(_Scores):
         edge_types: EdgeTypes | None = None,
         run: Run = DEFAULT,
     ) -> None:
-        super().__init__(weight, directed, edge_types, run, normalized, log)
-        self.attr_name = check_data.attribute(attr_name, "edges")
+        super().__init__(
+            weight, directed, edge_types, run, attr_name=check_data.attribute(attr_name, "edges"),
+            normalized=check.flag(normalized, "normalized"), log=check.flag(log, "log"),
+        )  # fmt: skip
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
-        scores = self._of(graph, edge_betweenness)
+        scores = self._scores(graph, edge_betweenness)
         _stores.give_edges(data, graph, scores, self.attr_name, self._dtype())
 
 
@@ -241,8 +231,6 @@ class AddClusters(_OfGraphs):
         tensor([0, 0, 0, 1, 1, 1])
     """
 
-    _names = ("attr_name", "inflation")
-
     def __init__(
         self,
         attr_name: str = "cluster",
@@ -253,12 +241,14 @@ class AddClusters(_OfGraphs):
         edge_types: EdgeTypes | None = None,
         run: Run = DEFAULT,
     ) -> None:
-        super().__init__(weight, directed, edge_types, run)
-        self.attr_name = check_data.required_attribute(attr_name, "nodes", _LABELS)
-        self.inflation = check_mcl.inflation(inflation)
+        super().__init__(
+            weight, directed, edge_types, run,
+            attr_name=check_data.required_attribute(attr_name, "nodes", _LABELS),
+            inflation=check_mcl.inflation(inflation),
+        )  # fmt: skip
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
-        clusters = mcl(**graph.arguments(), **self._options(), inflation=self.inflation)
+        clusters = mcl(**self._options(graph), inflation=self.inflation)
         labels = clusters.labels
         if clusters.cluster_ptr is not None:  # a batch: labels continue from one graph to the next
             labels = labels - clusters.cluster_ptr[graph.batch]
@@ -322,19 +312,19 @@ class AddShortestPathEncoding(_OfGraphs):
         dtype: torch.dtype | None = None,
         run: Run = DEFAULT,
     ) -> None:
-        super().__init__(weight, directed, None, run)
-        self.attr_name = check_data.required_attribute(attr_name, "nodes", _PAIRS)
         check_encodings.cutoff(cutoff)
-        self.cutoff, self.dense = cutoff, check.flag(dense, "dense")
-        self.max_nodes = check.positive(max_nodes, "max_nodes")
-        self.unreachable = number(unreachable, "unreachable")
-        self.padding = number(padding, "padding")
-        self.dtype = dtype
-        sizes = ("max_nodes", "unreachable", "padding") if dense else ()
-        self._names = ("attr_name", "cutoff", "dense", *sizes, "dtype")
-        fills = (self.unreachable, self.padding)
-        if not dense and (max_nodes is not None or fills != (-1, -1)):
-            raise ValueError("max_nodes, unreachable and padding are for dense=True")
+        super().__init__(
+            weight, directed, None, run,
+            attr_name=check_data.required_attribute(attr_name, "nodes", _PAIRS),
+            cutoff=cutoff, dense=check.flag(dense, "dense"),
+            max_nodes=check.positive(max_nodes, "max_nodes"),
+            unreachable=number(unreachable, "unreachable"), padding=number(padding, "padding"),
+            dtype=dtype,
+        )  # fmt: skip
+        if not dense:
+            self._names = ("attr_name", "cutoff", "dense", "dtype", "weight", "directed")
+            if (self.max_nodes, self.unreachable, self.padding) != (None, -1, -1):
+                raise ValueError("max_nodes, unreachable and padding are for dense=True")
 
     def forward(self, data: Any) -> Any:
         if hasattr(data, "edge_types"):
@@ -343,15 +333,13 @@ class AddShortestPathEncoding(_OfGraphs):
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
         dtype = torch.int64 if self.dtype is None and self.weight is None else self.dtype
-        arguments = graph.arguments()
-        options = {**self._options(), "cutoff": self.cutoff, "dtype": dtype}
+        options = self._options(graph)
         if graph.place is None and isinstance(data.get("ptr"), torch.Tensor):
             # Unlike batch, it counts empty graphs at the end.
-            del arguments["batch"]
-            arguments["ptr"] = data["ptr"].to(graph.edge_index.device)
-            arguments["directed"] = options.pop("directed") is not False
-            arguments = {"edge_index": Graph.from_edge_index(**arguments)}
-        options |= arguments
+            ptr = data["ptr"].to(graph.edge_index.device)
+            arcs = graph.edge_index, graph.num_nodes, self.directed is not False, graph.weight
+            options = {"edge_index": Graph.from_edge_index(*arcs, ptr=ptr), "run": options["run"]}
+        options |= {"cutoff": self.cutoff, "dtype": dtype}
         if self.dense:
             dense = shortest_path_encoding(
                 **options, max_nodes=self.max_nodes, unreachable=self.unreachable,
@@ -393,8 +381,6 @@ class AddRandomWalkEncoding(_OfGraphs):
                 [0.0000, 0.5000, 0.0000, 0.5000]])
     """
 
-    _names = ("walk_length", "attr_name")
-
     def __init__(
         self,
         walk_length: int,
@@ -405,9 +391,10 @@ class AddRandomWalkEncoding(_OfGraphs):
         edge_types: EdgeTypes | None = None,
         run: Run = DEFAULT,
     ) -> None:
-        super().__init__(weight, directed, edge_types, run)
-        self.walk_length = check_encodings.steps(walk_length)
-        self.attr_name = check_data.attribute(attr_name, "nodes")
+        super().__init__(
+            weight, directed, edge_types, run, walk_length=check_encodings.steps(walk_length),
+            attr_name=check_data.attribute(attr_name, "nodes"),
+        )  # fmt: skip
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
         if self.weight is None:
@@ -415,6 +402,6 @@ class AddRandomWalkEncoding(_OfGraphs):
             pyg_graph = as_graph(**graph.arguments(), directed=self.directed, run=run)
             encoding = as_in_pyg(pyg_graph, self.walk_length)
         else:
-            options = graph.arguments() | self._options(torch.float64)
+            options = self._options(graph, torch.float64)
             encoding = random_walk_encoding(**options, walk_length=self.walk_length)
         _stores.give_nodes(data, graph, encoding, self.attr_name, self._dtype())

@@ -26,27 +26,30 @@ from torchcent.paths import _path_sums
 from torchcent.walks._local import degrees
 
 _ENGINES = ("auto", "tiny", "tensor")
-_OF_PROFILE = ("closeness", "harmonic", "reach", "farness")
+_APART = ("eccentricity", "degree")  # columns that are computed unlike others of their families
 
 
 class _Columns(NamedTuple):
     """The columns by how they are computed; those of one kind share their searches."""
 
     measures: Mapping[str, Measure]  # that have each
-    weighted: tuple[str, ...]  # paths by weights of their sources, which are an argument
-    separate: tuple[str, ...]  # other paths that the tiny engine does not have
-    paths: tuple[str, ...]  # numbers of paths, or shares of them
-    of_arcs: tuple[str, ...]  # no search; by their functions, with default arguments
+    weighted: list[str]  # paths by weights of their sources, which are an argument
+    separate: list[str]  # other paths that the tiny engine does not have
+    paths: list[str]  # numbers of paths, or shares of them
+    of_sums: list[str]  # sums over distances
+    of_arcs: list[str]  # no search; by their functions, with default arguments
 
 
 @cache
 def _columns() -> _Columns:
     every, plain = columns(), plain_columns()
     separate = [x for x in plain if every[x].family == "paths" and not KERNELS[x].tiny]
-    paths = [x for x in plain if every[x].family == "paths" and x not in separate]
-    of_arcs = [name for name in plain if not every[name].family and name != "degree"]
+    paths, of_sums, of_arcs = (
+        [x for x in plain if every[x].family == family and x not in (*_APART, *separate)]
+        for family in ("paths", "distances", "")
+    )
     weighted = [name for name in every if name not in plain]
-    return _Columns(every, tuple(weighted), tuple(separate), tuple(paths), tuple(of_arcs))
+    return _Columns(every, weighted, separate, paths, of_sums, of_arcs)
 
 
 @measure(
@@ -186,21 +189,19 @@ def _of_small(
     graph: Graph, names: list[str], request: Request, small: _tiny.Numbers
 ) -> tuple[dict[str, Tensor], list[int]]:
     """All columns of the small graphs from one traversal, and the graphs left for other engines."""
-    kinds: list[str] = [name for name in _columns().paths if name in names]
-    if set(names) - {*_columns().paths, "degree"}:
-        kinds.append("distances")
+    paths = [name for name in _columns().paths if name in names]
+    distances = ["distances"] if set(names) - {*paths, "degree"} else []
     tiny = _tiny.run(
-        graph, small, kinds, "node_features", memory=request.memory, progress=request.progress,
-        scale=request.scale,
+        graph, small, paths + distances, "node_features", memory=request.memory,
+        progress=request.progress, scale=request.scale,
     )  # fmt: skip
     columns = {
         name: _normalize.scale(
             getattr(tiny, name), graph, normalized=request.normalized, endpoints=False
         )
-        for name in kinds
-        if name != "distances"
+        for name in paths
     }
-    if "distances" in kinds:
+    if distances:
         column = tiny.distances.T
         sums = column[_tiny.FARNESS], column[_tiny.HARMONIC], column[_tiny.REACH]
         columns |= _of_sums(graph, *sums, request)
@@ -219,7 +220,7 @@ def _one_by_one(graph: Graph, names: list[str], request: Request) -> Tensor:
     if "eccentricity" in names:
         own = request._replace(measure="eccentricity")
         scores["eccentricity"] = eccentricities(graph, own, None, "component")
-    if any(name in names for name in _OF_PROFILE):
+    if set(names) & {*_columns().of_sums}:
         sums = vertex_sums(graph, request._replace(measure="distance_profile"))
         scores |= _of_sums(graph, sums.farness, sums.harmonic, sums.reach, request)
     return torch.stack([scores[name] for name in names], dim=1)
