@@ -19,6 +19,7 @@ from torchcent.clustering._flow import Flow, from_packed, pointers
 from torchcent.clustering._rules import Limits, Rules, Summary
 from torchcent.clustering._run import Outcome, inline, quiet
 from torchcent.clustering._run import run as run_alone
+from torchcent.graph import _csr
 from torchcent.runtime import _codes, _memory, _small
 from torchcent.runtime._codes import CANCEL, DONE
 from torchcent.runtime._watch import on_device, progress_bar, watched
@@ -42,7 +43,7 @@ def run(
     quiet()
     size = ptr.diff()
     small = size <= (LARGEST if engine in ("auto", "dense") else 0)
-    graphs = _Graphs(flow.packed(), ptr, rules, inflation, limits)
+    graphs = _Graphs(flow, ptr, rules, inflation, limits)
     available = _memory.budget(memory, flow.device) - 4 * flow.nbytes
     blocks = _blocks(size, small & (size > 0), available)
     work = sum(numbers.numel() * side**3 for numbers, side in blocks)
@@ -64,7 +65,7 @@ def run(
             graphs.run_one(number, engine, memory)
             bar.update()
     return Outcome(
-        graphs.flow(flow), [Summary.of(sums) for sums in graphs.sums], graphs.converged,
+        graphs.flow(), [Summary.of(sums) for sums in graphs.sums], graphs.converged,
         [(name, 1) for name in graphs.engines], period=graphs.period,
     )  # fmt: skip
 
@@ -86,7 +87,7 @@ def _blocks(size: Tensor, small: Tensor, available: int) -> list[tuple[Tensor, i
 class _Graphs:
     """The graphs of a union, and the results of those that are finished."""
 
-    csc: tuple[Tensor, Tensor, Tensor]  # colptr, row and value
+    before: Flow
     ptr: Tensor
     rules: Rules
     inflation: float
@@ -106,12 +107,12 @@ class _Graphs:
         sums[0], sums[6] = summary[:, 0].amax(), summary[:, 6].amin()
         self.sums.insert(iteration, sums)
 
-    def flow(self, before: Flow) -> Flow:
+    def flow(self) -> Flow:
         if not self.entries:
-            return before
+            return self.before
         column, row, value = map(torch.cat, zip(*self.entries, strict=True))
         column, order = torch.sort(column, stable=True)
-        length = torch.bincount(column, minlength=before.num_nodes)
+        length = torch.bincount(column, minlength=self.before.num_nodes)
         return from_packed(pointers(length), row[order], value[order])
 
     def run_block(self, graphs: Tensor, side: int, control: Tensor) -> None:
@@ -154,18 +155,15 @@ class _Graphs:
 
     def _block(self, graphs: Tensor, side: int) -> tuple[Tensor, Tensor]:
         """float32 [graphs, side, side], where row j is column j, and the padding of each graph."""
-        (colptr, row, value), ptr = self.csc, self.ptr
-        begin, end = colptr[ptr[graphs]], colptr[ptr[graphs + 1]]
-        numbers = torch.arange(graphs.numel(), device=row.device)
-        which = _small.repeat_interleave(numbers, end - begin)
-        start = pointers(end - begin)
-        entry = torch.arange(which.numel(), device=row.device) + (begin - start[:-1])[which]
-        column = torch.searchsorted(colptr, entry, right=True) - 1
-        first = ptr[graphs][which]
-        rows = value.new_zeros(graphs.numel(), side, side)
-        rows[which, column - first, row[entry] - first] = value[entry]
-        size = ptr.diff()[graphs]
-        padding = torch.arange(side, device=row.device) >= size[:, None]
+        flow, first, size = self.before, self.ptr[graphs], self.ptr.diff()[graphs]
+        column, which = _csr.ranges(first, size), _small.repeat_interleave(size)
+        length, entry = flow.length[column].long(), flow.places(column)
+        # Where a row begins, less the vertices before its graph.
+        begin = (which * side + column - first[which]) * side - first[which]
+        rows = flow.value.new_zeros(graphs.numel(), side, side)
+        place = _small.repeat_interleave(begin, length) + flow.row[entry]
+        rows.view(-1)[place] = flow.value[entry]
+        padding = torch.arange(side, device=rows.device) >= size[:, None]
         rows.diagonal(dim1=1, dim2=2)[padding] = 1
         return rows, side - size
 
@@ -178,10 +176,9 @@ class _Graphs:
 
     def run_one(self, number: int, engine: str, memory: int | None) -> None:
         first, last = self.ptr[number : number + 2].tolist()
-        colptr, row, value = self.csc
-        colptr = colptr[first : last + 1]
-        part = slice(*colptr[[0, -1]].tolist())
-        flow = from_packed(colptr - colptr[0], row[part] - first, value[part])
+        whole, columns = self.before, slice(first, last)
+        length, entry = whole.length[columns], whole.places(columns)
+        flow = from_packed(pointers(length), whole.row[entry] - first, whole.value[entry])
         plan = _plan.plan(flow, self.rules, engine, memory)
         result = run_alone(flow, self.rules, self.inflation, self.limits, plan, False)
         self.converged &= result.converged

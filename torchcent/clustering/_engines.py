@@ -12,7 +12,7 @@ from torchcent.clustering import _dense, _pieces, _plan, _ranks, _tensor
 from torchcent.clustering._cycles import digest
 from torchcent.clustering._flow import Flow, columns_as_rows, from_dense
 from torchcent.clustering._rules import WHOLE, Share, Summary, step_memory
-from torchcent.distribute._group import Group, agreed
+from torchcent.distribute._group import agreed
 from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import BYTES, CANCEL, DONE
 
@@ -32,32 +32,25 @@ class Sparse:
     def __init__(self, loop: Loop, flow: Flow) -> None:
         self.loop, self._flow = loop, flow
 
-    def compute(self, flow: Flow, share: Share, space: int) -> tuple[Flow, Tensor] | None:
+    def compute(self, share: Share, space: int) -> tuple[Flow, Tensor] | None:
         """A share of the next flow, in so many bytes, and its summary; None if they are too few."""
         raise NotImplementedError
 
     def step(self) -> Summary:
-        group = self.loop.group
-        self._flow, summary = self.alone() if group is None else self.with_others(group)
-        return Summary.of(summary)
-
-    def alone(self) -> tuple[Flow, Tensor]:
-        result = self.compute(self._flow, WHOLE, self.space())
-        if result is None:
-            raise self.refuse()
-        return result
-
-    def with_others(self, group: Group) -> tuple[Flow, Tensor]:
-        space = self.space()
+        group, space = self.loop.group, self.space()
         with agreed(group):
             share = _ranks.share_of(group, self._flow, self.consecutive)
-            result = self.compute(self._flow, share, space)
-            if self.loop.control[CANCEL]:
+            result = self.compute(share, space)
+            if group is not None and self.loop.control[CANCEL]:
                 raise KeyboardInterrupt
             if result is None:
                 raise self.refuse()
-            part = result[0].compact()
-        return _ranks.exchange(group, part, result[1], space, self.refuse)
+            if group is not None:
+                result = result[0].compact(), result[1]
+        if group is not None:
+            result = _ranks.exchange(group, *result, space, self.refuse)
+        self._flow, summary = result
+        return Summary.of(summary)
 
     def flow(self) -> Flow:
         return self._flow
@@ -70,8 +63,6 @@ class Sparse:
     def better(self) -> Dense | None:
         """The dense engine, if the flow is dense enough for it to be faster."""
         plan = self.loop.plan
-        if not plan.may_switch or self.loop.rules.expansion != 2:
-            return None
         # An upper bound, as if all columns had maximum length; computed exactly only if it is large
         # enough.
         most = self.loop.result.summaries[-1].entries * float(self._flow.length.max())
@@ -104,19 +95,12 @@ class Fused(Sparse):
         self.in_pieces = loop.plan.pieces > 1
         self.is_elsewhere = False  # whether the flow is
 
-    def compute(self, flow: Flow, share: Share, space: int) -> tuple[Flow, Tensor] | None:
-        control = self.loop.control
-        control[BYTES] = space
-        *new, summary = _ops.ops.mcl_iterate(
-            flow.begin, flow.length, flow.row, flow.value, control, *self.loop.arguments(),
-            torch.get_num_threads(), 0, *share,
-        )  # fmt: skip
-        return None if control[BYTES] < 0 else (Flow(*new), summary)
-
-    def alone(self) -> tuple[Flow, Tensor]:
-        """Computes the next flow whole, or else in pieces."""
+    def compute(self, share: Share, space: int) -> tuple[Flow, Tensor] | None:
+        """Computes a share of a rank, or the next flow whole, or else in pieces."""
+        if self.loop.group is not None:
+            return self._iterate(self._flow, share, space)
         if not self.in_pieces or self._fits():
-            result = self.compute(self._flow, WHOLE, self.space())
+            result = self._iterate(self._flow, WHOLE, self.space())
             if result is not None:
                 self.in_pieces = False
                 return result
@@ -127,13 +111,20 @@ class Fused(Sparse):
         result = _pieces.iterate(
             self._flow, self.loop.rules, self._piece, space, plan.device, self.consecutive
         )
-        if result is None:
-            raise self.refuse()
         self.in_pieces = self.is_elsewhere = True
         return result
 
+    def _iterate(self, flow: Flow, share: Share, space: int) -> tuple[Flow, Tensor] | None:
+        control = self.loop.control
+        control[BYTES] = space
+        *new, summary = _ops.ops.mcl_iterate(
+            flow.begin, flow.length, flow.row, flow.value, control, *self.loop.arguments(),
+            torch.get_num_threads(), 0, *share,
+        )  # fmt: skip
+        return None if control[BYTES] < 0 else (Flow(*new), summary)
+
     def _piece(self, flow: Flow, share: Share, space: int) -> tuple[Flow, Tensor] | None:
-        result = self.compute(flow, share, max(space, 1))
+        result = self._iterate(flow, share, max(space, 1))
         if self.loop.control[CANCEL]:
             raise KeyboardInterrupt
         return result
@@ -162,9 +153,9 @@ class Fused(Sparse):
 class Tensors(Sparse):
     name = "tensor"
 
-    def compute(self, flow: Flow, share: Share, space: int) -> tuple[Flow, Tensor] | None:
+    def compute(self, share: Share, space: int) -> tuple[Flow, Tensor] | None:
         self.loop.control[BYTES] = space
-        result = _tensor.iterate(flow, self.loop.control, *self.loop.arguments(), share)
+        result = _tensor.iterate(self._flow, self.loop.control, *self.loop.arguments(), share)
         return result if result[0].nbytes <= space else None
 
 
@@ -197,8 +188,6 @@ class Dense:
     def better(self) -> Sparse | None:
         """The engine for sparse columns, if the flow is sparse enough for it to be faster."""
         plan = self.loop.plan
-        if not plan.may_switch or self.loop.rules.expansion != 2:
-            return None
         # As if all columns had equal lengths; computed exactly only if that suffices.
         n, work = plan.num_nodes, float(self.entries) ** 2 / plan.num_nodes
         if _plan.dense_pays(plan.device, n, work * _HYSTERESIS):

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from torchcent.clustering import _pieces, _plan, _tensor
 from torchcent.clustering._flow import Flow
-from torchcent.clustering._rules import Rules, Share
+from torchcent.clustering._rules import WHOLE, Rules, Share
 from torchcent.distribute._group import Group, agreed
 from torchcent.runtime import _memory
 
@@ -51,8 +51,10 @@ def _limit(group: Group, memory: int | None, device: torch.device, call: str) ->
     return least
 
 
-def share_of(group: Group, flow: Flow, consecutive: bool) -> Share:
+def share_of(group: Group | None, flow: Flow, consecutive: bool) -> Share:
     """The share of this rank: of about as many products as those of the others."""
+    if group is None:
+        return WHOLE
     if not consecutive:  # dealt by the operator
         return group.rank, group.rank + 1, group.size
     n = flow.num_nodes

@@ -99,12 +99,7 @@ def quiet() -> None:
         warnings.simplefilter("ignore")
         one = torch.eye(1, device="cpu").to_sparse()
         torch.sparse.mm(one, one)
-        torch.sparse_csc_tensor(
-            torch.tensor([0, 0], device="cpu"),
-            one.indices()[0][:0],
-            torch.ones(0, device="cpu"),
-            (1, 1),
-        )
+        one.to_sparse_csc()
 
 
 def inflated(flow: Flow, inflation: float) -> Flow:
@@ -157,7 +152,8 @@ class Loop:
                     result.converged = period == 1
                     result.period = period if period > 1 else 0
                 self.show()
-                engine = engine.better() or engine
+                if self.plan.may_switch and self.rules.expansion == 2:
+                    engine = engine.better() or engine
         with agreed(self.group):
             result.flow = engine.flow()
 

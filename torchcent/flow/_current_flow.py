@@ -18,6 +18,7 @@ from torchcent.flow import _trees
 from torchcent.flow._solver import (
     Component,
     Potentials,
+    by_label,
     components,
     own_and_sums,
     pairs_of,
@@ -144,29 +145,20 @@ def _currents(graph: Graph, memory: int | None, ends: Ends) -> Iterator[tuple[Co
 
     With ends it is half of the sum over ordered pairs, and components without pairs are left out.
     """
-    through_trees, label = _trees.currents(graph, ends), graph.components
-    of_label = None if ends is None else [_by_label(x, label) for x in ends]
+    through_trees = _trees.currents(graph, ends)
+    of_label = [by_label(graph.components, x) for x in ends or ()]
     for part in components(graph):
-        if of_label is None:
+        if ends is None:
             current = throughput(part, memory)
         else:
-            s, t = (x[int(label[part.vertices[0]])] for x in of_label)
+            s, t = (x[own[part.label]] for x, own in zip(ends, of_label, strict=True))
             if not (s.numel() and t.numel()):
                 continue
-            s, t = (torch.searchsorted(part.vertices, x) for x in (s, t))
-            current = throughput_between(part, s, t, memory) / 2
+            current = throughput_between(part, part.local(s), part.local(t), memory) / 2
         if through_trees is not None:
             of_trees = through_trees[part.slots]
             current = torch.where(of_trees >= 0, of_trees, current)
         yield part, current
-
-
-def _by_label(vertices: Tensor, label: Tensor) -> list[Tensor]:
-    """The given vertices of each component."""
-    own = label[vertices]
-    count = torch.bincount(own, minlength=int(label.max()) + 1)
-    order = torch.argsort(own, stable=True)
-    return list(vertices[order].split(count.tolist()))
 
 
 @measure("edges", "dtype", weights="conductances", undirected=True)

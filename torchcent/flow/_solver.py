@@ -26,6 +26,7 @@ _SORTED = 2**28  # numbers that are sorted in a call, so that Ctrl-C is heard in
 class Component(NamedTuple):
     """A connected component with two vertices or more, numbered 0 to k - 1."""
 
+    label: int  # its number among the components
     vertices: Tensor  # int64 [k]: in the graph
     slots: Tensor  # int64 [m]: the slot u -> v, u < v, of each edge
     ends: Tensor  # int64 [2, m]: u and v within the component
@@ -34,6 +35,10 @@ class Component(NamedTuple):
     @property
     def size(self) -> int:
         return self.vertices.numel()
+
+    def local(self, vertices: Tensor) -> Tensor:
+        """The numbers within the component of some of its vertices."""
+        return torch.searchsorted(self.vertices, vertices)
 
     @property
     def cycles(self) -> int:
@@ -83,29 +88,31 @@ def components(graph: Graph) -> Iterator[Component]:
     edges = torch.bincount(label[tail[slots]], minlength=sizes.numel()).tolist()
     weight = graph.weight
     parts = zip(order.split(sizes.tolist()), slots.split(edges), strict=True)
-    for vertices, own in parts:
+    for number, (vertices, own) in enumerate(parts):
         if own.numel():
             ends = torch.stack([local[tail[own]], local[graph.col[own].long()]])
             one = own.new_ones(own.numel(), dtype=torch.float64) if weight is None else weight[own]
-            yield Component(vertices, own, ends, one)
+            yield Component(number, vertices, own, ends, one)
 
 
 def pairs_of(graph: Graph, u: Tensor, v: Tensor) -> Iterator[tuple[Component, Tensor, Tensor]]:
     """Components with pairs u, v of two vertices of theirs: which pairs, and their ends in it."""
     label = graph.components
     within = torch.nonzero((label[u] == label[v]) & (u != v)).flatten()
-    own = label[u[within]]
-    within = within[torch.argsort(own, stable=True)]
-    last = torch.bincount(own, minlength=1).cumsum(0).tolist()
-    local = torch.full((graph.num_nodes,), -1, device=graph.device)
+    if not within.numel():
+        return
+    of_label = by_label(label, u[within])
     for part in components(graph):
-        number = int(label[part.vertices[0]])
-        if number >= len(last):
-            return
-        here = within[last[number - 1] if number else 0 : last[number]]
+        here = within[of_label[part.label]]
         if here.numel():
-            local[part.vertices] = torch.arange(part.size, device=graph.device)
-            yield part, here, torch.stack([local[u[here]], local[v[here]]])
+            yield part, here, part.local(torch.stack([u[here], v[here]]))
+
+
+def by_label(label: Tensor, vertices: Tensor) -> list[Tensor]:
+    """For each component, where in `vertices` its own are."""
+    own = label[vertices]
+    count = torch.bincount(own, minlength=int(label.max()) + 1)
+    return list(torch.argsort(own, stable=True).split(count.tolist()))
 
 
 class _Factor:

@@ -154,7 +154,7 @@ def _by_weights(
     rest, before = [], []
     for at in places:
         parts = [
-            _first(rows.between(source)(at))
+            _first(rows.between(source, at))
             for source in torch.arange(n, device=graph.device).split(_dependency.fit(at.numel()))
         ]
         left = 1 - torch.cat([first for first, _ in parts]).clamp(0, 1)

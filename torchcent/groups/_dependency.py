@@ -48,10 +48,8 @@ class Rows(NamedTuple):
     @classmethod
     def of(cls, graph: Graph, members: Tensor, memory: int | None) -> Rows:
         shape = members.numel(), graph.num_nodes
-        distance, mantissa, exponent = (
-            torch.full(shape, value, dtype=torch.float64, device=graph.device)
-            for value in (torch.inf, 0.0, 0.0)
-        )
+        distance = torch.full(shape, torch.inf, dtype=torch.float64, device=graph.device)
+        mantissa, exponent = torch.zeros_like(distance), torch.zeros_like(distance)
         begin = 0
         for part in members.split(_shares.lanes_that_fit(graph, memory, 24 * distance.numel())):
             levels = _shares.levels(graph, part, backward=True)
@@ -64,20 +62,17 @@ class Rows(NamedTuple):
             begin += part.numel()
         return cls(members, distance, mantissa, exponent)
 
-    def between(self, source: Tensor) -> Callable[[Tensor], Tensor]:
-        def of_group(at: Tensor) -> Tensor:
-            """sigma(s, x) sigma(x, y) / sigma(s, y) where x is on a shortest path from s to y."""
-            inner = self.members[at]
-            to = [x[at][:, source].T for x in (self.distance, self.mantissa, self.exponent)]
-            across = [x[at][:, inner].T for x in (self.distance, self.mantissa, self.exponent)]
-            first, last = ([x[:, :, None] for x in to], [x[:, None, :] for x in to])
-            on = (first[0] + across[0] == last[0]) & last[0].isfinite()
-            on &= (inner[:, None] != inner) & (source[:, None, None] != inner[:, None])
-            share = first[1] * across[1] / last[1]
-            share = share * torch.exp2(first[2] + across[2] - last[2])
-            return torch.where(on, share, 0.0)
-
-        return of_group
+    def between(self, source: Tensor, at: Tensor) -> Tensor:
+        """sigma(s, x) sigma(x, y) / sigma(s, y) where x is on a shortest path from s to y."""
+        inner = self.members[at]
+        to = [x[at][:, source].T for x in self[1:]]
+        across = [x[at][:, inner].T for x in self[1:]]
+        first, last = ([x[:, :, None] for x in to], [x[:, None, :] for x in to])
+        on = (first[0] + across[0] == last[0]) & last[0].isfinite()
+        on &= (inner[:, None] != inner) & (source[:, None, None] != inner[:, None])
+        share = first[1] * across[1] / last[1]
+        share = share * torch.exp2(first[2] + across[2] - last[2])
+        return torch.where(on, share, 0.0)
 
 
 def is_compiled(graph: Graph) -> bool:
@@ -120,7 +115,7 @@ def batches(
         source = torch.arange(begin, min(begin + size, n), device=graph.device)
         delta = union.dependency(source, None)[:, members]
         if rows is not None:
-            yield Sources(source, delta, rows.between(source))
+            yield Sources(source, delta, partial(rows.between, source))
             continue
         # Paths to one member alone: what they owe to the others is the pair dependency.
         pairs = torch.stack([union.dependency(source, y)[:, members] for y in members], 2)

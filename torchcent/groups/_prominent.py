@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -157,20 +156,14 @@ def _exactly(graph: Graph, k: int, endpoints: bool, run: Run) -> ProminentGroup:
     source = torch.arange(n, device=graph.device)
     inside = torch.zeros(n, dtype=torch.bool, device=graph.device)
     group, gains, bound, total = [], [], math.inf, 0.0
-    all_parts: list[_shares.Shares] = []
+    parts: list[_shares.Shares] = []  # if all vertices fit in one batch
     with progress_bar(k * n, "prominent_group", run.progress, quick=False) as bar:
         for _ in range(k):
             gain = torch.zeros(n, dtype=torch.float64, device=graph.device)
-            parts: Iterable[_shares.Shares] = all_parts or _shares.batches(
-                graph, source, run.memory
-            )
-            all_parts = []
-            for part in parts:
+            for part in parts or _shares.batches(graph, source, run.memory):
                 gain += part.gains(inside, endpoints)
                 bar.update(part.lanes)
-                all_parts = [*all_parts[:1], part]
-            if len(all_parts) > 1:  # only if all vertices fit in one batch
-                all_parts = []
+                parts = [part] if part.lanes == n else []
             bound = min(bound, total + float(torch.topk(gain, k).values.sum()))
             gain = gain.masked_fill(inside, -1)
             vertex = int((gain >= gain.max() * (1 - _EQUAL)).long().argmax())

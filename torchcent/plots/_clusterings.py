@@ -97,11 +97,8 @@ def plot_clusterings(
 
 def _draw_sizes(axes: Any, several: Sequence[Clustering]) -> None:
     """Plots size against rank on log-log axes."""
-    axes.set_title("Sizes of the clusters")
-    axes.set_xlabel("rank")
-    axes.set_ylabel("vertices")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set(title="Sizes of the clusters", xlabel="rank", ylabel="vertices")
+    axes.set(xscale="log", yscale="log")
     axes.grid(True)
     colors = itertools.cycle(_SHADES if len(several) > 1 else [_BLUE])
     for one, color in zip(several, colors, strict=False):
@@ -127,12 +124,9 @@ def _draw_matrix(axes: Any, one: Clustering, edge_index: Tensor | Graph) -> None
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
     from matplotlib.patches import Rectangle
 
-    axes.set_title("Edges, vertices by cluster")
-    axes.set_xlabel("vertex, the largest cluster first")
+    axes.set(title="Edges, vertices by cluster", xlabel="vertex, the largest cluster first")
     n = max(one.num_nodes, 1)
-    order = torch.argsort(one.labels.cpu(), stable=True)
-    place = torch.empty_like(order)
-    place[order] = torch.arange(order.numel(), device="cpu")
+    place = torch.argsort(torch.argsort(one.labels.cpu(), stable=True))
     arcs = edge_index.to_edge_index() if isinstance(edge_index, Graph) else edge_index
     tail, head = (place[end.cpu().long()].numpy() for end in arcs)
     bins = min(n, _BINS)
@@ -156,9 +150,7 @@ def _draw_matrix(axes: Any, one: Clustering, edge_index: Tensor | Graph) -> None
 
 
 def _draw_chaos(axes: Any, one: Clustering) -> None:
-    axes.set_title("Convergence")
-    axes.set_xlabel("iteration")
-    axes.set_ylabel("chaos")
+    axes.set(title="Convergence", xlabel="iteration", ylabel="chaos")
     axes.grid(True)
     chaos = np.array(one.chaos_history)
     at = np.flatnonzero(chaos > 0)
@@ -169,9 +161,7 @@ def _draw_chaos(axes: Any, one: Clustering) -> None:
 
 
 def _draw_counts(axes: Any, several: Sequence[Clustering]) -> None:
-    axes.set_title("Clusters by inflation")
-    axes.set_xlabel("inflation")
-    axes.set_yscale("log")
+    axes.set(title="Clusters by inflation", xlabel="inflation", yscale="log")
     axes.grid(True)
     rate = [x.inflation for x in several]
     rows = {
@@ -188,9 +178,8 @@ def _draw_counts(axes: Any, several: Sequence[Clustering]) -> None:
 
 
 def _draw_quality(axes: Any, rate: list[float], quality: list[dict[str, float]]) -> None:
-    axes.set_title("Quality by inflation")
-    axes.set_xlabel("inflation")
-    axes.set_ylim(min(0.0, *(row["modularity"] for row in quality)), 1.02)
+    least = min(0.0, *(row["modularity"] for row in quality))
+    axes.set(title="Quality by inflation", xlabel="inflation", ylim=(least, 1.02))
     axes.grid(True)
     names = {
         "modularity": _INK, "efficiency": _BLUE, "mass_fraction": _ORANGE, "area_fraction": _MUTED,

@@ -141,9 +141,8 @@ def check_plot_path(path: str | os.PathLike[str]) -> str:
 
 def _draw_distribution(axes: Any, values: np.ndarray, measure: str) -> None:
     """Plots the share of vertices with a score of at least x."""
-    axes.set_title("How the scores are spread")
-    axes.set_xlabel(measure)
-    axes.set_ylabel("share of vertices that score at least this")
+    share_label = "share of vertices that score at least this"
+    axes.set(title="How the scores are spread", xlabel=measure, ylabel=share_label)
     positive = np.sort(values[np.isfinite(values) & (values > 0)])
     if not len(positive):
         _nothing(axes, "every score is 0")
@@ -154,9 +153,7 @@ def _draw_distribution(axes: Any, values: np.ndarray, measure: str) -> None:
     if len(level) <= 60:
         axes.plot(level, share, "o", color=_BLUE, markersize=3.5)
     if not _is_narrow(positive):
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_ylim(0.6 / len(values), 1.6)
+        axes.set(xscale="log", yscale="log", ylim=(0.6 / len(values), 1.6))
     elif _is_whole(positive):
         axes.xaxis.get_major_locator().set_params(integer=True)
     axes.grid(True)
@@ -178,17 +175,14 @@ def _is_whole(values: np.ndarray) -> bool:
 def _draw_against_degree(
     axes: Any, degree: np.ndarray, values: np.ndarray, names: Any, measure: str, best: np.ndarray
 ) -> None:
-    axes.set_title("Score against degree")
-    axes.set_xlabel("degree")
-    axes.set_ylabel(measure)
+    axes.set(title="Score against degree", xlabel="degree", ylabel=measure)
     visible = np.isfinite(values) & (degree > 0)
     positive = visible & (values > 0)
     if not positive.any():
         _nothing(axes, "every score is 0")
         return
     scale = "linear" if _is_narrow(values[positive]) else "log"
-    axes.set_xscale("log")
-    axes.set_yscale(scale)
+    axes.set(xscale="log", yscale=scale)
     axes.grid(True)
     if positive.sum() > _MANY:
         from matplotlib.colors import LinearSegmentedColormap, LogNorm
@@ -323,8 +317,7 @@ def _draw_top(
 
 def _nothing(axes: Any, text: str) -> None:
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", color=_MUTED)
-    axes.set_xticks([])
-    axes.set_yticks([])
+    axes.set(xticks=[], yticks=[])
 
 
 def _short(label: Any, most: int) -> str:
