@@ -61,10 +61,7 @@ def _fits(nodes: int, edges: float, given: str) -> None:
 def _pairs(u: np.ndarray, v: np.ndarray, n: int) -> np.ndarray:
     """Unordered pairs as sorted distinct keys ``low * n + high``, without loops."""
     keys = np.minimum(u, v) * n + np.maximum(u, v)
-    keys = keys[u != v]
-    keys.sort()
-    found: np.ndarray = keys[np.diff(keys, prepend=-1) != 0]
-    return found
+    return np.unique(keys[u != v])
 
 
 def _symmetric(keys: np.ndarray, n: int) -> Tensor:
@@ -123,10 +120,7 @@ def rmat(
 
 
 def _distinct(chunks: list[np.ndarray]) -> np.ndarray:
-    keys = np.concatenate([np.empty(0, np.int64), *chunks])
-    keys.sort()
-    found: np.ndarray = keys[np.diff(keys, prepend=-1) != 0]
-    return found
+    return np.unique(np.concatenate([np.empty(0, np.int64), *chunks]))
 
 
 def ba(n: int, m: int, *, seed: int = 0) -> Tensor:

@@ -50,14 +50,12 @@ def interpret(flow: Flow, overlap: str, graph: np.ndarray | None = None) -> Inte
     n = flow.num_nodes
     graph = np.zeros(n, np.int64) if graph is None else graph
     column, row = _arcs(flow)
+    attractor = np.zeros(n, bool)
+    attractor[column[row == column]] = True
+    head = np.flatnonzero(attractor)
     vertex, overlaps = np.arange(n), np.zeros(0, np.int64)
     cluster = _single(column, row, n)
-    if cluster is not None:
-        head = np.unique(cluster)
-    else:
-        attractor = np.zeros(n, bool)
-        attractor[column[row == column]] = True
-        head = np.flatnonzero(attractor)
+    if cluster is None:
         system = _systems(column, row, attractor)
         cluster = _only(column, row, head, system, n)
         if cluster is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -72,7 +71,7 @@ class Communities:
         edges = self.removed[:, : int(self.removals[number])]
         n = self._graph.num_nodes
         keep = ~torch.isin(ends[0] * n + ends[1], edges[0] * n + edges[1])
-        return _labels(n, ends[:, keep])
+        return Graph.from_edge_index(ends[:, keep], n, directed=False).components
 
     def __repr__(self) -> str:
         return (
@@ -177,9 +176,16 @@ def communities_by_betweenness(
     check.random_generator(generator)
     division, turn = _Division(graph), 0
     inner = Run(memory=run.memory, progress=False, dtype=torch.float64)
-    scores = partial(_exact, run=inner)
-    if method == "samples":
-        scores = partial(_sample, epsilon=epsilon, delta=delta, generator=generator, run=inner)
+
+    def scores(part: Graph) -> Tensor:
+        if method == "exact":
+            with counts_in_float64():
+                return edge_betweenness(part, normalized=False, run=inner)
+        estimate = edge_betweenness_approx(
+            part, epsilon, delta, method="kadabra", generator=generator, run=inner
+        )
+        return estimate.scores * (part.num_nodes * (part.num_nodes - 1) / 2)
+
     total, title = division.left.numel(), "communities_by_betweenness"
     with progress_bar(total, title, run.progress, quick=False, unit="edges") as bar:
         while division.left.numel() and (goal is None or division.count < goal) and turn != rounds:
@@ -188,20 +194,6 @@ def communities_by_betweenness(
             bar.update(total - division.left.numel() - bar.n)
             turn += 1
     return division.result(goal is not None)
-
-
-def _exact(graph: Graph, run: Run) -> Tensor:
-    with counts_in_float64():
-        return edge_betweenness(graph, normalized=False, run=run)
-
-
-def _sample(
-    graph: Graph, epsilon: float, delta: float, generator: torch.Generator | None, run: Run
-) -> Tensor:
-    estimate = edge_betweenness_approx(
-        graph, epsilon, delta, method="kadabra", generator=generator, run=run
-    )
-    return estimate.scores * (graph.num_nodes * (graph.num_nodes - 1) / 2)
 
 
 def _per_round(value: object) -> Callable[[int], int]:
@@ -219,10 +211,6 @@ def _ends(graph: Graph) -> Tensor:
     """int64 [2, m]: every edge once, from its smaller end, in ascending order."""
     arcs = graph.to_edge_index()
     return arcs[:, arcs[0] < arcs[1]]
-
-
-def _labels(num_nodes: int, ends: Tensor) -> Tensor:
-    return Graph.from_edge_index(ends, num_nodes, directed=False).components
 
 
 class _Division:

@@ -39,6 +39,4 @@ def currents(graph: Graph, ends: tuple[Tensor, Tensor] | None) -> Tensor | None:
 def _indicator(graph: Graph, vertices: Tensor | None) -> Tensor:
     if vertices is None:
         return graph._ones
-    return torch.zeros_like(graph._ones, memory_format=torch.contiguous_format).index_fill_(
-        0, vertices, 1
-    )
+    return graph._ones.new_zeros(graph.num_nodes).index_fill_(0, vertices, 1)

@@ -68,10 +68,7 @@ def _of_rows(matrix: _Matrix, back: _Matrix | None, rows: _Vertices, walks: _Num
             behind = ahead if back is None else _onward(behind, back)
         if ahead is None or behind is None:
             return False
-        both = ahead.multiply(behind).tocsr()
-        there = np.flatnonzero(np.diff(both.indptr))
-        if there.size:
-            walks[there, step - 1] = np.add.reduceat(both.data, both.indptr[there])
+        walks[:, step - 1] = ahead.multiply(behind).sum(1)
     return True
 
 

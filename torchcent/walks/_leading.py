@@ -9,20 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from torchcent.graph import Graph, _batch, _segments
+from torchcent.graph import Graph, _batch
 from torchcent.runtime import _small
 from torchcent.walks import _lanczos, _matrix
 from torchcent.walks._matrix import Part, Product
-
-_Numbers = NDArray[np.float64]
 
 SMALL = 32  # vertices up to which symmetric matrices are dense: MKL uses one thread for these
 _STEP = 8  # of the widths of these matrices
@@ -51,8 +47,8 @@ def _scaled(graph: Graph) -> Graph:
     there are two of them, because one may be beyond float64."""
     if graph.weight is None or not graph.num_slots:
         return graph
-    of_rows = _segments.largest_of_segments(graph.rowptr, graph.weight)
-    exponent = 1 - np.frexp(_batch.largest(graph, of_rows).cpu().numpy())[1].astype(np.int64)
+    largest = _matrix.largest_weights(graph, graph.weight).cpu().numpy()
+    exponent = 1 - np.frexp(largest)[1].astype(np.int64)
     if not exponent.any():
         return graph
     weight = graph.weight
@@ -137,48 +133,38 @@ def _ones(graph: Graph) -> Tensor:
 
 
 def _eigenvector(graph: Graph, tol: float, max_iter: int) -> Tensor:
-    pull = _matrix.pull(graph)
+    pull, ones = _matrix.pull(graph), _ones(graph)
     if not isinstance(pull, _matrix.Rows):
-        return _ones(graph) / math.sqrt(graph.num_nodes)
+        return ones / math.sqrt(graph.num_nodes)
     if not graph.is_symmetric:
-        return _directed(pull, _ones(graph), tol, max_iter)
-
-    def exact() -> _Numbers | None:
-        from torchcent.walks import _perron
-
-        return _perron.limit(pull.to_scipy(), np.ones(graph.num_nodes), tol, True)
-
-    return _symmetric(pull, _ones(graph), tol, max_iter, exact)
+        return _directed(pull, ones, tol, max_iter)
+    return _symmetric(pull, ones, tol, max_iter, pull.to_scipy)
 
 
 def _hubs(graph: Graph, tol: float, max_iter: int) -> Tensor:
-    push, pull = _matrix.push(graph), _matrix.pull(graph)
+    push, pull, ones = _matrix.push(graph), _matrix.pull(graph), _ones(graph)
     if not isinstance(push, _matrix.Rows):
-        return _ones(graph) / math.sqrt(graph.num_nodes)
+        return ones / math.sqrt(graph.num_nodes)
 
-    def exact() -> _Numbers | None:
-        """Of the matrix of hubs and authorities, of twice the vertices."""
+    def both() -> Any:
+        """The matrix of hubs, then authorities, of twice the vertices."""
         import scipy.sparse
 
-        from torchcent.walks import _perron
+        matrix = push.to_scipy()
+        return scipy.sparse.block_array([[None, matrix], [matrix.T, None]], format="csr")
 
-        n, matrix = graph.num_nodes, push.to_scipy()
-        both = scipy.sparse.block_array([[None, matrix], [matrix.T, None]], format="csr")
-        vector = _perron.limit(both, np.repeat([1.0, 0.0], n), tol, True)
-        return None if vector is None else vector[:n] / np.sqrt((vector[:n] ** 2).sum())
-
-    return _symmetric(lambda x: push(pull(x)), _ones(graph), tol, max_iter, exact)
+    return _symmetric(lambda x: push(pull(x)), ones, tol, max_iter, both)
 
 
 def _symmetric(
-    product: Product, start: Tensor, tol: float, max_iter: int,
-    exact: Callable[[], _Numbers | None],
-) -> Tensor:  # fmt: skip
+    product: Product, start: Tensor, tol: float, max_iter: int, matrix: Callable[[], Any]
+) -> Tensor:
+    """`matrix`: for a factorization, if products converge slowly."""
     for most in sorted({min(max_iter, _FIRST), max_iter}):
         if most > _FIRST:
-            vector = _resolved(exact, tol)
+            vector = _resolved(matrix(), start, tol, True)
             if vector is not None:
-                return torch.from_numpy(vector).to(start.device)
+                return vector
         try:
             return _lanczos.leading(product, start, tol, most)[1].clamp_(min=0)
         except _lanczos.Slow:
@@ -189,16 +175,28 @@ def _symmetric(
     )
 
 
-def _resolved(exact: Callable[[], _Numbers | None], tol: float) -> _Numbers | None:
+def _resolved(matrix: Any, ones: Tensor, tol: float, symmetric: bool) -> Tensor | None:
+    """By factorizations, from ones: as many entries, the first ones; None if not affordable."""
     from torchcent.walks import _perron
 
+    n = ones.numel()
     try:
-        return exact()
+        start = (np.arange(matrix.shape[0]) < n).astype(np.float64)
+        vector = _perron.limit(matrix, start, tol, symmetric)
     except _perron.Unresolved as error:
         raise ValueError(
             f"tol={tol:g} is below the error that rounding leaves in this graph, whose largest "
             f"eigenvalues are too close, about {error.args[0]:.1g}; raise tol"
         ) from None
+    except _perron.Defective:
+        raise ValueError(
+            "edge_index has no eigenvector centrality to tol that can be reached: strong "
+            "components with the same largest eigenvalue lead to each other, so that the "
+            "power method converges like 1 / k; accepted: other graphs, or directed=False"
+        ) from None
+    if vector is None:
+        return None
+    return torch.from_numpy(vector[:n] / np.sqrt((vector[:n] ** 2).sum())).to(ones.device)
 
 
 def _directed(pull: _matrix.Rows, start: Tensor, tol: float, max_iter: int) -> Tensor:
@@ -217,19 +215,12 @@ def _directed(pull: _matrix.Rows, start: Tensor, tol: float, max_iter: int) -> T
         shift = 2.0 ** (math.frexp(high)[1] - 1)
     for step in range(max_iter):
         if step == _FIRST:
-            matrix, ones = pull.to_scipy(), np.ones(start.numel())
+            matrix = pull.to_scipy()
             if not is_small:
                 _need_cycle(matrix)
-            try:
-                vector = _resolved(partial(_perron.limit, matrix, ones, tol, False), tol)
-            except _perron.Defective:
-                raise ValueError(
-                    "edge_index has no eigenvector centrality to tol that can be reached: strong "
-                    "components with the same largest eigenvalue lead to each other, so that the "
-                    "power method converges like 1 / k; accepted: other graphs, or directed=False"
-                ) from None
+            vector = _resolved(matrix, start, tol, False)
             if vector is not None:
-                return torch.from_numpy(vector).to(start.device)
+                return vector
         new = pull(x) + shift * x
         new = new / _lanczos.norm(new)
         change = float(_lanczos.norm(new - x))

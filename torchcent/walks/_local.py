@@ -10,7 +10,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run
 from torchcent.engines._measures import measure
-from torchcent.graph import Graph, _batch, _csr, _segments, _strengths
+from torchcent.graph import Graph, _batch, _csr, _strengths
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _ops, _small
 from torchcent.walks import _matrix
@@ -282,7 +282,10 @@ def clustering_coefficient(
         is_weighted = edge_index.is_weighted
     weights = "strengths" if is_weighted else "distances"
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights=weights)
-    shares = None if graph.weight is None else graph.weight / _largest(graph)
+    shares = None
+    if graph.weight is not None:
+        largest = _batch.per_vertex(graph, _matrix.largest_weights(graph, graph.weight))
+        shares = graph.weight / _small.repeat_interleave(largest, graph.degree)
     if graph._diagonal is not None and shares is not None:
         rowptr, col, shares = _strengths.without_diagonal(graph.rowptr, graph.col, shares)
         graph = Graph(rowptr, col, None, graph.directed, shares, graph.ptr, _trusted=True)
@@ -338,16 +341,6 @@ def _oriented(graph: Graph, shares: Tensor | None = None) -> _Oriented:
     tail, head = key // max(n, 1), key % max(n, 1)
     count = torch.bincount(tail, minlength=n)
     return _Oriented(vertex, torch.cat([count.new_zeros(1), count.cumsum(0)]), head, value)
-
-
-def _largest(graph: Graph) -> Tensor:
-    """The largest weight of its graph for each slot."""
-    assert graph.weight is not None
-    if graph.ptr is None:
-        return graph.weight.max() if graph.num_slots else graph.weight
-    first = graph.rowptr[graph.ptr]
-    largest = _segments.largest_of_segments(first, graph.weight)
-    return _small.repeat_interleave(largest, first.diff())
 
 
 def _sums(edges: _Oriented) -> Tensor:

@@ -66,6 +66,11 @@ def strength(weight: Tensor | None, rowptr: Tensor) -> Tensor:
     return _segments.of_segments(rowptr, weight)
 
 
+def largest_weights(graph: Graph, weight: Tensor) -> Tensor:
+    """float64 [num_graphs]: that of each graph."""
+    return _batch.largest(graph, _segments.largest_of_segments(graph.rowptr, weight))
+
+
 class Part(NamedTuple):
     """The union of some graphs of a batch."""
 

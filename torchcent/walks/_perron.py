@@ -52,15 +52,13 @@ class _Classes(NamedTuple):
     high: _Numbers
     x: _Numbers  # positive
 
-    def members(self, number: int) -> NDArray[np.int64]:
-        return self.vertex[self.first[number] : self.first[number + 1]]
+    def own(self, number: int) -> slice:
+        """The vertices of a class, in the order of `vertex`."""
+        return slice(self.first[number], self.first[number + 1])
 
-    def start(self, number: int) -> _Numbers:
-        return self.x[self.first[number] : self.first[number + 1]]
-
-    def block(self, number: int) -> _Matrix:
-        begin, end = self.first[number], self.first[number + 1]
-        return self.inner[begin:end, begin:end]
+    def pair(self, number: int, tol: float) -> _Pair:
+        own = self.own(number)
+        return _irreducible(self.inner[own, own], self.x[own], tol)
 
 
 def _classes(matrix: _Matrix) -> _Classes | None:
@@ -115,7 +113,7 @@ def bounds(matrix: _Matrix, alpha: float) -> tuple[float, float]:
             return low, high
         if is_affordable(classes.vertex.size, classes.inner.nnz):
             leading = np.flatnonzero(classes.high >= low).tolist()
-            values = [_irreducible(classes.block(i), classes.start(i), 0) for i in leading]
+            values = [classes.pair(i, 0) for i in leading]
             return max(x.low for x in values), max(x.high for x in values)
     return low, high
 
@@ -172,10 +170,8 @@ def limit(matrix: _Matrix, start: _Numbers, tol: float, symmetric: bool) -> _Num
     if classes is None or not is_affordable(matrix.shape[0], matrix.nnz):
         return None
     classes = _narrowed(classes, 40, 1 + 1e-14)
-    pairs = {
-        i: _irreducible(classes.block(i), classes.start(i), tol)
-        for i in np.flatnonzero(classes.high >= classes.low.max()).tolist()
-    }
+    numbers = np.flatnonzero(classes.high >= classes.low.max()).tolist()
+    pairs = {i: classes.pair(i, tol) for i in numbers}
     top = max(pair.low for pair in pairs.values())
     leading = {i: pair for i, pair in pairs.items() if pair.high >= top * (1 - _EQUAL)}
     error = max(pair.error for pair in leading.values())
@@ -183,7 +179,8 @@ def limit(matrix: _Matrix, start: _Numbers, tol: float, symmetric: bool) -> _Num
         raise Unresolved(error)
     vector = np.zeros(matrix.shape[0])
     for i, pair in leading.items():
-        members = classes.members(i)
+        own = classes.own(i)
+        members = classes.vertex[own]
         if symmetric:
             vector[members] = pair.vector * _dot(pair.vector, start[members])
             continue
@@ -191,11 +188,11 @@ def limit(matrix: _Matrix, start: _Numbers, tol: float, symmetric: bool) -> _Num
         back = matrix.T.tocsr()
         beyond = _outside(back, members)
         for other in leading:
-            if other != i and np.isin(classes.members(other), beyond).any():
+            if other != i and np.isin(classes.vertex[classes.own(other)], beyond).any():
                 raise Defective
         share = 1.0
         if len(leading) > 1:
-            left = _irreducible(classes.block(i).T, np.ones(members.size), 1e-12).vector
+            left = _irreducible(classes.inner[own, own].T, np.ones(members.size), 1e-12).vector
             before = _outside(matrix, members)
             share = _dot(left, start[members])
             share += _dot(_onward(back, members, left, before, top), start[before])

@@ -119,11 +119,7 @@ def _is_dense(graph: Graph, searches: int) -> bool:
 
 
 def _dense(graph: Graph) -> Tensor:
-    matrix = torch.zeros(graph.num_nodes, graph.num_nodes, dtype=torch.float64, device=graph.device)
-    weight = 1.0 if graph.weight is None else graph.weight
-    row, col = _small.repeat_interleave(graph.degree), graph.col.long()
-    matrix[row, col] = torch.as_tensor(weight, dtype=torch.float64, device=graph.device)
-    return matrix
+    return _segments.sparse(graph.rowptr, graph.col, graph.weight).to_dense()
 
 
 def _within_reach(graph: Graph, vertices: Tensor, tol: float) -> Tensor | None:
