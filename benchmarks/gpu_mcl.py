@@ -152,7 +152,7 @@ class Run:
 def expansions(n: int, edges: torch.Tensor) -> list[dict[str, Any]]:
     """Seconds of the first iterations, and of torch.sparse.mm for the product alone of each."""
     flow, found = first_flow(n, edges), []
-    rules = Rules(2, torchcent.Prune()).arguments(2.0)
+    rules = Rules(2, torchcent.Prune()).arguments()
     for _ in range(ITERATIONS):
         control = torch.zeros(4, dtype=torch.int64)
         arguments = (flow.begin, flow.length, flow.row, flow.value, control, *rules, 1)

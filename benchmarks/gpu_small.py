@@ -166,7 +166,7 @@ def clustering(graph: Graph) -> Questions:
                 control = torch.zeros(4, dtype=torch.int64)
                 *parts, _ = torch.ops.torchcent.mcl_iterate(
                     flow.begin, flow.length, flow.row, flow.value, control,
-                    *Rules(2, rules).arguments(2.0), 1, kernel,
+                    *Rules(2, rules).arguments(), 1, kernel,
                 )  # fmt: skip
                 flow = _flow.Flow(*parts)
             made = flow.to_dense()

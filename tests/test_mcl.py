@@ -351,9 +351,9 @@ def test_memory_is_obeyed_during_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
         plan = torchcent.explain_mcl(index, weight, run=torchcent.Run(engine=how))
         flow = _flow.build(torchcent.Graph.from_edge_index(index), weight, "max", None)
         small = _plan.MclPlan(**{**vars(plan), "memory_limit": plan.overhead + flow.nbytes + 1000})
-        rules = Rules(2, Prune())
+        rules = Rules(2, Prune(), max_iter=100)
         with pytest.raises(MemoryError, match="mcl, iteration 1, needs more than memory="):
-            _run.run(flow, rules, 2.0, _run.Limits(1e-4, 100), small, False)
+            _run.run(flow, rules, small, False)
 
 
 def test_interrupt_leaves_nothing_running(tuning) -> None:

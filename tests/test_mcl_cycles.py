@@ -80,7 +80,7 @@ def test_advice_only_for_one_way_arcs(one_way: bool) -> None:
     graph = torchcent.Graph.from_edge_index(TRIANGLE)
     flow = _flow.build(graph, _flow.similarities(graph, None), "max", None)
     with pytest.warns(UserWarning, match="every 7 iterations") as told:
-        _run.warn_if_stuck(_run.Outcome(flow, period=7), _run.Limits(1e-4, 200), one_way)
+        _run.warn_if_stuck(_run.Outcome(flow, period=7), Rules(2, None, max_iter=200), one_way)
     assert ("directed=False" in str(told[0].message)) == one_way
 
 
@@ -94,9 +94,9 @@ def test_sweep() -> None:
 def test_in_pieces() -> None:
     graph = torchcent.Graph.from_edge_index(TRIANGLE.cpu())
     flow = _flow.build(graph, _flow.similarities(graph, None), "max", None)
-    rules, limits = Rules(2, Prune()), _run.Limits(1e-4, 200)
+    rules = Rules(2, Prune(), max_iter=200)
     plan = dataclasses.replace(_plan.plan(flow, rules, "fused", None), pieces=2, may_switch=False)
-    found = _run.run(flow, rules, 2.0, limits, plan, False)
+    found = _run.run(flow, rules, plan, False)
     assert found.period == 2 and not found.converged and len(found.summaries) < 50
 
 

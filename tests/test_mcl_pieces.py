@@ -55,14 +55,14 @@ def test_pieces_do_not_change_a_bit(prune: Prune) -> None:
 @needs_operator
 def test_a_flow_that_grows_is_continued_in_pieces() -> None:
     """The plan knows the first expansion only: here the second is the larger one."""
-    flow, rules, limits = flow_of(1500), Rules(2, Prune()), _run.Limits(1e-4, 100)
+    flow, rules = flow_of(1500), Rules(2, Prune(), max_iter=100)
     ample = _plan.plan(flow, rules, "fused", None)
-    want = _run.run(flow, rules, 2.0, limits, ample, False)
+    want = _run.run(flow, rules, ample, False)
     first, most = want.summaries[0].entries, max(each.entries for each in want.summaries)
     assert most > 2 * first
     short = _plan.MclPlan(**{**vars(ample), "memory_limit": _pieces.ENTRY * (most + first)})
     assert short.pieces == 1
-    found = _run.run(flow, rules, 2.0, limits, short, False)
+    found = _run.run(flow, rules, short, False)
     assert found.summaries == want.summaries
     assert all(map(torch.equal, found.flow.packed(), want.flow.packed()))
 
@@ -75,14 +75,14 @@ from torchcent.clustering import _plan, _run
 from torchcent.clustering._rules import Prune, Rules
 
 torch.set_num_threads(2)
-flow, rules, limits = flow_of({n}), Rules(2, Prune()), _run.Limits(1e-4, 100)
+flow, rules = flow_of({n}), Rules(2, Prune(), max_iter=100)
 warm = flow_of(600)  # threads start, libraries are loaded
-_run.run(warm, rules, 2.0, limits, _plan.plan(warm, rules, "fused", None), False)
+_run.run(warm, rules, _plan.plan(warm, rules, "fused", None), False)
 plan = _plan.plan(flow, rules, "fused", {memory})
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 held = 1024 * int(status["VmData"].split()[0]) - flow.nbytes
 resource.setrlimit(resource.RLIMIT_DATA, (held + {limit},) * 2)
-found = _run.run(flow, rules, 2.0, limits, plan, False)
+found = _run.run(flow, rules, plan, False)
 print(plan.pieces, max(each.entries for each in found.summaries), found.converged)
 """
 
@@ -116,7 +116,7 @@ def test_memory_is_that_of_the_plan(memory: int) -> None:
 def test_pieces_take_the_columns_that_they_refer_to(expansion: int, room: int) -> None:
     """As on an accelerator: each piece sees a part of the flow, and nothing else."""
     flow, rules = flow_of(400), Rules(expansion, Prune(1e-3, 60, 80))
-    arguments = rules.arguments(2.0)
+    arguments = rules.arguments()
     want, summary = _tensor.iterate(flow, control_record(), *arguments)
     shares, rooms = [], []
 

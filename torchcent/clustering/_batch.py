@@ -16,7 +16,7 @@ from torch import Tensor
 from torchcent.clustering import _dense, _plan
 from torchcent.clustering._cycles import Cycles, digest
 from torchcent.clustering._flow import Flow, from_packed, pointers
-from torchcent.clustering._rules import Limits, Rules, Summary
+from torchcent.clustering._rules import Rules, Summary
 from torchcent.clustering._run import Outcome, inline, quiet
 from torchcent.clustering._run import run as run_alone
 from torchcent.graph import _csr
@@ -34,21 +34,20 @@ _PATIENCE = 64
 
 
 def run(
-    flow: Flow, ptr: Tensor, rules: Rules, inflation: float, limits: Limits, engine: str,
-    memory: int | None, progress: bool | None,
-) -> Outcome:  # fmt: skip
+    flow: Flow, ptr: Tensor, rules: Rules, engine: str, memory: int | None, progress: bool | None
+) -> Outcome:
     """Iterates every graph of a union until its own chaos is below the limit. Each summary covers
     all graphs that are still being iterated. MemoryError if a graph outside of the blocks does not
     fit."""
     quiet()
     size = ptr.diff()
     small = size <= (LARGEST if engine in ("auto", "dense") else 0)
-    graphs = _Graphs(flow, ptr, rules, inflation, limits)
+    graphs = _Graphs(flow, ptr, rules)
     available = _memory.budget(memory, flow.device) - 4 * flow.nbytes
     blocks = _blocks(size, small & (size > 0), available)
     work = sum(numbers.numel() * side**3 for numbers, side in blocks)
     quick = bool(small.all()) and inline(work, flow.device)
-    count, title = int((size > 0).sum()), f"mcl -I {inflation:g}"
+    count, title = int((size > 0).sum()), f"mcl -I {rules.inflation:g}"
     with progress_bar(count, title, progress, quick, "graphs") as bar:
         control = _codes.control()
 
@@ -90,8 +89,6 @@ class _Graphs:
     before: Flow
     ptr: Tensor
     rules: Rules
-    inflation: float
-    limits: Limits
     # Column, row and value of new entries: columns in any order, with ascending rows in each.
     entries: list[tuple[Tensor, Tensor, Tensor]] = field(default_factory=list)
     sums: list[Tensor] = field(default_factory=list)  # float64 [8] of each iteration
@@ -120,16 +117,16 @@ class _Graphs:
         self.engines["dense"] = None
         last = torch.full((graphs.numel(),), torch.inf, dtype=torch.float64, device="cpu")
         cycles = [Cycles() for _ in range(graphs.numel())]
-        for iteration in range(self.limits.max_iter):
+        for iteration in range(self.rules.max_iter):
             if control[CANCEL]:
                 return
             before = rows
-            rows, summary = _dense.iterate(rows, *self.rules.arguments(self.inflation))
+            rows, summary = _dense.iterate(rows, *self.rules.arguments())
             for place in (1, 2, 7):  # products, entries and shares of the padding's loops of 1
                 summary[:, place] -= spare
             summary = summary.cpu()
             self.add(iteration, summary)
-            still = summary[:, 0] >= self.limits.chaos
+            still = summary[:, 0] >= self.rules.chaos
             alike = torch.nonzero(still & (summary[:, 0] == last)).flatten()
             if alike.numel():  # a flow at a fixed point, as in _run
                 some = alike.to(rows.device)
@@ -180,7 +177,7 @@ class _Graphs:
         length, entry = whole.length[columns], whole.places(columns)
         flow = from_packed(pointers(length), whole.row[entry] - first, whole.value[entry])
         plan = _plan.plan(flow, self.rules, engine, memory)
-        result = run_alone(flow, self.rules, self.inflation, self.limits, plan, False)
+        result = run_alone(flow, self.rules, plan, False)
         self.converged &= result.converged
         self.period = max(self.period, result.period)
         for iteration, summary in enumerate(result.summaries):

@@ -11,7 +11,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.check._values import dense, number, shortened
-from torchcent.clustering._rules import Limits, Prune
+from torchcent.clustering._rules import Prune, Rules
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike
 
@@ -61,10 +61,18 @@ def inflations(values: object) -> list[float]:
     return [inflation(value, f"inflations[{i}]") for i, value in enumerate(numbers)]
 
 
-def expansion(value: object) -> int:
+def rules(
+    expansion: object, prune: object, rate: float = 2.0, chaos: object = 1e-4,
+    max_iter: object = 10000,
+) -> Rules:  # fmt: skip
+    """`rate`: the inflation, which has been checked."""
     # Each step of a walk is a matrix product, so values in the millions are typing errors. A walk
     # of MOST_STEPS steps has long mixed within any cluster that mcl would find.
-    return _between(value, "expansion", 2, MOST_STEPS)
+    steps = _between(expansion, "expansion", 2, MOST_STEPS)
+    if prune is not None and not isinstance(prune, Prune):
+        raise TypeError(f"prune must be a torchcent.Prune or None, got {shortened(prune)}")
+    most = _between(max_iter, "max_iter", 1, 2**31 - 1)
+    return Rules(steps, prune, rate, _positive(chaos, "chaos"), most)
 
 
 def loops(value: object) -> str | float | None:
@@ -77,16 +85,6 @@ def loops(value: object) -> str | float | None:
             f"loops must be 'max', 'one', a number > 0 or None, got {shortened(value)}"
         )
     return _positive(value, "loops", "; None adds no loops")
-
-
-def prune(value: object) -> Prune | None:
-    if value is not None and not isinstance(value, Prune):
-        raise TypeError(f"prune must be a torchcent.Prune or None, got {shortened(value)}")
-    return value
-
-
-def limits(chaos: object, max_iter: object) -> Limits:
-    return Limits(_positive(chaos, "chaos"), _between(max_iter, "max_iter", 1, 2**31 - 1))
 
 
 def same_size(first: int, second: int) -> None:

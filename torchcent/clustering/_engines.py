@@ -118,7 +118,7 @@ class Fused(Sparse):
         control = self.loop.control
         control[BYTES] = space
         *new, summary = _ops.ops.mcl_iterate(
-            flow.begin, flow.length, flow.row, flow.value, control, *self.loop.arguments(),
+            flow.begin, flow.length, flow.row, flow.value, control, *self.loop.rules.arguments(),
             torch.get_num_threads(), 0, *share,
         )  # fmt: skip
         return None if control[BYTES] < 0 else (Flow(*new), summary)
@@ -155,7 +155,7 @@ class Tensors(Sparse):
 
     def compute(self, share: Share, space: int) -> tuple[Flow, Tensor] | None:
         self.loop.control[BYTES] = space
-        result = _tensor.iterate(self._flow, self.loop.control, *self.loop.arguments(), share)
+        result = _tensor.iterate(self._flow, self.loop.control, *self.loop.rules.arguments(), share)
         return result if result[0].nbytes <= space else None
 
 
@@ -171,7 +171,7 @@ class Dense:
         values = torch.empty(8, dtype=torch.float64, device=self.rows.device)
         with agreed(group):
             if group is None or group.rank == 0:
-                self.rows, values = _dense.iterate(self.rows, *self.loop.arguments())
+                self.rows, values = _dense.iterate(self.rows, *self.loop.rules.arguments())
         if group is not None:  # a matrix product may have other bits on another machine
             group.broadcast(self.rows)
             group.broadcast(values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from torchcent.clustering import _batch, _interpret, _plan, _quality, _run
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance, labels_of
 from torchcent.clustering._prepare import prepare
-from torchcent.clustering._rules import Limits, Prune
+from torchcent.clustering._rules import Prune
 from torchcent.distribute._group import agreed, group_of
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs
@@ -121,12 +121,12 @@ def mcl(
     ranks = group_of(run.group)
     with agreed(ranks):
         rate = check_mcl.inflation(inflation)
-        limits = check_mcl.limits(chaos, max_iter)
+        rules = check_mcl.rules(expansion, prune, rate, chaos, max_iter)
         check.choice(overlap, "overlap", _interpret.OVERLAPS)
         check.flag(return_flow, "return_flow")
         setup = prepare(
-            edge_index, edge_weight, expansion=expansion, loops=loops, prune=prune,
-            num_nodes=num_nodes, directed=directed, run=run, batch=batch,
+            edge_index, edge_weight, rules, loops=loops, num_nodes=num_nodes, directed=directed,
+            run=run, batch=batch,
         )  # fmt: skip
         ptr = setup.graph.ptr
         if ptr is not None and ranks is not None:
@@ -134,16 +134,12 @@ def mcl(
                 "Run(group=) does not go with batch=: give each rank some of the graphs"
             )
     if ptr is not None:
-        result = _batch.run(
-            setup.take(), ptr, setup.rules, rate, limits, engine=setup.engine, memory=run.memory,
-            progress=run.progress,
-        )  # fmt: skip
+        result = _batch.run(setup.take(), ptr, rules, setup.engine, run.memory, run.progress)
     else:
-        plan = setup.plan(ranks, run, (rate, limits, overlap))
-        rules = setup.rules
-        result = _run.run(setup.take(), rules, rate, limits, plan, run.progress, group=ranks)
+        plan = setup.plan(ranks, run, overlap)
+        result = _run.run(setup.take(), rules, plan, run.progress, group=ranks)
     with agreed(ranks):
-        _run.warn_if_stuck(result, limits, setup.one_way)
+        _run.warn_if_stuck(result, rules, setup.one_way)
         return _clustering(result, rate, overlap, return_flow, ptr)
 
 
@@ -228,26 +224,26 @@ def mcl_sweep(
     ranks = group_of(run.group)
     with agreed(ranks):
         rates = check_mcl.inflations(inflations)
-        limits = check_mcl.limits(chaos, max_iter)
+        rules = check_mcl.rules(expansion, prune, rates[0], chaos, max_iter)
         check.choice(overlap, "overlap", _interpret.OVERLAPS)
         setup = prepare(
-            edge_index, edge_weight, expansion=expansion, loops=loops, prune=prune,
-            num_nodes=num_nodes, directed=directed, run=run,
+            edge_index, edge_weight, rules, loops=loops, num_nodes=num_nodes, directed=directed,
+            run=run,
         )  # fmt: skip
-    rules, plan = setup.rules, setup.plan(ranks, run, (rates, limits, overlap))
-    once = Limits(math.inf, 1)  # the first expansion, with pruning, of all inflations
-    first = _run.run(setup.flow, rules, 1.0, once, plan, run.progress, group=ranks)
+    plan = setup.plan(ranks, run, (rates, overlap))
+    # The first expansion, with pruning, of all inflations.
+    once = replace(rules, inflation=1.0, chaos=math.inf, max_iter=1)
+    first = _run.run(setup.flow, once, plan, run.progress, group=ranks)
     clusterings: list[Clustering] = []
     table = []
     for rate in rates:
-        result = _run.run(
-            first.flow, rules, rate, limits, plan, run.progress, first=first, group=ranks
-        )
+        rules = replace(rules, inflation=rate)
+        result = _run.run(first.flow, rules, plan, run.progress, first, ranks)
         result.engines = first.engines[:1] + [
             change for change in result.engines if change[0] != first.engines[0][0]
         ]
         with agreed(ranks):
-            _run.warn_if_stuck(result, limits, setup.one_way)
+            _run.warn_if_stuck(result, rules, setup.one_way)
             last = _clustering(result, rate, overlap, False)
             clusterings.append(last)
             size = last.sizes
@@ -311,7 +307,7 @@ def clustering_quality(
                 f"clustering has {num_nodes} labels, but edge_index contains vertex id {highest}"
             )
     setup = prepare(
-        edge_index, edge_weight, expansion=2, loops="max", prune=None, num_nodes=num_nodes,
+        edge_index, edge_weight, check_mcl.rules(2, None), loops="max", num_nodes=num_nodes,
         directed=directed, run=DEFAULT,
     )  # fmt: skip
     check_mcl.same_size(labels.numel(), setup.flow.num_nodes)
@@ -342,7 +338,7 @@ def explain_mcl(
         'dense'
     """
     setup = prepare(
-        edge_index, edge_weight, expansion=expansion, loops=loops, prune=prune,
+        edge_index, edge_weight, check_mcl.rules(expansion, prune), loops=loops,
         num_nodes=num_nodes, directed=directed, run=run,
     )  # fmt: skip
     return setup.plan(None, run, None)

@@ -11,7 +11,7 @@ from torchcent.check._run import Run
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering import _flow, _plan, _ranks
 from torchcent.clustering._flow import Flow
-from torchcent.clustering._rules import Prune, Rules
+from torchcent.clustering._rules import Rules
 from torchcent.distribute._group import Group
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs, graph_of
@@ -38,11 +38,9 @@ class Setup:
 
 
 def prepare(
-    edge_index: GraphLike, edge_weight: WeightLike, *, expansion: int,
-    loops: str | float | None, prune: Prune | None, num_nodes: int | None, directed: bool | None,
-    run: Run, batch: Tensor | None = None,
+    edge_index: GraphLike, edge_weight: WeightLike, rules: Rules, *, loops: str | float | None,
+    num_nodes: int | None, directed: bool | None, run: Run, batch: Tensor | None = None,
 ) -> Setup:  # fmt: skip
-    rules = Rules(check_mcl.expansion(expansion), check_mcl.prune(prune))
     kind = check_mcl.loops(loops)
     engine = check.choice(run.engine.name, "engine", _plan.ENGINES)
     ptr = weights = None

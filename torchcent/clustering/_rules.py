@@ -122,23 +122,19 @@ def columns_of(share: Share, n: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Rules:
-    """Expansion and pruning of a run, in the form that the operators expect."""
+    """What an iteration does, and when to stop."""
 
     expansion: int
     prune: Prune | None
+    inflation: float = 2.0
+    chaos: float = 1e-4
+    max_iter: int = 10000
 
-    def arguments(self, inflation: float) -> tuple[int, float, float, int, int, float]:
-        """expansion, inflation, threshold, select, recover, mass; 0 disables a rule."""
-        prune = self.prune or Prune(0.0, 0, 0, 0.0)
-        return self.expansion, inflation, prune.threshold, prune.select, prune.recover, prune.mass
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When to stop."""
-
-    chaos: float
-    max_iter: int
+    def arguments(self) -> tuple[int, float, float, int, int, float]:
+        """expansion, inflation, threshold, select, recover, mass, as operators expect them; 0
+        disables a rule."""
+        cut = self.prune or Prune(0.0, 0, 0, 0.0)
+        return self.expansion, self.inflation, cut.threshold, cut.select, cut.recover, cut.mass
 
 
 @dataclass(frozen=True)

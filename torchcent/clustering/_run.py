@@ -15,7 +15,7 @@ from tqdm import tqdm
 from torchcent.clustering import _engines, _plan, _tensor
 from torchcent.clustering._cycles import Cycles
 from torchcent.clustering._flow import Flow, from_packed, pointers
-from torchcent.clustering._rules import Limits, Rules, Summary
+from torchcent.clustering._rules import Rules, Summary
 from torchcent.distribute._group import Group, agreed
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import CANCEL, DONE
@@ -42,8 +42,8 @@ class Outcome:
 
 
 def run(
-    flow: Flow, rules: Rules, inflation: float, limits: Limits, plan: _plan.MclPlan,
-    progress: bool | None, first: Outcome | None = None, group: Group | None = None,
+    flow: Flow, rules: Rules, plan: _plan.MclPlan, progress: bool | None,
+    first: Outcome | None = None, group: Group | None = None,
 ) -> Outcome:  # fmt: skip
     """Iterates until the chaos is below its limit.
 
@@ -62,9 +62,9 @@ def run(
     ranks = 1 if group is None else group.size
     if group is not None and group.rank > 0:
         progress = False
-    columns, title = -(-flow.num_nodes // ranks), f"mcl -I {inflation:g}"
+    columns, title = -(-flow.num_nodes // ranks), f"mcl -I {rules.inflation:g}"
     with progress_bar(columns, title, progress, quick, "columns", bar_format=_FORMAT) as bar:
-        loop = Loop(result, rules, inflation, limits, plan, control, bar=bar, group=group)
+        loop = Loop(result, rules, plan, control, bar, group)
         summary = None if first is None else first.summaries[0]
         work = on_device(lambda: loop.iterate(summary), flow.device)
         if quick:
@@ -114,8 +114,6 @@ def inflated(flow: Flow, inflation: float) -> Flow:
 class Loop:
     result: Outcome
     rules: Rules
-    inflation: float
-    limits: Limits
     plan: _plan.MclPlan
     control: Tensor
     bar: tqdm
@@ -127,14 +125,14 @@ class Loop:
         result = self.result
         with agreed(self.group):
             if first is not None:
-                result.flow = inflated(result.flow, self.inflation)
+                result.flow = inflated(result.flow, self.rules.inflation)
                 result.summaries.append(first)
-                result.converged = first.chaos < self.limits.chaos
+                result.converged = first.chaos < self.rules.chaos
             engine = _engines.ENGINES[self.plan.engine](self, result.flow)
             result.flow = None  # type: ignore[assignment]  # the engine holds it, and frees it
         cycles = Cycles()
         while not (
-            result.converged or result.period > 0 or len(result.summaries) >= self.limits.max_iter
+            result.converged or result.period > 0 or len(result.summaries) >= self.rules.max_iter
         ):
             if not result.engines or result.engines[-1][0] != engine.name:
                 result.engines.append((engine.name, len(result.summaries) + 1))
@@ -145,7 +143,7 @@ class Loop:
             self.seconds = time.perf_counter() - begin
             result.summaries.append(summary)
             with agreed(self.group):
-                result.converged = summary.chaos < self.limits.chaos
+                result.converged = summary.chaos < self.rules.chaos
                 if not result.converged:
                     period = cycles.period(summary, engine.digest)
                     # A fixed point above the limit, as on highly symmetric graphs, or a cycle.
@@ -157,14 +155,11 @@ class Loop:
         with agreed(self.group):
             result.flow = engine.flow()
 
-    def arguments(self) -> tuple[int, float, float, int, int, float]:
-        return self.rules.arguments(self.inflation)
-
     def show(self) -> None:
         """Updates the text of the bar; the bar itself shows the columns of this iteration."""
         last, count = self.result.summaries[-1], len(self.result.summaries)
         chaos = [summary.chaos for summary in self.result.summaries]
-        rest = seconds_left(chaos, self.limits.chaos, self.seconds)
+        rest = seconds_left(chaos, self.rules.chaos, self.seconds)
         text = f"iteration {count}, chaos {last.chaos:.2g}, {last.entries:,} entries"
         if rest is not None:
             text += f", about {rest:.0f} s left" if rest >= 1 else ", nearly done"
@@ -184,14 +179,14 @@ def seconds_left(chaos: list[float], goal: float, seconds: float) -> float | Non
     return seconds * math.log(goal / chaos[-1]) / rate
 
 
-def warn_if_stuck(result: Outcome, limits: Limits, one_way: bool) -> None:
+def warn_if_stuck(result: Outcome, rules: Rules, one_way: bool) -> None:
     """`one_way`: whether there are arcs without their reverse."""
     if result.converged:
         return
     last = result.summaries[-1].chaos if result.summaries else math.inf
     text = (
         f"mcl has not converged in {len(result.summaries)} iterations: chaos is {last:.2g}, "
-        f"not below {limits.chaos:g}; the clusters are those of the flow as it is"
+        f"not below {rules.chaos:g}; the clusters are those of the flow as it is"
     )
     if result.period > 0:
         text += f"; it repeats every {result.period} iterations and would never converge"
