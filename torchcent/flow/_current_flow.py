@@ -14,17 +14,7 @@ from torchcent.check import _pairs as check_pairs
 from torchcent.check._run import DEFAULT, Run
 from torchcent.check._values import dense, flag
 from torchcent.engines._measures import measure
-from torchcent.flow import _trees
-from torchcent.flow._solver import (
-    Component,
-    Potentials,
-    by_label,
-    components,
-    own_and_sums,
-    pairs_of,
-    throughput,
-    throughput_between,
-)
+from torchcent.flow import _solver, _trees
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _small
@@ -140,21 +130,23 @@ def _ends(graph: Graph, sources: Tensor | None, targets: Tensor | None) -> Ends:
     )
 
 
-def _currents(graph: Graph, memory: int | None, ends: Ends) -> Iterator[tuple[Component, Tensor]]:
+def _currents(
+    graph: Graph, memory: int | None, ends: Ends
+) -> Iterator[tuple[_solver.Component, Tensor]]:
     """Components, and the current through each edge, summed over unordered pairs.
 
     With ends it is half of the sum over ordered pairs, and components without pairs are left out.
     """
     through_trees = _trees.currents(graph, ends)
-    of_label = [by_label(graph.components, x) for x in ends or ()]
-    for part in components(graph):
+    of_label = [_solver.by_label(graph.components, x) for x in ends or ()]
+    for part in _solver.components(graph):
         if ends is None:
-            current = throughput(part, memory)
+            current = _solver.throughput(part, memory)
         else:
             s, t = (x[own[part.label]] for x, own in zip(ends, of_label, strict=True))
             if not (s.numel() and t.numel()):
                 continue
-            current = throughput_between(part, part.local(s), part.local(t), memory) / 2
+            current = _solver.throughput_between(part, part.local(s), part.local(t), memory) / 2
         if through_trees is not None:
             of_trees = through_trees[part.slots]
             current = torch.where(of_trees >= 0, of_trees, current)
@@ -261,8 +253,8 @@ def current_flow_closeness(
     graph = _network(edge_index, edge_weight, num_nodes, batch, directed, run)
     check.undirected(graph, "current_flow_closeness")
     score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
-    for part in components(graph):
-        own, sums = own_and_sums(part, run.memory)
+    for part in _solver.components(graph):
+        own, sums = _solver.own_and_sums(part, run.memory)
         score[part.vertices] = 1 / (part.size * own + own.sum() - 2 * sums)
     return score.to(run.dtype)
 
@@ -361,8 +353,8 @@ def effective_resistance(
     )
     check.undirected(graph, "effective_resistance")
     resistance = torch.full(u.shape, math.inf, dtype=torch.float64, device=graph.device)
-    for part, here, ends in pairs_of(graph, u, v):
-        potentials = Potentials(part, run.memory, columns=here.numel())
+    for part, here, ends in _solver.pairs_of(graph, u, v):
+        potentials = _solver.Potentials(part, run.memory, columns=here.numel())
         resistance[here] = potentials.resistance(*ends)
     return resistance.masked_fill_(u == v, 0).to(run.dtype)
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import choice
-from torchcent.engines._measures import plain_columns
+from torchcent.engines._measures import columns, plain_columns
 from torchcent.gnn._features import node_features
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, as_graph
@@ -109,13 +109,9 @@ def _of_star(n: int, measure: str, graph: Graph) -> float:
     both = torch.cat([out, out.flip(0)], 1)
     spreads = []
     for arcs in (both, out, out.flip(0)) if graph.directed else (both,):
-        if graph.directed and arcs is not both and measure in _UNDEFINED:
-            continue
+        if arcs is not both and (measure == "eigenvector" or columns()[measure].undirected):
+            continue  # arcs of one direction do not have it
         star = Graph.from_edge_index(arcs, n, graph.directed)
         spread = float(_spread(star, _scores(star, measure, None, False)))
         spreads.append(spread if spread > 1e-9 * n else 0.0)  # rounding
     return max(spreads)
-
-
-#: measures that arcs of one direction do not have
-_UNDEFINED = ("eigenvector", "triangles", "subgraph_centrality")

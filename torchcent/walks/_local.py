@@ -306,41 +306,37 @@ def clustering_coefficient(
 
 class _Oriented(NamedTuple):
     """Each edge once, from the end of lower degree, in numbers by ascending degree. `value` is what
-    the edge contributes to the product of a triangle: 1, the cube root of its weight, or the sum
-    over both arcs."""
+    the edge contributes to the product of a triangle: 1 or the cube root of its weight, in directed
+    graphs the sum over both arcs."""
 
     vertex: Tensor
     rowptr: Tensor
     head: Tensor
-    value: Tensor | None
+    value: Tensor
 
 
 def _oriented(graph: Graph, shares: Tensor | None = None) -> _Oriented:
     """`shares` are the weights, divided by the largest."""
     n, degree = graph.num_nodes, graph.degree
     tail, head = _small.repeat_interleave(degree), graph.col.long()
-    value = None if shares is None else shares.pow(1 / 3)
+    value = (
+        head.new_ones(head.numel(), dtype=torch.float64) if shares is None else shares ** (1 / 3)
+    )
     if not graph.is_symmetric:
         degree = degree + graph.transpose[0].diff()
-        if value is None:
-            value = torch.ones(head.numel(), dtype=torch.float64, device=graph.device)
     vertex = torch.argsort(degree, stable=True)
     rank = torch.empty_like(vertex)
     rank[vertex] = torch.arange(n, device=graph.device)
     tail, head = rank[tail], rank[head]
+    key = torch.minimum(tail, head) * n + torch.maximum(tail, head)
     if graph.is_symmetric:
         up = tail < head
-        key, order = torch.sort(tail[up] * n + head[up])
-        value = None if value is None else value[up][order]
-    else:
-        assert value is not None
-        key, place = torch.unique(
-            torch.minimum(tail, head) * n + torch.maximum(tail, head), return_inverse=True
-        )
-        value = value.new_zeros(key.numel()).index_add_(0, place, value)
-    tail, head = key // max(n, 1), key % max(n, 1)
-    count = torch.bincount(tail, minlength=n)
-    return _Oriented(vertex, torch.cat([count.new_zeros(1), count.cumsum(0)]), head, value)
+        key, value = key[up], value[up]
+    key, place = torch.unique(key, return_inverse=True)
+    value = value.new_zeros(key.numel()).index_add_(0, place, value)
+    count = torch.bincount(key // max(n, 1), minlength=n)
+    rowptr = torch.cat([count.new_zeros(1), count.cumsum(0)])
+    return _Oriented(vertex, rowptr, key % max(n, 1), value)
 
 
 def _sums(edges: _Oriented) -> Tensor:
@@ -362,10 +358,7 @@ def _sums(edges: _Oriented) -> Tensor:
         third = torch.searchsorted(key, closing).clamp_(max=key.numel() - 1)
         hit = key[third] == closing
         one, other, third = one[hit], other[hit], third[hit]
-        if edges.value is None:
-            product = torch.ones(one.numel(), dtype=torch.float64, device=key.device)
-        else:
-            product = edges.value[one] * edges.value[other] * edges.value[third]
+        product = edges.value[one] * edges.value[other] * edges.value[third]
         for corner in (tail[one], edges.head[one], edges.head[other]):
             sums.index_add_(0, corner, product)
         start = stop
