@@ -107,7 +107,7 @@ def _limit(
     recover: int, mass: float,
 ) -> Tensor:  # fmt: skip
     """Selects and recovers in the columns that need it; sets the two masks."""
-    first = recovering.clone()
+    first, x = recovering.clone(), x.clone() if x is whole else x
     if selecting.any():
         at = selecting.nonzero(as_tuple=True)
         every = x[at]
@@ -117,11 +117,9 @@ def _limit(
         if short.any():
             some[short] = _largest(every[short], recover)
             recovering[tuple(index[short] for index in at)] = True
-        x = x.clone() if x is whole else x
         x[at] = some
     if first.any():
         at = first.nonzero(as_tuple=True)
-        x = x.clone() if x is whole else x
         x[at] = _largest(whole[at], recover)
     return x
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import torch
@@ -46,27 +47,27 @@ def iterate(
 
 
 def _of_shares(flow: Flow, parts: int, compute: Compute, space: int) -> tuple[Flow, Tensor] | None:
-    store = _Files(flow.num_nodes)
+    store = _Store(flow.num_nodes, in_files=True)
     for part in range(parts):
         result = compute(flow, (part, part + 1, parts), space)
         if result is None:
             return None
         store.add(*result)
-    return store.flow(), _tensor.combine(torch.stack(store.summaries))
+    return store.result()
 
 
 def _of_columns(
     flow: Flow, rules: Rules, most: Tensor, compute: Compute, space: int, device: torch.device
 ) -> tuple[Flow, Tensor] | None:
     n, host = flow.num_nodes, torch.device("cpu")
-    store, flow = _Host(n), flow.compact().to(host)
+    store, flow = _Store(n, in_files=False), flow.compact().to(host)
     for first, last in _ranges(flow, rules, most.cpu(), space, 0, n):
         part = _only(flow, _columns(flow, rules, first, last)).to(device)
         result = compute(part, (first, last, n), space - part.nbytes)
         if result is None:
             return None
         store.add(result[0].compact().to(host), result[1])
-    return store.flow(), _tensor.combine(torch.stack(store.summaries))
+    return store.result()
 
 
 def _ranges(
@@ -103,54 +104,43 @@ def _only(flow: Flow, columns: Tensor) -> Flow:
     return Flow(pointers(length)[:-1].contiguous(), length, flow.row[place], flow.value[place])
 
 
-class _Store:
-    """Flows that are put together piece by piece."""
+class _File:
+    """Numbers in a file without a name, in the folder for temporary files."""
 
-    def __init__(self, n: int) -> None:
+    def __init__(self, kind: type) -> None:
+        self.file, self.kind = tempfile.TemporaryFile(), kind  # noqa: SIM115
+
+    def append(self, part: Tensor) -> None:
+        self.file.write(part.numpy().data)
+
+    def joined(self) -> Tensor:
+        with self.file:
+            self.file.flush()
+            return torch.from_numpy(np.memmap(self.file, self.kind, "r+"))
+
+
+class _Store:
+    """A flow that is put together piece by piece, with its entries in files or in memory."""
+
+    def __init__(self, n: int, in_files: bool) -> None:
         self.begin = torch.zeros(n, dtype=torch.int64, device="cpu")
         self.length = torch.zeros(n, dtype=torch.int32, device="cpu")
         self.entries = 0
         self.summaries: list[Tensor] = []
+        self.parts: list[Any] = [[], []]  # of rows and of values
+        if in_files:
+            self.parts = [_File(np.int32), _File(np.float32)]
 
     def add(self, piece: Flow, summary: Tensor) -> None:
         self.begin += torch.where(piece.length > 0, piece.begin + self.entries, 0)
         self.length += piece.length
         self.entries += piece.row.numel()
         self.summaries.append(summary)
-        self.keep(piece.row, piece.value)
-
-    def keep(self, row: Tensor, value: Tensor) -> None:
-        raise NotImplementedError
-
-
-class _Host(_Store):
-    def __init__(self, n: int) -> None:
-        super().__init__(n)
-        self.parts: tuple[list[Tensor], list[Tensor]] = [], []
-
-    def keep(self, row: Tensor, value: Tensor) -> None:
-        for parts, part in zip(self.parts, (row, value), strict=True):
+        for parts, part in zip(self.parts, (piece.row, piece.value), strict=True):
             parts.append(part)
 
-    def flow(self) -> Flow:
-        return Flow(self.begin, self.length, *map(torch.cat, self.parts))
-
-
-class _Files(_Store):
-    """Entries are in files without names, in the folder for temporary files."""
-
-    def __init__(self, n: int) -> None:
-        super().__init__(n)
-        self.files = [tempfile.TemporaryFile() for _ in range(2)]  # noqa: SIM115
-
-    def keep(self, row: Tensor, value: Tensor) -> None:
-        for file, part in zip(self.files, (row, value), strict=True):
-            file.write(part.numpy().data)
-
-    def flow(self) -> Flow:
-        arrays = []
-        for file, kind in zip(self.files, (np.int32, np.float32), strict=True):
-            file.flush()
-            arrays.append(torch.from_numpy(np.memmap(file, kind, "r+", shape=(self.entries,))))
-            file.close()
-        return Flow(self.begin, self.length, *arrays)
+    def result(self) -> tuple[Flow, Tensor]:
+        """The flow and its summary."""
+        entries = [x.joined() if isinstance(x, _File) else torch.cat(x) for x in self.parts]
+        summary = _tensor.combine(torch.stack(self.summaries))
+        return Flow(self.begin, self.length, *entries), summary
