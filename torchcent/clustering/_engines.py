@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -11,16 +11,24 @@ from torch import Tensor
 from torchcent.clustering import _dense, _pieces, _plan, _ranks, _tensor
 from torchcent.clustering._cycles import digest
 from torchcent.clustering._flow import Flow, columns_as_rows, from_dense
-from torchcent.clustering._rules import WHOLE, Share, Summary, step_memory
-from torchcent.distribute._group import agreed
+from torchcent.clustering._rules import WHOLE, Rules, Share, Summary, step_memory
+from torchcent.distribute._group import Group, agreed
 from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import BYTES, CANCEL, DONE
 
-if TYPE_CHECKING:
-    from torchcent.clustering._run import Loop
-
 # Predicted speed-up at which another engine takes over.
 _HYSTERESIS = 1.5
+
+
+@dataclass(eq=False)
+class Loop:
+    """What the engines of a run share."""
+
+    rules: Rules
+    plan: _plan.MclPlan
+    control: Tensor
+    group: Group | None
+    summaries: list[Summary]  # of the iterations so far
 
 
 class Sparse:
@@ -65,7 +73,7 @@ class Sparse:
         plan = self.loop.plan
         # An upper bound, as if all columns had maximum length; computed exactly only if it is large
         # enough.
-        most = self.loop.result.summaries[-1].entries * float(self._flow.length.max())
+        most = self.loop.summaries[-1].entries * float(self._flow.length.max())
         if not _plan.dense_pays(plan.device, plan.num_nodes, most / _HYSTERESIS):
             return None
         work = _plan.products(self._flow) / _HYSTERESIS
@@ -78,7 +86,7 @@ class Sparse:
         return max(plan.memory_limit - self._flow.nbytes - plan.overhead, 1)
 
     def refuse(self) -> MemoryError:
-        limit, at = self.loop.plan.memory_limit, len(self.loop.result.summaries) + 1
+        limit, at = self.loop.plan.memory_limit, len(self.loop.summaries) + 1
         return MemoryError(
             f"mcl, iteration {at}, needs more than memory={limit} ({_memory.readable(limit)}), "
             f"with {self._flow.entries:,} entries of the flow before it; raise memory, or keep "

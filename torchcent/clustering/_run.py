@@ -64,9 +64,9 @@ def run(
         progress = False
     columns, title = -(-flow.num_nodes // ranks), f"mcl -I {rules.inflation:g}"
     with progress_bar(columns, title, progress, quick, "columns", bar_format=_FORMAT) as bar:
-        loop = Loop(result, rules, plan, control, bar, group)
+        loop = _engines.Loop(rules, plan, control, group, result.summaries)
         summary = None if first is None else first.summaries[0]
-        work = on_device(lambda: loop.iterate(summary), flow.device)
+        work = on_device(lambda: _iterate(loop, result, summary, bar), flow.device)
         if quick:
             work()
         else:
@@ -110,61 +110,50 @@ def inflated(flow: Flow, inflation: float) -> Flow:
     return from_packed(pointers(torch.bincount(column, minlength=flow.num_nodes)), row, value)
 
 
-@dataclass(eq=False)
-class Loop:
-    result: Outcome
-    rules: Rules
-    plan: _plan.MclPlan
-    control: Tensor
-    bar: tqdm
-    group: Group | None
-    seconds: float = 0.0  # of the last iteration
+def _iterate(loop: _engines.Loop, result: Outcome, first: Summary | None, bar: tqdm) -> None:
+    """`first`: the summary of the flow if it is expanded and pruned, but not inflated."""
+    rules = loop.rules
+    with agreed(loop.group):
+        if first is not None:
+            result.flow = inflated(result.flow, rules.inflation)
+            result.summaries.append(first)
+            result.converged = first.chaos < rules.chaos
+        engine = _engines.ENGINES[loop.plan.engine](loop, result.flow)
+        result.flow = None  # type: ignore[assignment]  # the engine holds it, and frees it
+    cycles = Cycles()
+    while not (result.converged or result.period > 0 or len(result.summaries) >= rules.max_iter):
+        if not result.engines or result.engines[-1][0] != engine.name:
+            result.engines.append((engine.name, len(result.summaries) + 1))
+        begin = time.perf_counter()
+        summary = engine.step()
+        if loop.control[CANCEL]:
+            break
+        seconds = time.perf_counter() - begin
+        result.summaries.append(summary)
+        with agreed(loop.group):
+            result.converged = summary.chaos < rules.chaos
+            if not result.converged:
+                period = cycles.period(summary, engine.digest)
+                # A fixed point above the limit, as on highly symmetric graphs, or a cycle.
+                result.converged = period == 1
+                result.period = period if period > 1 else 0
+            # The bar itself shows the columns of this iteration.
+            bar.set_postfix_str(_progress(result.summaries, rules.chaos, seconds), refresh=False)
+            loop.control[DONE] = 0
+            if loop.plan.may_switch and rules.expansion == 2:
+                engine = engine.better() or engine
+    with agreed(loop.group):
+        result.flow = engine.flow()
 
-    def iterate(self, first: Summary | None) -> None:
-        """`first`: the summary of the flow if it is expanded and pruned, but not inflated."""
-        result = self.result
-        with agreed(self.group):
-            if first is not None:
-                result.flow = inflated(result.flow, self.rules.inflation)
-                result.summaries.append(first)
-                result.converged = first.chaos < self.rules.chaos
-            engine = _engines.ENGINES[self.plan.engine](self, result.flow)
-            result.flow = None  # type: ignore[assignment]  # the engine holds it, and frees it
-        cycles = Cycles()
-        while not (
-            result.converged or result.period > 0 or len(result.summaries) >= self.rules.max_iter
-        ):
-            if not result.engines or result.engines[-1][0] != engine.name:
-                result.engines.append((engine.name, len(result.summaries) + 1))
-            begin = time.perf_counter()
-            summary = engine.step()
-            if self.control[CANCEL]:
-                break
-            self.seconds = time.perf_counter() - begin
-            result.summaries.append(summary)
-            with agreed(self.group):
-                result.converged = summary.chaos < self.rules.chaos
-                if not result.converged:
-                    period = cycles.period(summary, engine.digest)
-                    # A fixed point above the limit, as on highly symmetric graphs, or a cycle.
-                    result.converged = period == 1
-                    result.period = period if period > 1 else 0
-                self.show()
-                if self.plan.may_switch and self.rules.expansion == 2:
-                    engine = engine.better() or engine
-        with agreed(self.group):
-            result.flow = engine.flow()
 
-    def show(self) -> None:
-        """Updates the text of the bar; the bar itself shows the columns of this iteration."""
-        last, count = self.result.summaries[-1], len(self.result.summaries)
-        chaos = [summary.chaos for summary in self.result.summaries]
-        rest = seconds_left(chaos, self.rules.chaos, self.seconds)
-        text = f"iteration {count}, chaos {last.chaos:.2g}, {last.entries:,} entries"
-        if rest is not None:
-            text += f", about {rest:.0f} s left" if rest >= 1 else ", nearly done"
-        self.bar.set_postfix_str(text, refresh=False)
-        self.control[DONE] = 0
+def _progress(summaries: list[Summary], goal: float, seconds: float) -> str:
+    """The text of the bar; `seconds`: of the last iteration."""
+    rest = seconds_left([summary.chaos for summary in summaries], goal, seconds)
+    last = summaries[-1]
+    text = f"iteration {len(summaries)}, chaos {last.chaos:.2g}, {last.entries:,} entries"
+    if rest is not None:
+        text += f", about {rest:.0f} s left" if rest >= 1 else ", nearly done"
+    return text
 
 
 def seconds_left(chaos: list[float], goal: float, seconds: float) -> float | None:
