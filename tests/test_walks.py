@@ -386,7 +386,7 @@ def test_products_do_not_depend_on_threads(weighted, with_hub):
     graph = Graph.from_edge_index(index, directed=False)
     chance = torch.Generator().manual_seed(1)
     weight = torch.rand(graph.num_slots, dtype=F64, generator=chance) if weighted else None
-    product = _matrix.product(graph.rowptr, graph.col, weight)
+    product = _matrix.Rows(graph.rowptr, graph.col, weight)
     x = torch.rand(graph.num_nodes, dtype=F64, generator=chance)
     before, found = torch.get_num_threads(), []
     try:

@@ -28,16 +28,41 @@ _TOGETHER = 2**25  # bytes of dense matrices
 _MOST_SEARCHED = 2**22  # arcs up to which directed cycles are looked for beforehand
 
 
-def eigenvectors(graph: Graph, tol: float, max_iter: int) -> Tensor:
-    """The projection of the vector of ones of each graph, normalised: float64 [n]."""
+def vectors(graph: Graph, tol: float, max_iter: int, square: bool = False) -> Tensor:
+    """The projection of the vector of ones of each graph on its leading eigenvectors, normalised:
+    float64 [n]; with `square` on those of A times its transpose, which are hubs."""
     graph = _scaled(graph)
-    return _of_each(graph, _matrix.pull(graph), False, lambda x: _eigenvector(x, tol, max_iter))
-
-
-def hubs(graph: Graph, tol: float, max_iter: int) -> Tensor:
-    """The same for A times its transpose."""
-    graph = _scaled(graph)
-    return _of_each(graph, _matrix.push(graph), True, lambda x: _hubs(x, tol, max_iter))
+    rows = _matrix.push(graph) if square else _matrix.pull(graph)
+    vectors = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    weight = vectors.new_ones(rows.col.numel()) if rows.weight is None else rows.weight
+    size = _batch.counts(graph)[0]
+    small = np.flatnonzero((size > 0) & (size <= SMALL))
+    others = [np.flatnonzero(size > SMALL)]
+    widths = -(-size[small] // _STEP) * _STEP
+    for width, numbers in _matrix.alike(small, widths, _TOGETHER // 8):
+        part = Part.of(graph, numbers)
+        # Padded, so that the bits of a matrix do not depend on its place in memory.
+        matrix = part.matrices(rows.rowptr, rows.col, weight, width)
+        symmetric = (matrix == matrix.mT).flatten(1).all(1)
+        there = torch.arange(width, device=graph.device) < part.size[:, None]
+        if bool(symmetric.all()):
+            projections = _projections(matrix, there, square)
+        else:
+            projections = vectors.new_zeros(there.shape)
+            if square:
+                squares = _square(matrix[~symmetric])
+                projections[~symmetric] = _projections(squares, there[~symmetric], False)
+            else:
+                others.append(numbers[~symmetric.cpu().numpy()])
+            if bool(symmetric.any()):
+                own = matrix[symmetric], there[symmetric]
+                projections[symmetric] = _projections(*own, square)
+        vectors[part.vertex] = projections[there]
+    alone = _hubs if square else _eigenvector
+    for number in np.sort(np.concatenate(others)).tolist():
+        own_vector = alone(_batch.part(graph, number), tol, max_iter)
+        vectors[_batch.run(graph, number)[0]] = own_vector
+    return vectors
 
 
 def _scaled(graph: Graph) -> Graph:
@@ -59,43 +84,6 @@ def _scaled(graph: Graph) -> Graph:
         weight = weight * factor
     graph.transpose  # noqa: B018  (is kept with the graph that was given)
     return graph._with(weight=weight)
-
-
-def _of_each(
-    graph: Graph, product: Product, square: bool, alone: Callable[[Graph], Tensor]
-) -> Tensor:
-    """Vectors of each graph; with `square`, those of the product of its matrix and transpose."""
-    vectors = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
-    size = _batch.counts(graph)[0]
-    small = np.flatnonzero((size > 0) & (size <= SMALL))
-    others = [np.flatnonzero(size > SMALL)]
-    rows = product if isinstance(product, _matrix.Rows) else None
-    widths = -(-size[small] // _STEP) * _STEP
-    for width, numbers in _matrix.alike(small, widths, _TOGETHER // 8):
-        part = Part.of(graph, numbers)
-        # Padded, so that the bits of a matrix do not depend on its place in memory.
-        matrix = vectors.new_zeros(numbers.size, width, width)
-        if rows is not None:
-            weight = vectors.new_ones(rows.col.numel()) if rows.weight is None else rows.weight
-            matrix = part.matrices(rows.rowptr, rows.col, weight, width)
-        symmetric = (matrix == matrix.mT).flatten(1).all(1)
-        there = torch.arange(width, device=graph.device) < part.size[:, None]
-        if bool(symmetric.all()):
-            projections = _projections(matrix, there, square)
-        else:
-            projections = vectors.new_zeros(there.shape)
-            if square:
-                squares = _square(matrix[~symmetric])
-                projections[~symmetric] = _projections(squares, there[~symmetric], False)
-            else:
-                others.append(numbers[~symmetric.cpu().numpy()])
-            if bool(symmetric.any()):
-                own = matrix[symmetric], there[symmetric]
-                projections[symmetric] = _projections(*own, square)
-        vectors[part.vertex] = projections[there]
-    for number in np.sort(np.concatenate(others)).tolist():
-        vectors[_batch.run(graph, number)[0]] = alone(_batch.part(graph, number))
-    return vectors
 
 
 def _square(matrix: Tensor) -> Tensor:
@@ -134,7 +122,7 @@ def _ones(graph: Graph) -> Tensor:
 
 def _eigenvector(graph: Graph, tol: float, max_iter: int) -> Tensor:
     pull, ones = _matrix.pull(graph), _ones(graph)
-    if not isinstance(pull, _matrix.Rows):
+    if not graph.num_slots:
         return ones / math.sqrt(graph.num_nodes)
     if not graph.is_symmetric:
         return _directed(pull, ones, tol, max_iter)
@@ -143,7 +131,7 @@ def _eigenvector(graph: Graph, tol: float, max_iter: int) -> Tensor:
 
 def _hubs(graph: Graph, tol: float, max_iter: int) -> Tensor:
     push, pull, ones = _matrix.push(graph), _matrix.pull(graph), _ones(graph)
-    if not isinstance(push, _matrix.Rows):
+    if not graph.num_slots:
         return ones / math.sqrt(graph.num_nodes)
 
     def both() -> Any:

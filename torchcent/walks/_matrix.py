@@ -17,19 +17,14 @@ Numbers = NDArray[np.int64]
 Product = Callable[[Tensor], Tensor]
 
 
-def pull(graph: Graph) -> Product:
+def pull(graph: Graph) -> Rows:
     """x -> transpose(A) x, of float64 [n] or [n, k]: sums over incoming arcs."""
-    return product(*graph.transpose, graph.back_weight)
+    return Rows(*graph.transpose, graph.back_weight)
 
 
-def push(graph: Graph) -> Product:
+def push(graph: Graph) -> Rows:
     """x -> A x: sums over outgoing arcs."""
-    return product(graph.rowptr, graph.col, graph.weight)
-
-
-def product(rowptr: Tensor, col: Tensor, weight: Tensor | None) -> Product:
-    """x -> M x, for the matrix with these rows."""
-    return Rows(rowptr, col, weight) if col.numel() else torch.zeros_like
+    return Rows(graph.rowptr, graph.col, graph.weight)
 
 
 class Rows:
@@ -41,6 +36,8 @@ class Rows:
             self._matrix = _segments.sparse(rowptr, col, weight)
 
     def __call__(self, x: Tensor) -> Tensor:
+        if not self.col.numel():
+            return torch.zeros_like(x)
         if _segments.is_compiled(self.col.device):
             return _segments.products(self.rowptr, self.col, self.weight, x)
         if self.col.is_cuda:

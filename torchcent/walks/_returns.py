@@ -214,7 +214,7 @@ def _sparse(graph: Graph, numbers: Numbers, share: Tensor, result: Tensor) -> No
     """A block has a column of each graph at a time."""
     part = Part.of(graph, numbers)
     mutual = graph.is_symmetric
-    product = _matrix.product(*part.arcs(*_steps(graph, share)))
+    product = _matrix.Rows(*part.arcs(*_steps(graph, share)))
     local, n = part.local, part.vertex.numel()
     ends = torch.cat([part.size.new_zeros(1), part.size.cumsum(0)])
     step = _block(n)

@@ -14,7 +14,6 @@ from torchcent.engines._measures import measure
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.walks import _leading, _matrix
-from torchcent.walks._matrix import Product, Rows
 
 _LATE = 24  # steps after which terms that have not shrunk are a reason to look at alpha
 _STRIDE = 4  # steps between two looks at what a GPU has computed
@@ -105,6 +104,13 @@ def _walks(graph: Graph, alpha: float, start: Tensor, tol: float, max_iter: int)
     the largest entry of M^k 1, that is the norm of M^k. What is left after k terms is at most t /
     (1 - t) times the largest sum of these."""
     pull = _matrix.pull(graph)
+
+    def bounds() -> tuple[float, float]:
+        """Of the largest eigenvalue of a graph, or of all graphs of a batch."""
+        from torchcent.walks import _perron
+
+        return _perron.bounds(pull.to_scipy(), alpha)
+
     even = bool((start == start[:1]).all())  # `start` is a multiple of the vector of ones
     term = start if even else torch.stack([start, torch.ones_like(start)], 1)
     x = start
@@ -118,7 +124,7 @@ def _walks(graph: Graph, alpha: float, start: Tensor, tol: float, max_iter: int)
                 return x
             worst = float(torch.where(moving, norm, 0).max())
             if not is_below and (not worst < 1e150 or (step >= _LATE and worst >= 1)):
-                low, high = _eigenvalue(pull, alpha)
+                low, high = bounds()
                 if alpha * low >= 1:
                     raise ValueError(
                         f"alpha={alpha:g} must be below the reciprocal of the largest eigenvalue "
@@ -135,7 +141,7 @@ def _walks(graph: Graph, alpha: float, start: Tensor, tol: float, max_iter: int)
         term = pull(term) * alpha
         ahead = term if even else term[:, 0]
         x = torch.where(_batch.per_vertex(graph, moving), x + ahead, x)
-    low, high = _eigenvalue(pull, alpha)
+    low, high = bounds()
     close = (
         f": alpha={alpha:g} is close to the reciprocal of the largest eigenvalue, about "
         f"{2 / (low + high):.6g}; lower alpha, or raise max_iter"
@@ -143,13 +149,6 @@ def _walks(graph: Graph, alpha: float, start: Tensor, tol: float, max_iter: int)
         else ": the graph has no cycle, but long paths; raise max_iter"
     )
     raise ValueError(f"no convergence to tol={tol:g} in max_iter={max_iter} iterations{close}")
-
-
-def _eigenvalue(pull: Product, alpha: float) -> tuple[float, float]:
-    """Bounds on the largest eigenvalue of a graph, or of all graphs of a batch."""
-    from torchcent.walks import _perron
-
-    return _perron.bounds(pull.to_scipy(), alpha) if isinstance(pull, Rows) else (0.0, 0.0)
 
 
 @measure("vertices", "dtype", weights="strengths", columns=("eigenvector",))
@@ -207,7 +206,7 @@ def eigenvector(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     bound, most = check.tolerance(tol), check.iterations(max_iter)
-    return _leading.eigenvectors(graph, bound, most).to(run.dtype)
+    return _leading.vectors(graph, bound, most).to(run.dtype)
 
 
 @measure("vertices", "dtype", weights="strengths", columns=("hubs", "authorities"))
@@ -260,7 +259,7 @@ def hits(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     bound, most = check.tolerance(tol), check.iterations(max_iter)
-    hubs = _leading.hubs(graph, bound, most)
+    hubs = _leading.vectors(graph, bound, most, square=True)
     authorities = _matrix.pull(graph)(hubs)
     return Hits(*(_shares(graph, x).to(run.dtype) for x in (hubs, authorities)))
 

@@ -127,8 +127,6 @@ def _within_reach(graph: Graph, vertices: Tensor, tol: float) -> Tensor | None:
     quadratures are less work. What is left out after k terms is at most that of the largest
     eigenvalue, of which there is an upper bound, and a score is at least 1."""
     product = _matrix.push(graph)
-    if not isinstance(product, _matrix.Rows):
-        return None
     top = _above_spectrum(graph, product)
     terms, term = 1, top  # terms[k] = top^k / k!
     while term * (top / (terms + 1)) > tol / 2 * max(0.0, 1 - top / (terms + 2)):
