@@ -12,7 +12,7 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run, computes
-from torchcent.clustering import _batch, _interpret, _plan, _quality, _run
+from torchcent.clustering import _batch, _interpret, _plan, _quality, _ranks, _run
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance, labels_of
 from torchcent.clustering._prepare import prepare
@@ -125,7 +125,7 @@ def mcl(
         check.choice(overlap, "overlap", _interpret.OVERLAPS)
         check.flag(return_flow, "return_flow")
         setup = prepare(
-            edge_index, edge_weight, rules, loops=loops, num_nodes=num_nodes, directed=directed,
+            edge_index, edge_weight, loops=loops, num_nodes=num_nodes, directed=directed,
             run=run, batch=batch,
         )  # fmt: skip
         ptr = setup.graph.ptr
@@ -136,7 +136,7 @@ def mcl(
     if ptr is not None:
         result = _batch.run(setup.take(), ptr, rules, setup.engine, run.memory, run.progress)
     else:
-        plan = setup.plan(ranks, run, overlap)
+        plan = _ranks.plan(ranks, setup.flow, rules, setup.engine, run.memory, overlap)
         result = _run.run(setup.take(), rules, plan, run.progress, group=ranks)
     with agreed(ranks):
         _run.warn_if_stuck(result, rules, setup.one_way)
@@ -227,10 +227,9 @@ def mcl_sweep(
         rules = check_mcl.rules(expansion, prune, rates[0], chaos, max_iter)
         check.choice(overlap, "overlap", _interpret.OVERLAPS)
         setup = prepare(
-            edge_index, edge_weight, rules, loops=loops, num_nodes=num_nodes, directed=directed,
-            run=run,
-        )  # fmt: skip
-    plan = setup.plan(ranks, run, (rates, overlap))
+            edge_index, edge_weight, loops=loops, num_nodes=num_nodes, directed=directed, run=run
+        )
+    plan = _ranks.plan(ranks, setup.flow, rules, setup.engine, run.memory, (rates, overlap))
     # The first expansion, with pruning, of all inflations.
     once = replace(rules, inflation=1.0, chaos=math.inf, max_iter=1)
     first = _run.run(setup.flow, once, plan, run.progress, group=ranks)
@@ -307,9 +306,8 @@ def clustering_quality(
                 f"clustering has {num_nodes} labels, but edge_index contains vertex id {highest}"
             )
     setup = prepare(
-        edge_index, edge_weight, check_mcl.rules(2, None), loops="max", num_nodes=num_nodes,
-        directed=directed, run=DEFAULT,
-    )  # fmt: skip
+        edge_index, edge_weight, loops="max", num_nodes=num_nodes, directed=directed, run=DEFAULT
+    )
     check_mcl.same_size(labels.numel(), setup.flow.num_nodes)
     label = torch.unique(labels.to(setup.flow.device), return_inverse=True)[1]
     return _quality.fit(setup.flow, setup.graph, setup.similarity, label)
@@ -337,11 +335,11 @@ def explain_mcl(
         >>> torchcent.explain_mcl(everybody).engine
         'dense'
     """
+    rules = check_mcl.rules(expansion, prune)
     setup = prepare(
-        edge_index, edge_weight, check_mcl.rules(expansion, prune), loops=loops,
-        num_nodes=num_nodes, directed=directed, run=run,
-    )  # fmt: skip
-    return setup.plan(None, run, None)
+        edge_index, edge_weight, loops=loops, num_nodes=num_nodes, directed=directed, run=run
+    )
+    return _plan.plan(setup.flow, rules, setup.engine, run.memory)
 
 
 def _clustering(

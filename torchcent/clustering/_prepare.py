@@ -9,10 +9,8 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check._run import Run
 from torchcent.clustering import _check as check_mcl
-from torchcent.clustering import _flow, _plan, _ranks
+from torchcent.clustering import _flow, _plan
 from torchcent.clustering._flow import Flow
-from torchcent.clustering._rules import Rules
-from torchcent.distribute._group import Group
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs, graph_of
 
@@ -22,7 +20,6 @@ class Setup:
     graph: Graph
     similarity: Tensor
     flow: Flow
-    rules: Rules
     engine: str
     one_way: bool  # whether there are arcs without their reverse
 
@@ -32,13 +29,9 @@ class Setup:
         del self.flow, self.similarity, self.graph
         return flow
 
-    def plan(self, group: Group | None, run: Run, call: object) -> _plan.MclPlan:
-        """The plan, which is the same on all ranks; `call`: the other arguments, as in _ranks."""
-        return _ranks.plan(group, self.flow, self.rules, self.engine, run.memory, call)
-
 
 def prepare(
-    edge_index: GraphLike, edge_weight: WeightLike, rules: Rules, *, loops: str | float | None,
+    edge_index: GraphLike, edge_weight: WeightLike, *, loops: str | float | None,
     num_nodes: int | None, directed: bool | None, run: Run, batch: Tensor | None = None,
 ) -> Setup:  # fmt: skip
     kind = check_mcl.loops(loops)
@@ -56,4 +49,4 @@ def prepare(
     if kind is None and isinstance(edge_index, Tensor):
         weights = _flow.input_loops(edge_index, weight, graph.num_nodes)
     flow = _flow.build(graph, similarity, kind, weights)
-    return Setup(graph, similarity, flow, rules, engine, one_way=not graph.is_symmetric)
+    return Setup(graph, similarity, flow, engine, one_way=not graph.is_symmetric)

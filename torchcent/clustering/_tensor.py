@@ -99,11 +99,11 @@ def prune(
     selecting = (count > select) & (select > 0) & ~recovering
     keep = above
     if (recovering | selecting).any():
-        ranking = Ranking(entries, recovering | selecting)
-        keep = above & (~selecting[column] | (value >= ranking.bar(select)[column]))
+        selected, recovered = _largest(entries, recovering | selecting, select, recover)
+        keep = above & (~selecting[column] | (value >= selected[column]))
         number = entries.counts(keep)
         again = selecting & (number < recover) & (entries.sums(value * keep) < mass)
-        enough = value >= ranking.bar(recover)[column]
+        enough = value >= recovered[column]
         keep |= (recovering[column] & enough) | (again[column] & above & enough)
         selecting, recovering = selecting & (number < count), recovering | again
     nothing = (entries.counts(keep) == 0)[column]
@@ -138,26 +138,21 @@ def combine(summaries: Tensor) -> Tensor:
     return sums
 
 
-class Ranking:
-    """The entries of some columns, sorted by decreasing value within each."""
-
-    def __init__(self, entries: Columns, mask: Tensor) -> None:
-        at = torch.nonzero(mask[entries.column]).flatten()
-        column = entries.column[at]
-        order = torch.argsort(entries.value[at], descending=True, stable=True)
-        order = order[torch.argsort(column[order], stable=True)]
-        self.value = entries.value[at][order]
-        self.count = torch.bincount(column, minlength=entries.number)
-        self.begin = pointers(self.count)[:-1]
-
-    def bar(self, most: int) -> Tensor:
-        """float32: the `most`-th largest entry of each of these columns."""
-        bar = self.value.new_zeros(self.count.numel())
-        if most > 0:
-            there = self.count > 0
-            place = self.begin + self.count.clamp(max=most) - 1
-            bar[there] = self.value[place[there]]
-        return bar
+def _largest(entries: Columns, mask: Tensor, *places: int) -> list[Tensor]:
+    """float32: the entry at each place, from 1, of some columns by decreasing value, the smallest
+    one if there are fewer; 0 of other columns, and at place 0."""
+    at = torch.nonzero(mask[entries.column]).flatten()
+    order = at[torch.argsort(entries.value[at], descending=True, stable=True)]
+    order = order[torch.argsort(entries.column[order], stable=True)]
+    count = torch.bincount(entries.column[at], minlength=entries.number)
+    value, begin = entries.value[order], pointers(count)[:-1]
+    bars = []
+    for place in places:
+        bar = value.new_zeros(entries.number)
+        there = (count > 0) & (place > 0)
+        bar[there] = value[(begin + count.clamp(max=place) - 1)[there]]
+        bars.append(bar)
+    return bars
 
 
 def _csr(colptr: Tensor, row: Tensor, value: Tensor, n: int) -> Tensor:
