@@ -41,17 +41,13 @@ class Component(NamedTuple):
         return torch.searchsorted(self.vertices, vertices)
 
     @property
-    def cycles(self) -> int:
-        """The number of edges more than a tree has."""
-        return self.conductance.numel() - self.size + 1
-
-    @property
     def left(self) -> int:
         """The most vertices that elimination leaves of a graph that is nearly a tree.
 
         Without vertices of degree 1 and 2, c cycles have at most 2 c vertices.
         """
-        return min(self.size, max(2 * self.cycles, 4 * _RATIO))
+        cycles = self.conductance.numel() - self.size + 1  # edges more than a tree has
+        return min(self.size, max(2 * cycles, 4 * _RATIO))
 
     @property
     def is_sparse(self) -> bool:
@@ -78,21 +74,16 @@ class Component(NamedTuple):
 def components(graph: Graph) -> Iterator[Component]:
     """All but the isolated vertices, in the order of the smallest vertices."""
     label, tail = graph.components, _small.repeat_interleave(graph.degree)
-    order = torch.argsort(label, stable=True)
-    sizes = torch.bincount(label)
-    first = sizes.cumsum(0) - sizes
-    local = torch.empty_like(order)
-    local[order] = torch.arange(order.numel(), device=order.device) - first[label[order]]
     slots = torch.nonzero(tail < graph.col).flatten()
-    slots = slots[torch.argsort(label[tail[slots]], stable=True)]
-    edges = torch.bincount(label[tail[slots]], minlength=sizes.numel()).tolist()
+    vertices = by_label(label, torch.arange(graph.num_nodes, device=graph.device))
+    edges = by_label(label, tail[slots])
     weight = graph.weight
-    parts = zip(order.split(sizes.tolist()), slots.split(edges), strict=True)
-    for number, (vertices, own) in enumerate(parts):
+    for number, (members, own) in enumerate(zip(vertices, edges, strict=True)):
         if own.numel():
-            ends = torch.stack([local[tail[own]], local[graph.col[own].long()]])
+            own = slots[own]
+            ends = torch.stack([tail[own], graph.col[own].long()])
             one = own.new_ones(own.numel(), dtype=torch.float64) if weight is None else weight[own]
-            yield Component(number, vertices, own, ends, one)
+            yield Component(number, members, own, torch.searchsorted(members, ends), one)
 
 
 def pairs_of(graph: Graph, u: Tensor, v: Tensor) -> Iterator[tuple[Component, Tensor, Tensor]]:
@@ -111,7 +102,7 @@ def pairs_of(graph: Graph, u: Tensor, v: Tensor) -> Iterator[tuple[Component, Te
 def by_label(label: Tensor, vertices: Tensor) -> list[Tensor]:
     """For each component, where in `vertices` its own are."""
     own = label[vertices]
-    count = torch.bincount(own, minlength=int(label.max()) + 1)
+    count = torch.bincount(own, minlength=torch.bincount(label).numel())
     return list(torch.argsort(own, stable=True).split(count.tolist()))
 
 
