@@ -192,12 +192,8 @@ def _steps(graph: Graph, share: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def _within_reach(graph: Graph, number: int, share: Tensor, result: Tensor) -> bool:
     """Computes a graph by sparse rows, if that is less work than blocks of columns."""
-    import scipy.sparse
-
     part, steps = Part.of(graph, np.array([number])), result.shape[1]
-    rowptr, col, value = (x.cpu().numpy() for x in part.arcs(*_steps(graph, share)))
-    n = rowptr.size - 1
-    matrix = scipy.sparse.csr_array((value, col.astype(np.int32), rowptr), shape=(n, n))
+    n, matrix = part.vertex.numel(), _matrix.Rows(*part.arcs(*_steps(graph, share))).to_scipy()
     # A product of sparse rows takes some 8 times that of a column, and is not on the GPU.
     factor = 8.0 if graph.device.type == "cpu" else 2000.0
     most = float(n) * matrix.nnz * steps / 2 / factor
