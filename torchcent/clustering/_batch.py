@@ -13,7 +13,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from torchcent.clustering import _dense, _plan
+from torchcent.clustering import _dense, _plan, _tensor
 from torchcent.clustering._cycles import Cycles, digest
 from torchcent.clustering._flow import Flow, from_packed, pointers
 from torchcent.clustering._rules import Rules, Summary
@@ -100,9 +100,7 @@ class _Graphs:
         """`summary`: float64 [graphs, 8] on the host, with the fields of Summary."""
         if iteration < len(self.sums):
             summary = torch.cat([summary, self.sums.pop(iteration)[None]])
-        sums = summary.sum(0)
-        sums[0], sums[6] = summary[:, 0].amax(), summary[:, 6].amin()
-        self.sums.insert(iteration, sums)
+        self.sums.insert(iteration, _tensor.combine(summary))
 
     def flow(self) -> Flow:
         if not self.entries:
