@@ -138,12 +138,12 @@ def _currents(
     With ends it is half of the sum over ordered pairs, and components without pairs are left out.
     """
     through_trees = _trees.currents(graph, ends)
-    of_label = [_solver.by_label(graph.components, x) for x in ends or ()]
+    of_label = [_solver.by_label(graph.components, x, x) for x in ends or ()]
     for part in _solver.components(graph):
         if ends is None:
             current = _solver.throughput(part, memory)
         else:
-            s, t = (x[own[part.label]] for x, own in zip(ends, of_label, strict=True))
+            s, t = (own[part.label] for own in of_label)
             if not (s.numel() and t.numel()):
                 continue
             current = _solver.throughput_between(part, part.local(s), part.local(t), memory) / 2

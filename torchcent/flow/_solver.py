@@ -75,15 +75,14 @@ def components(graph: Graph) -> Iterator[Component]:
     """All but the isolated vertices, in the order of the smallest vertices."""
     label, tail = graph.components, _small.repeat_interleave(graph.degree)
     slots = torch.nonzero(tail < graph.col).flatten()
-    vertices = by_label(label, torch.arange(graph.num_nodes, device=graph.device))
-    edges = by_label(label, tail[slots])
+    numbers = torch.arange(graph.num_nodes, device=graph.device)
+    vertices, edges = by_label(label, numbers, numbers), by_label(label, tail[slots], slots)
     weight = graph.weight
     for number, (members, own) in enumerate(zip(vertices, edges, strict=True)):
         if own.numel():
-            own = slots[own]
-            ends = torch.stack([tail[own], graph.col[own].long()])
+            ends = torch.searchsorted(members, torch.stack([tail[own], graph.col[own].long()]))
             one = own.new_ones(own.numel(), dtype=torch.float64) if weight is None else weight[own]
-            yield Component(number, members, own, torch.searchsorted(members, ends), one)
+            yield Component(number, members, own, ends, one)
 
 
 def pairs_of(graph: Graph, u: Tensor, v: Tensor) -> Iterator[tuple[Component, Tensor, Tensor]]:
@@ -92,18 +91,18 @@ def pairs_of(graph: Graph, u: Tensor, v: Tensor) -> Iterator[tuple[Component, Te
     within = torch.nonzero((label[u] == label[v]) & (u != v)).flatten()
     if not within.numel():
         return
-    of_label = by_label(label, u[within])
+    of_label = by_label(label, u[within], within)
     for part in components(graph):
-        here = within[of_label[part.label]]
+        here = of_label[part.label]
         if here.numel():
             yield part, here, part.local(torch.stack([u[here], v[here]]))
 
 
-def by_label(label: Tensor, vertices: Tensor) -> list[Tensor]:
-    """For each component, where in `vertices` its own are."""
+def by_label(label: Tensor, vertices: Tensor, values: Tensor) -> list[Tensor]:
+    """For each component, the values of those of the vertices that it has."""
     own = label[vertices]
-    count = torch.bincount(own, minlength=torch.bincount(label).numel())
-    return list(torch.argsort(own, stable=True).split(count.tolist()))
+    count = torch.bincount(own, minlength=int(label.max()) + 1 if label.numel() else 0)
+    return list(values[torch.argsort(own, stable=True)].split(count.tolist()))
 
 
 class _Factor:

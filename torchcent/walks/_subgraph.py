@@ -119,7 +119,10 @@ def _is_dense(graph: Graph, searches: int) -> bool:
 
 
 def _dense(graph: Graph) -> Tensor:
-    return _segments.sparse(graph.rowptr, graph.col, graph.weight).to_dense()
+    matrix = torch.zeros(graph.num_nodes, graph.num_nodes, dtype=torch.float64, device=graph.device)
+    row, col = _small.repeat_interleave(graph.degree), graph.col.long()
+    matrix[row, col] = matrix.new_ones(()) if graph.weight is None else graph.weight
+    return matrix
 
 
 def _within_reach(graph: Graph, vertices: Tensor, tol: float) -> Tensor | None:
