@@ -232,17 +232,18 @@ def _joined(ends: Sequence[np.ndarray] | np.ndarray) -> Tensor:
 
 def number_names(
     where: str, codes: Sequence[np.ndarray] | np.ndarray, names: list[str], num_nodes: int | None
-) -> tuple[Tensor, np.ndarray, int]:
+) -> tuple[Tensor, list[str], int]:
     """Maps places of distinct names to vertex numbers in alphabetical order, as above."""
     if num_nodes is not None and num_nodes != len(names):
         raise ValueError(
             f"{where}: num_nodes={num_nodes}, but the file names {len(names)} vertices"
         )
-    order = sorted(range(len(names)), key=names.__getitem__)
-    number = np.empty(len(names), np.int64)
-    number[order] = np.arange(len(names))
-    labels = np.array([names[k] for k in order] or [], object)
-    return _joined([number[x] for x in codes]), labels, len(names)
+    labels = sorted(names)
+    if labels != names:
+        place = {name: vertex for vertex, name in enumerate(labels)}
+        number = np.array([place[name] for name in names], np.int64)
+        codes = [number[x] for x in codes]
+    return _joined(codes), labels, len(names)
 
 
 def arcs(

@@ -21,7 +21,6 @@ from torchcent.runtime import _ops
 _KINDS = re.compile(
     r"(?P<integer>0|-?[1-9][0-9]*)|(?P<padded>-?0[0-9]*)|(?P<decimal>(?:0|-?[1-9][0-9]*)\.0+)"
 )
-_DIGIT = re.compile("-?[0-9]")
 BEYOND = 2**63  # stands for what is beyond 64 bits
 
 
@@ -38,7 +37,8 @@ def of_names(names: list[str], text_labels: bool | None) -> tuple[list[int] | No
 
     One that would lose zeros makes all of them names; ``1.0`` beside integers is one, too.
     """
-    if text_labels or (names and not any(map(_DIGIT.match, names))):
+    without_digits = "\n".join(names).encode().translate(None, b"-.0123456789")
+    if text_labels or b"\n\n" not in b"\n%b\n" % without_digits:  # no name is of digits only
         return None, None
     first: dict[str, int] = {}  # of each kind
     least: dict[str, str] = {}  # for messages, as readers see names in different orders
@@ -137,15 +137,19 @@ def _larger(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 def read_rows(
     pieces: Iterable[Piece], layout: Layout, limits: Budget, marks: str = MARKS,
-    *, names: bool = False,
+    *, names: bool = False, in_order: bool = False,
 ) -> tuple[Columns, list[bytes]]:  # fmt: skip
-    """The columns of a text, whose ids are integers or any `names`, and its comments."""
+    """The columns of a text, whose ids are integers or any `names`, and its comments.
+
+    Names are those of :class:`Columns`, `in_order` of their occurrence or any other.
+    """
     if not _ops.available:
         raise IrregularText
     source, target, weight = _Column(np.int64), _Column(np.int64), _Column(np.float64)
     weighted = layout.weight is not None
     comments: list[bytes] = []
-    code: dict[str, int] = {}
+    known: list[str] = []
+    code: dict[str, int] = {}  # of the names that are known, if there are several pieces
     nbytes = beyond = 0  # bytes of comments, and rounded weights
     for text, share in _larger(pieces) if names else pieces:
         if (names and not is_text(text)) or (layout.like_r and b'"' in text):
@@ -160,6 +164,7 @@ def read_rows(
             threads=torch.get_num_threads(),
             names=names,
             quotes=layout.in_quotes,
+            sorted=names and not in_order,  # what lies in order is numbered sooner
         )
         if irregular.numel():
             raise IrregularText
@@ -170,22 +175,24 @@ def read_rows(
             nbytes += end - begin
         if names:
             words = lines.numpy().tobytes().decode().split("\n")[:-1]
-            if code:
+            if known:
+                code = code or {name: k for k, name in enumerate(known)}
                 places = [code.setdefault(x, len(code)) for x in words]
                 ids = torch.from_numpy(np.array(places, np.int64))[ids]
+                known += [x for x, k in zip(words, places, strict=True) if k >= len(known)]
             else:
-                code = dict(zip(words, range(len(words)), strict=True))
-        limits.rows(source.size + ids.shape[1], weighted, len(text), nbytes + 100 * len(code))
+                known = words
+        limits.rows(source.size + ids.shape[1], weighted, len(text), nbytes + 100 * len(known))
         source.add(ids[0].numpy(), share, limits)
         target.add(ids[1].numpy(), share, limits)
         if weighted:
             weight.add(value.numpy(), share, limits)
             beyond += rounded(value.numpy(), text)
     if names:
-        limits.allow(64 * source.size + 400 * len(code), f"numbering {len(code)} names")
+        limits.allow(64 * source.size + 400 * len(known), f"numbering {len(known)} names")
     columns = Columns(
         (source.whole(), target.whole()),
-        list(code) if names else None,
+        known if names else None,
         weight.whole() if weighted else None,
         rounded=beyond,
     )

@@ -109,6 +109,43 @@ struct Names {
     }
     table.swap(larger);
   }
+
+  // The places of the names in increasing order of their bytes, which in UTF-8 is that of their characters.
+  std::vector<int64_t> order() const {
+    struct Key {
+      uint64_t bytes;
+      int64_t place;
+    };
+    struct Alike {
+      int64_t begin, end;  // of a range of keys
+      size_t depth;        // how many first bytes their names share
+    };
+    constexpr size_t kBytes = sizeof(uint64_t);
+    std::vector<Key> keys(names.size());
+    for (size_t i = 0; i < keys.size(); ++i) keys[i].place = static_cast<int64_t>(i);
+    std::vector<Alike> ranges = {{0, static_cast<int64_t>(keys.size()), 0}};
+    while (!ranges.empty()) {
+      const auto [begin, end, depth] = ranges.back();
+      ranges.pop_back();
+      for (int64_t i = begin; i < end; ++i) keys[i].bytes = bytes_of(names[keys[i].place], depth);
+      std::sort(keys.data() + begin, keys.data() + end, [](const Key& a, const Key& b) { return a.bytes < b.bytes; });
+      for (int64_t first = begin, last = begin; first < end; first = last) {
+        while (last < end && keys[last].bytes == keys[first].bytes) ++last;
+        if (last - first > 1) ranges.push_back({first, last, depth + kBytes});
+      }
+    }
+    std::vector<int64_t> places(keys.size());
+    std::transform(keys.begin(), keys.end(), places.begin(), [](const Key& key) { return key.place; });
+    return places;
+  }
+
+  // Eight bytes of a name as a number that orders them. Names have no zeros, so that those behind its end are unique.
+  static uint64_t bytes_of(std::string_view name, size_t from) {
+    uint64_t bytes = 0;
+    for (size_t i = from; i < from + sizeof(bytes); ++i)
+      bytes = bytes << 8 | (i < name.size() ? static_cast<unsigned char>(name[i]) : 0);
+    return bytes;
+  }
 };
 
 // What a part of the text holds.
@@ -192,7 +229,7 @@ struct Part {
 // See the schema. text: uint8, of whole lines. separator: a character, or 0 for any run of blanks and tabs.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> read_rows(const Tensor& text, int64_t separator, int64_t width,
                                                              int64_t source, int64_t target, int64_t weight,
-                                                             int64_t threads, bool names, bool quotes) {
+                                                             int64_t threads, bool names, bool quotes, bool sorted) {
   constexpr int64_t kLeast = int64_t{1} << 16;  // characters of a part
   const Layout layout = {static_cast<char>(separator), width, source, target, weight, names, quotes};
   const char* const begin = reinterpret_cast<const char*>(text.const_data_ptr<uint8_t>());
@@ -219,6 +256,17 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> read_rows(const Tensor& text,
       if (places[i].back() < 0) irregular = 0;
     }
   }
+  std::vector<std::string_view> list = known.names;
+  if (sorted && irregular < 0) {
+    const std::vector<int64_t> order = known.order();
+    std::vector<int64_t> rank(order.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      list[i] = known.names[order[i]];
+      rank[order[i]] = static_cast<int64_t>(i);
+    }
+    for (std::vector<int64_t>& of_part : places)
+      for (int64_t& place : of_part) place = rank[place];
+  }
   Tensor ids = torch::stable::new_empty(text, {2, rows}, ScalarType::Long);
   Tensor value = empty(text, weight < 0 ? 0 : rows, ScalarType::Double);
   Tensor spans = torch::stable::new_empty(text, {comments, 2}, ScalarType::Long);
@@ -236,10 +284,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> read_rows(const Tensor& text,
     row += each.rows;
   }
   int64_t size = 0;
-  for (const std::string_view name : known.names) size += static_cast<int64_t>(name.size()) + 1;
+  for (const std::string_view name : list) size += static_cast<int64_t>(name.size()) + 1;
   Tensor lines = empty(text, size, ScalarType::Byte);
   char* letter = reinterpret_cast<char*>(lines.mutable_data_ptr<uint8_t>());
-  for (const std::string_view name : known.names) {
+  for (const std::string_view name : list) {
     letter = std::copy(name.begin(), name.end(), letter);
     *letter++ = '\n';
   }
@@ -250,10 +298,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> read_rows(const Tensor& text,
 STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   // The ids [2, rows] and weights of lines of text, begin and end of each comment, and where the first line begins that
   // it leaves to others, if there is one; a separator of 0 is any run of blanks and tabs. With names, ids are places in
-  // a list of distinct names, which are lines.
+  // a list of distinct names, which are lines, in the order in which they come or sorted.
   m.def(
       "read_rows(Tensor text, int separator, int width, int source, int target, int weight, int threads=1, "
-      "bool names=False, bool quotes=False) -> "
+      "bool names=False, bool quotes=False, bool sorted=False) -> "
       "(Tensor ids, Tensor weight, Tensor comments, Tensor irregular, Tensor lines)");
 }
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("read_rows", TORCH_BOX(&read_rows)); }
