@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
 from typing import IO, Any
 
 from torchcent.check import _files as check_files
-from torchcent.check import _positions as check_positions
-from torchcent.check import _values as check_values
 from torchcent.check._run import DEFAULT, Run, resolved
 from torchcent.io._arrays import read_npy, read_npz, read_pt
 from torchcent.io._budget import Budget
@@ -21,15 +20,16 @@ from torchcent.io._files import (
     load_stream,
     replacing,
 )
-from torchcent.io._layout import ENDS, MARKS, Choice
+from torchcent.io._layout import MARKS
 from torchcent.io._matrix import read_gr, read_metis, read_mtx
 from torchcent.io._mcl import read_abc, read_clusters, write_clusters
 from torchcent.io._native import read_mci
 from torchcent.io._networkx import from_networkx, read_networkx
+from torchcent.io._options import Options, checked
 from torchcent.io._parquet import read_parquet
 from torchcent.io._positions import with_positions
 from torchcent.io._scores import write_scores
-from torchcent.io._text import Asked, read_edges
+from torchcent.io._text import read_edges
 from torchcent.io._write import write
 
 __all__ = [
@@ -161,12 +161,12 @@ def read(
     """
     name = check_files.path(path)
     run = resolved(run, (), "read")
-    options = _Options(
-        directed, num_nodes=num_nodes, skip=skip, text_labels=text_labels, header=header,
-        comments=comments, columns=columns, weight_column=weight_column, coordinates=coordinates,
-        crs=crs, labels=labels,
+    return _read(
+        Budget.of(name, run.memory), format_of(name, format), None, directed=directed,
+        num_nodes=num_nodes, skip=skip, text_labels=text_labels, header=header, comments=comments,
+        columns=columns, weight_column=weight_column, coordinates=coordinates, crs=crs,
+        labels=labels,
     )  # fmt: skip
-    return _read(Budget.of(name, run.memory), format_of(name, format), options)
 
 
 def read_stream(
@@ -181,96 +181,29 @@ def read_stream(
     kind = None if format is None else format_of(name, format)
     limits = Budget.of(name, run.memory)
     data = load_stream(file, limits)
-    return _read(limits, kind or format_of_data(data), _Options(**options), data)
+    return _read(limits, kind or format_of_data(data), data, **options)
 
 
-@dataclass
-class _Options:
-    """The options of :func:`read`, unchecked."""
-
-    directed: Any = None
-    num_nodes: Any = None
-    skip: Any = 0
-    text_labels: Any = None
-    header: Any = None
-    comments: Any = MARKS
-    columns: Any = (None, None)
-    weight_column: Any = None
-    coordinates: Any = None
-    crs: str | None = None
-    labels: str | None = None
-
-
-def _read(limits: Budget, kind: str, options: _Options, data: bytes | None = None) -> EdgeList:
+def _read(limits: Budget, kind: str, data: bytes | None, **values: Any) -> EdgeList:
     """Checks the options and reads the file, or the data if they are given."""
-    name = limits.path
-    directed = check_values.flag_or_none(options.directed, "directed")
-    num_nodes = options.num_nodes
-    if num_nodes is not None:
-        num_nodes = check_files.count(num_nodes, "num_nodes")
-    skip = check_files.count(options.skip, "skip")
-    text_labels = check_values.flag_or_none(options.text_labels, "text_labels")
-    header = check_values.flag_or_none(options.header, "header")
-    marks = check_files.marks(options.comments, "comments", MARKS)
-    columns = (*check_files.ends(options.columns), options.weight_column)
-    choice = Choice._make(map(check_files.column, columns, (*ENDS, "weight_column")))
-    place = options.coordinates
-    if place is not None:
-        place = check_files.path(place, "coordinates")
-    check_positions.crs(options.crs)
-    labels = check_files.text(options.labels, "labels")
-    of_networkx = kind in ("graphml", "gml")
-    if labels is not None and not of_networkx:
-        raise ValueError(
-            f"{name}: labels={check_values.shortened(labels)} is for GraphML and GML, not for "
-            f"{kind}"
-        )
-    attribute = None
-    if of_networkx and isinstance(choice.weight, str):
-        attribute, choice = choice.weight, choice._replace(weight=None)
-    of_text = {
-        f"skip={skip}": skip,
-        "text_labels=True": text_labels,
-        f"header={header}": header is not None,
-        f"comments={options.comments!r}": marks != MARKS,
-    }
-    of_tables = {
-        f"columns={check_values.shortened(options.columns)}": choice.source or choice.target,
-        f"weight_column={check_values.shortened(options.weight_column)}": choice.weight,
-    }
-    for values, kinds, what in (
-        (of_tables, ("edges", "parquet"), "tables of edges, text or parquet"),
-        (of_text, ("edges",), "edge lists in text"),
-    ):
-        unfit = next((key for key, value in values.items() if value), None)
-        if kind not in kinds and unfit is not None:
-            raise ValueError(f"{name}: {unfit} is for {what}, not for {kind}")
-    if num_nodes is not None:
-        limits.vertices(num_nodes)
+    path = limits.path
+    options = checked(path, kind, **values)
+    if options.num_nodes is not None:
+        limits.vertices(options.num_nodes)
     with limits.granted():
-        if kind == "edges":
-            request = Asked(
-                skip, text_labels, header, marks, choice, directed=directed, num_nodes=num_nodes
+        if data is None and kind != "edges":  # edge lists are read piece by piece
+            data = load_bytes(path, limits)
+        edges = _READERS[kind](data, limits, options)
+        if options.num_nodes not in (None, edges.num_nodes):
+            raise ValueError(
+                f"{path}: num_nodes={options.num_nodes}, but the file has {edges.num_nodes}"
             )
-            edges = read_edges(name, limits, request, data)
-        else:
-            data = load_bytes(name, limits) if data is None else data
-            if kind == "parquet":
-                edges = read_parquet(data, directed, num_nodes, limits, choice)
-            elif kind in _COUNTED:
-                edges = _COUNTED[kind](data, directed, num_nodes, limits)
-            elif of_networkx:
-                edges = read_networkx(data, directed, kind, limits, attribute, labels)
-            else:
-                edges = _OF_FIXED_SIZE[kind](data, directed, limits)
-            if num_nodes is not None and num_nodes != edges.num_nodes:
-                raise ValueError(
-                    f"{name}: num_nodes={num_nodes}, but the file has {edges.num_nodes}"
-                )
-        return with_positions(edges, name, place, options.crs, limits)
+        return with_positions(edges, limits, options)
 
 
-_COUNTED = {"npy": read_npy, "pt": read_pt, "abc": read_abc}  # num_nodes counts vertices beyond ids
-_OF_FIXED_SIZE = {
-    "mtx": read_mtx, "metis": read_metis, "gr": read_gr, "npz": read_npz, "mci": read_mci,
+_READERS: dict[str, Callable[[Any, Budget, Options], EdgeList]] = {
+    "edges": read_edges, "abc": read_abc, "mci": read_mci, "mtx": read_mtx, "metis": read_metis,
+    "gr": read_gr, "npz": read_npz, "npy": read_npy, "pt": read_pt, "parquet": read_parquet,
+    "graphml": partial(read_networkx, format="graphml"),
+    "gml": partial(read_networkx, format="gml"),
 }  # fmt: skip

@@ -17,6 +17,7 @@ from torchcent.check import _sparse as check_sparse
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList, number_vertices
 from torchcent.io._matrix import finite_weight
+from torchcent.io._options import Options
 from torchcent.runtime import _pickled
 
 
@@ -40,11 +41,11 @@ def archive_size(archive: zipfile.ZipFile, limits: Budget) -> None:
     limits.allow(claimed, "what the zip archive expands to")
 
 
-def read_npz(data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
+def read_npz(data: bytes, limits: Budget, options: Options) -> EdgeList:
     """Reads a scipy sparse matrix: undirected if symmetric, otherwise directed."""
     import scipy.sparse
 
-    path = limits.path
+    path, directed = limits.path, options.directed
     layout, shape, arrays = _npz_arrays(data, limits)
     if len(shape) != 2 or shape[0] != shape[1]:
         sizes = " x ".join(map(str, shape))
@@ -128,10 +129,10 @@ def npy_array(path: str, data: bytes, what: str) -> np.ndarray:
         return array.reshape(shape, order="F" if fortran else "C")
 
 
-def read_npy(data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget) -> EdgeList:
+def read_npy(data: bytes, limits: Budget, options: Options) -> EdgeList:
     """Reads an integer array ``[2, E]`` or ``[E, 2]``; ``[2, 2]`` is read as ``[2, E]``."""
     array = npy_array(limits.path, data, "a .npy array")
-    return from_array(limits, array, num_nodes=num_nodes, directed=bool(directed))
+    return from_array(limits, array, num_nodes=options.num_nodes, directed=bool(options.directed))
 
 
 def from_array(
@@ -192,9 +193,9 @@ _PLAIN = (
 )
 
 
-def read_pt(data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget) -> EdgeList:
+def read_pt(data: bytes, limits: Budget, options: Options) -> EdgeList:
     """Reads a tensor ``[2, E]`` or a dictionary of plain values; no code in it is executed."""
-    path = limits.path
+    path, directed, num_nodes = limits.path, options.directed, options.num_nodes
     _check_pickle(data, limits)
     with parsing(path, f"a PyTorch file of {_PLAIN}"), warnings.catch_warnings():
         warnings.simplefilter("ignore")

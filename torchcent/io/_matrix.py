@@ -13,6 +13,7 @@ import torch
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList, both_directions
 from torchcent.io._files import text_bytes, text_lines
+from torchcent.io._options import Options
 from torchcent.io._tokens import IrregularText, number_rows
 
 _HEADER = (
@@ -25,7 +26,7 @@ _SIZE = re.compile("[0-9]{1,18}")
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
 
-def read_mtx(data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
+def read_mtx(data: bytes, limits: Budget, options: Options) -> EdgeList:
     """Reads Matrix Market; one triangle of a symmetric matrix, whose graph is undirected."""
     # scipy.io.mmread is not used: it reads out of bounds on some damaged files
     path = limits.path
@@ -69,6 +70,7 @@ def read_mtx(data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
         edges = numbers.entries(form, rows, sizes[2], ("the header", "entry", "entries"))
         if symmetry != "general":
             edges = _mirrored(path, edges, symmetry == "skew-symmetric")
+    directed = options.directed
     return one_based_edges(edges, rows, symmetry == "general" if directed is None else directed)
 
 
@@ -175,7 +177,7 @@ def one_based_edges(entries: Entries, n: int, directed: bool) -> EdgeList:
     return EdgeList(index, weights, np.arange(1, n + 1), n, directed)
 
 
-def read_metis(data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
+def read_metis(data: bytes, limits: Budget, options: Options) -> EdgeList:
     """Reads METIS (DIMACS10) ``.graph``: a header ``n m [fmt [ncon]]``, then one line per vertex.
 
     ``fmt`` declares edge weights, and sizes and weights of vertices, which are ignored.
@@ -233,9 +235,10 @@ def read_metis(data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
             f"which make {len(row) / 2:g}"
         )
     weight = finite_weight(path, values[(place >= 0) & (place % 2 == 1)]) if step == 2 else None
+    directed = bool(options.directed)
     if not directed:
         _check_both_ends(path, row, col, weight, n)
-    return one_based_edges((row, col, weight), n, bool(directed))
+    return one_based_edges((row, col, weight), n, directed)
 
 
 def _whole(values: np.ndarray) -> np.ndarray:
@@ -280,7 +283,7 @@ def _check_both_ends(
             )
 
 
-def read_gr(data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
+def read_gr(data: bytes, limits: Budget, options: Options) -> EdgeList:
     """Reads DIMACS ``.gr``: ``c`` comments, ``p sp n m``, arcs ``a u v weight``; or both ways."""
     path = limits.path
     limits.text("gr", data)
@@ -298,6 +301,7 @@ def read_gr(data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
         plain = b" " + plain[1:]
     numbers = _numbers(path, plain, fractions=True, first_line=at, shown=body)
     arcs = numbers.entries("a u v weight", n, m, ("the line 'p'", "arc", "arcs"))
+    directed = options.directed
     return one_based_edges(arcs, n, not both_directions(*arcs) if directed is None else directed)
 
 

@@ -28,6 +28,7 @@ from torchcent.io._files import (
 )  # fmt: skip
 from torchcent.io._layout import BLANKS, INTEGER, Layout, is_number, split_blanks, split_line
 from torchcent.io._native import cluster_matrix, clusters_of, is_native, read_matrix
+from torchcent.io._options import Options
 from torchcent.io._rows import Columns, read_rows
 from torchcent.io._tokens import IrregularText, warn_of_rounded
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 _COMMENT = re.compile(rb"^[ ]*#[^\n]*", re.M)
 
 
-def read_abc(data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget) -> EdgeList:
+def read_abc(data: bytes, limits: Budget, options: Options) -> EdgeList:
     """Reads ``A B [weight]``, between tabs if the line has any; vertices in order of occurrence."""
     path = limits.path
     limits.text("abc", data)
@@ -48,12 +49,14 @@ def read_abc(data: bytes, directed: bool | None, num_nodes: int | None, limits: 
         limits.lines(rows)
         columns = _by_line(path, rows)
     names, weight = columns.names or [], columns.weight
-    if num_nodes is not None and num_nodes != len(names):
-        raise ValueError(f"{path}: num_nodes={num_nodes}, but the file names {len(names)} vertices")
+    if options.num_nodes not in (None, len(names)):
+        raise ValueError(
+            f"{path}: num_nodes={options.num_nodes}, but the file names {len(names)} vertices"
+        )
     warn_of_rounded(path, weight, rows)
     index = torch.from_numpy(np.stack(columns.ends))
     weights = None if weight is None else torch.from_numpy(weight)
-    return EdgeList(index, weights, names, len(names), bool(directed))
+    return EdgeList(index, weights, names, len(names), bool(options.directed))
 
 
 def _regular(rows: bytes, limits: Budget) -> Columns:
@@ -67,7 +70,7 @@ def _regular(rows: bytes, limits: Budget) -> Columns:
     if width not in (2, 3):
         raise IrregularText
     layout = Layout(separator, width, 0, 1, 2 if width == 3 else None, False)
-    return read_rows(pieces_of(rows), layout, limits, "", names=True)[0]
+    return read_rows(pieces_of(rows), layout, limits, "", names=True, in_order=True)[0]
 
 
 def _by_line(path: str, rows: bytes) -> Columns:

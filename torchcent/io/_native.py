@@ -14,6 +14,7 @@ from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList, arcs, both_directions
 from torchcent.io._files import encodes, text_bytes, text_lines
 from torchcent.io._layout import INTEGER, is_number
+from torchcent.io._options import Options
 from torchcent.io._tokens import warn_of_rounded
 from torchcent.runtime import _ops
 
@@ -65,9 +66,9 @@ def read_matrix(data: bytes, limits: Budget, graph: bool = False) -> Matrix:
     return Matrix(rows, columns, row, column, value)
 
 
-def read_mci(data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
+def read_mci(data: bytes, limits: Budget, options: Options) -> EdgeList:
     """Reads the matrix of a graph: entry i of the vector j is the arc j -> i."""
-    path = limits.path
+    path, directed = limits.path, options.directed
     matrix = read_matrix(data, limits, graph=True)
     n = len(matrix.rows)
     if not np.array_equal(matrix.rows, matrix.columns):

@@ -18,14 +18,12 @@ from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import is_text
 from torchcent.io._matrix import finite_weight
+from torchcent.io._options import Options
 from torchcent.io._positions import of_attributes
 from torchcent.runtime._optional import need
 
 
-def read_networkx(
-    data: bytes, directed: bool | None, format: str, limits: Budget, weight: str | None,
-    labels: str | None,
-) -> EdgeList:  # fmt: skip
+def read_networkx(data: bytes, limits: Budget, options: Options, format: str) -> EdgeList:
     """Reads GraphML or GML through networkx; labels are an attribute, named or usual."""
     path = limits.path
     networkx = need("networkx", "networkx", f"reading {format}")
@@ -40,9 +38,9 @@ def read_networkx(
             graph = _read_gml(networkx, data)
     if format == "graphml":
         texts = _completed(path, data, graph)
-    names = _names(path, graph, _NAMES[format], labels, texts)
+    names = _names(path, graph, _NAMES[format], options.labels, texts)
     with parsing(path, f"{format} that networkx reads"):
-        return _edges(graph, directed, weight, names)
+        return _edges(graph, options.directed, options.attribute, names)
 
 
 #: a text, or a number such as 1e-300, which networkx reads as 1

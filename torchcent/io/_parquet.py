@@ -14,20 +14,19 @@ from torchcent.io._arrays import as_ids, claimed_count, parsing
 from torchcent.io._budget import Budget
 from torchcent.io._doubts import of_square
 from torchcent.io._edge_list import EdgeList
-from torchcent.io._layout import Choice, Declared, roles
+from torchcent.io._layout import Declared, roles
 from torchcent.io._matrix import finite_weight
+from torchcent.io._options import Options
 from torchcent.io._rows import Columns
-from torchcent.io._text import Asked, edge_list
+from torchcent.io._text import edge_list
 from torchcent.runtime._optional import need
 
 _INDEX = "__index_level_0__"  # where pandas writes the labels of rows
 
 
-def read_parquet(
-    data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget, choice: Choice
-) -> EdgeList:
+def read_parquet(data: bytes, limits: Budget, options: Options) -> EdgeList:
     """Reads the columns that are chosen or called like ends and weights, else the first two."""
-    path = limits.path
+    path, choice = limits.path, options.choice
     pa = need("pyarrow", "io", "reading .parquet")
     parquet = need("pyarrow.parquet", "io", "reading .parquet")
     with parsing(path, "a parquet file"):
@@ -97,7 +96,6 @@ def read_parquet(
     for remark in remarks:
         warnings.warn(f"{path}: {remark}", stacklevel=4)
     header = Declared(count, bool(own.get("directed")), vertices=list(map(str, isolated)))
-    options = Asked(directed=directed, num_nodes=num_nodes)
     return edge_list(limits, Columns((source, target), names, weight), header, options)
 
 

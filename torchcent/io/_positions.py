@@ -20,6 +20,7 @@ from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import COMPRESSIONS, load_bytes, split_suffix, text_bytes, text_lines
 from torchcent.io._layout import PLAIN_INTEGER, is_number, split_blanks, split_line
+from torchcent.io._options import Options
 from torchcent.io._tokens import IrregularText, number_rows
 from torchcent.runtime._optional import need
 
@@ -41,16 +42,15 @@ class Table(NamedTuple):
     crs: str | None
 
 
-def with_positions(
-    edges: EdgeList, path: str, coordinates: str | None, crs: str | None, limits: Budget
-) -> EdgeList:
+def with_positions(edges: EdgeList, limits: Budget, options: Options) -> EdgeList:
     """The edges with positions of the file `coordinates`, or of ``name.co`` beside ``name.gr``."""
-    place = coordinates or (_beside(path) if edges.positions is None else None)
+    path, crs = limits.path, options.crs
+    place = options.coordinates or (_beside(path) if edges.positions is None else None)
     if place is not None:
         try:
             return _joined(edges, _read(replace(limits, path=place), crs), place)
         except ValueError as error:
-            if coordinates is not None:
+            if options.coordinates is not None:
                 raise
             warnings.warn(f"its positions are not taken: {error}", stacklevel=4)
     if crs is not None:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import contextlib
 import math
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -26,9 +26,7 @@ from torchcent.io._layout import (
     BLANKS,
     DECIMAL_COMMA,
     INTEGER,
-    MARKS,
     PLAIN_INTEGER,
-    Choice,
     Declared,
     Layout,
     Text,
@@ -39,21 +37,9 @@ from torchcent.io._layout import (
     mixed_separators,
     without_comments,
 )
+from torchcent.io._options import Options
 from torchcent.io._rows import BEYOND, Columns, Mixed, integer_of, read_rows
 from torchcent.io._tokens import IrregularText, rounded
-
-
-@dataclass(frozen=True)
-class Asked:
-    """How the caller wants a text to be read; see :func:`torchcent.read`."""
-
-    skip: int = 0
-    text_labels: bool | None = None
-    header: bool | None = None
-    marks: str = MARKS  # of comments
-    choice: Choice = field(default_factory=Choice)
-    directed: bool | None = None
-    num_nodes: int | None = None
 
 
 class _Reading(NamedTuple):
@@ -66,36 +52,37 @@ class _Reading(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
-def read_edges(path: str, limits: Budget, asked: Asked, data: bytes | None = None) -> EdgeList:
+def read_edges(data: bytes | None, limits: Budget, options: Options) -> EdgeList:
     """Reads a text edge list, the file or the data; see :func:`torchcent.read`."""
-    reading = None
+    path, reading = limits.path, None
     for names in (False, True) if data is None else ():
         if reading is None:
             with contextlib.suppress(IrregularText):
-                reading = _streamed(path, limits, asked, names)
+                reading = _streamed(limits, options, names)
     if reading is None:
-        reading = _whole(path, load_bytes(path, limits) if data is None else data, limits, asked)
+        reading = _whole(load_bytes(path, limits) if data is None else data, limits, options)
     columns, header, text, layout, remarks = reading
     if layout is None:
         remarks += _doubts.of_no_rows(text)
     else:
-        remarks += layout.remarks + _doubts.of_rows(columns, layout, asked.header)
+        remarks += layout.remarks + _doubts.of_rows(columns, layout, options.header)
         remarks += _doubts.of_comments(columns, layout, text)
-        if not (asked.skip or layout.header or header.num_nodes is not None):
+        if not (options.skip or layout.header or header.num_nodes is not None):
             remarks += _doubts.of_counts(columns)
-        if layout.said_directed and asked.directed is None and header.directed is None:
+        if layout.said_directed and options.directed is None and header.directed is None:
             remarks += _doubts.OF_DIRECTION
     for remark in remarks:
         warnings.warn(f"{path}: {remark}", stacklevel=4)
-    return edge_list(limits, columns, header, asked)
+    return edge_list(limits, columns, header, options)
 
 
-def _streamed(path: str, limits: Budget, options: Asked, names: bool) -> _Reading:
+def _streamed(limits: Budget, options: Options, names: bool) -> _Reading:
     """Reads rows piece by piece, without the text of the file in memory as a whole.
 
     Raises:
         IrregularText: anything that is not regular, errors included. :func:`_whole` finds them.
     """
+    path = limits.path
     with contextlib.closing(pieces_of_file(path, limits)) as pieces:
         head, share = next(pieces, (bytearray(), 1.0))
         second = next(pieces, None)
@@ -123,8 +110,9 @@ def _streamed(path: str, limits: Budget, options: Asked, names: bool) -> _Readin
     return _Reading(columns.typed(options.text_labels) if names else columns, header, text, layout)
 
 
-def _whole(path: str, data: bytes, limits: Budget, options: Asked) -> _Reading:
+def _whole(data: bytes, limits: Budget, options: Options) -> _Reading:
     """Reads any text."""
+    path = limits.path
     limits.text("edges", data)
     data = _skipped(path, text_bytes(path, data), options.skip)
     text = without_comments(data, options.marks, options.skip + 1)
@@ -146,7 +134,7 @@ def _whole(path: str, data: bytes, limits: Budget, options: Asked) -> _Reading:
         raise
 
 
-def _table(limits: Budget, text: Text, options: Asked) -> tuple[Columns, Layout]:
+def _table(limits: Budget, text: Text, options: Options) -> tuple[Columns, Layout]:
     """The columns that are taken, and where they stand."""
     layout = find_layout(limits.path, text, options.choice, options.header)
     columns = _columns(limits, text, layout, options.text_labels)
@@ -266,22 +254,24 @@ def _weight(path: str, at: int, text: str, separator: str, points: set[str]) -> 
     return value
 
 
-def edge_list(limits: Budget, columns: Columns, said: Declared, asked: Asked) -> EdgeList:
-    labels: np.ndarray | None
-    columns = _with_names(columns, said.vertices, asked.text_labels)
+def edge_list(limits: Budget, columns: Columns, said: Declared, options: Options) -> EdgeList:
+    labels: Any
+    columns = _with_names(columns, said.vertices, options.text_labels)
     if columns.names is None:
         try:
             also = np.array(list(map(int, said.vertices)), np.int64)
         except (ValueError, OverflowError):
             raise ValueError(f"{limits.path}: a '# vertex' comment without an integer") from None
         numbers, labels, n = number_vertices(
-            limits, columns.ends, num_nodes=asked.num_nodes, declared=said.num_nodes, also=also,
+            limits, columns.ends, num_nodes=options.num_nodes, declared=said.num_nodes, also=also,
             one_based=said.one_based,
         )  # fmt: skip
     else:
-        names = list(dict.fromkeys(columns.names + said.vertices))
-        numbers, labels, n = number_names(limits.path, columns.ends, names, asked.num_nodes)
-    directed = bool(said.directed) if asked.directed is None else asked.directed
+        names = columns.names
+        if said.vertices:
+            names = list(dict.fromkeys(names + said.vertices))
+        numbers, labels, n = number_names(limits.path, columns.ends, names, options.num_nodes)
+    directed = bool(said.directed) if options.directed is None else options.directed
     weight = columns.weight
     weights = None if weight is None else torch.from_numpy(np.require(weight, requirements="W"))
     return EdgeList(numbers, weights, labels, n, directed)
