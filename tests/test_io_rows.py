@@ -76,6 +76,8 @@ NAMES = [
     "007 8\n8 9\n",
     "1.0 2\n2 3\n",
     '"1","2"\n"2","3"\n',
+    "abcdefghi abcdefgh\nabcdefghij abcdefgha\nz \u00e9\n\u00e9 abcdefghabcdefghabcdefgh\n"
+    "abcdefghabcdefgh abcdefghabcdefghabcdefg\n-1x 10.\n1-1 -\n\U0001f600 \uffee\n",
 ]
 
 

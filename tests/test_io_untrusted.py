@@ -575,7 +575,7 @@ def test_memory_that_the_system_does_not_have(error, tmp_path, monkeypatch):
 
     path = tmp_path / "edges.txt"
     path.write_text("0 1\n")
-    monkeypatch.setattr(torchcent.io, "read_edges", load)
+    monkeypatch.setitem(torchcent.io._READERS, "edges", load)
     with pytest.raises(MemoryError, match=f"^{path}: the system did not grant") as caught:
         torchcent.read(path)
     assert caught.value.__cause__ is None

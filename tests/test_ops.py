@@ -138,6 +138,20 @@ def samples() -> dict[str, list[tuple]]:
         + [
             (torch.tensor(list(text), dtype=torch.uint8), ord(","), 3, 0, 1, 2, 2, True, True)
             for text in (b'"a b",c,1\n\nc,"c",2e3\n', b"")
+        ]
+        + [
+            (
+                torch.tensor(list(b"b c\na b\n"), dtype=torch.uint8),
+                0,
+                2,
+                0,
+                1,
+                -1,
+                2,
+                True,
+                False,
+                True,
+            )
         ],
         "read_vectors": [
             (torch.tensor(list(text), dtype=torch.uint8), 2)

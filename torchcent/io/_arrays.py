@@ -15,7 +15,7 @@ import torch
 
 from torchcent.check import _sparse as check_sparse
 from torchcent.io._budget import Budget
-from torchcent.io._edge_list import EdgeList, number_vertices
+from torchcent.io._edge_list import EdgeList, both_directions, number_vertices, of_arrays
 from torchcent.io._matrix import finite_weight
 from torchcent.io._options import Options
 from torchcent.runtime import _pickled
@@ -43,8 +43,6 @@ def archive_size(archive: zipfile.ZipFile, limits: Budget) -> None:
 
 def read_npz(data: bytes, limits: Budget, options: Options) -> EdgeList:
     """Reads a scipy sparse matrix: undirected if symmetric, otherwise directed."""
-    import scipy.sparse
-
     path, directed = limits.path, options.directed
     layout, shape, arrays = _npz_arrays(data, limits)
     if len(shape) != 2 or shape[0] != shape[1]:
@@ -55,17 +53,10 @@ def read_npz(data: bytes, limits: Budget, options: Options) -> EdgeList:
     entries = check_sparse.of_arrays(path, layout, n, arrays)
     weight = None
     if entries.data.dtype != bool and (entries.data != 1).any():
-        weight = torch.from_numpy(np.array(finite_weight(path, entries.data)))
+        weight = finite_weight(path, entries.data)
     if directed is None:
-        ends = (entries.row, entries.col)
-        # explicit zeros are edges, too
-        pattern = scipy.sparse.csr_array((np.ones(len(entries.row), bool), ends), (n, n))
-        directed = bool((pattern != pattern.T).nnz)
-        if weight is not None and not directed:
-            matrix = scipy.sparse.csr_array((weight.numpy(), ends), (n, n))
-            directed = bool((matrix != matrix.T).nnz)
-    index = torch.from_numpy(np.stack([entries.row, entries.col]))
-    return EdgeList(index, weight, None, n, directed)
+        directed = not both_directions(entries.row, entries.col, weight)
+    return of_arrays((entries.row, entries.col), weight, None, n, directed)
 
 
 def _npz_arrays(
@@ -153,9 +144,9 @@ def from_array(
         if num_nodes is not None:
             limits.vertices(num_nodes)
     try:
-        weights = None if weight is None else torch.from_numpy(finite_weight(path, weight))
+        weight = None if weight is None else finite_weight(path, weight)
         size = -1 if num_nodes is None else num_nodes
-        return EdgeList(numbers, weights, labels, size, directed)
+        return of_arrays(numbers, weight, labels, size, directed)
     except (TypeError, ValueError) as error:  # these messages do not name the file
         message = str(error)
         raise ValueError(message if message.startswith(path) else f"{path}: {message}") from None

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from torchcent.check import _columns as check_columns
 from torchcent.check._values import shortened
 from torchcent.io._budget import Budget
-from torchcent.io._files import text_lines
+from torchcent.io._files import OTHERS, text_lines
 from torchcent.io._layout import BLANKS, Choice, Text, is_number, separator_of, split_line
 
 _TOKEN = re.compile(
@@ -23,25 +23,14 @@ _TOKEN = re.compile(
 )
 #: How formats begin that are no edge lists, and what to do about them.
 _OTHERS = (
-    (
-        r"\*(vertices|network|arcs|edges|matrix)",
-        "a network of Pajek, which is not read; networkx.read_pajek makes a graph of it that can "
-        "be passed",
-    ),
-    (
-        r"dl[ \t,]+(n|nr|nc|nm|format)[ \t]*=",
-        "a UCINET DL file, which is not read; export the network as an edge list (CSV), GraphML or "
-        "GML",
-    ),
+    (r"\*(vertices|network|arcs|edges|matrix)", OTHERS[".net"]),
+    (r"dl[ \t,]+(n|nr|nc|nm|format)[ \t]*=", OTHERS[".dl"]),
     (
         r"<(\?xml|!doctype|html|graphml|gexf)",
         "XML, not an edge list; format='graphml' (--format graphml) reads GraphML, "
         "networkx.read_gexf GEXF",
     ),
-    (
-        r'[{\[]\s*["{\[]',
-        "JSON, which is not read; networkx.node_link_graph makes a graph of it that can be passed",
-    ),
+    (r'[{\[]\s*["{\[]', OTHERS[".json"]),
 )
 _ADJACENCY = re.compile(rb"#[ ]*GMT \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}[ \t]*")
 

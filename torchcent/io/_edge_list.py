@@ -138,6 +138,16 @@ class EdgeList:
         )
 
 
+def of_arrays(
+    ends: Tensor | Sequence[np.ndarray], weight: np.ndarray | None, labels: Any, num_nodes: int,
+    directed: bool,
+) -> EdgeList:  # fmt: skip
+    """The edges between vertices of two arrays, or of a tensor ``[2, E]``."""
+    index = ends if isinstance(ends, Tensor) else _joined(ends)
+    weights = None if weight is None else torch.from_numpy(np.require(weight, np.float64, "W"))
+    return EdgeList(index, weights, labels, num_nodes, directed)
+
+
 def _label_array(labels: Any) -> np.ndarray:
     """An int64 array if all labels are integers, otherwise an object array."""
     if isinstance(labels, np.ndarray) and labels.dtype == np.int64 and labels.ndim == 1:

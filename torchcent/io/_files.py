@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import codecs
 import contextlib
 import gzip
 import io
@@ -160,14 +159,16 @@ FORMATS = {
 }  # fmt: skip
 
 _PASSED = "makes a graph of it that can be passed to every function"
-#: What to do about suffixes of other programs.
-_OTHERS = {
-    ".net": f"Pajek is not read; networkx.read_pajek {_PASSED}",
-    ".paj": f"Pajek is not read; networkx.read_pajek {_PASSED}",
+_PAJEK = f"a network of Pajek, which is not read; networkx.read_pajek {_PASSED}"
+#: What to do about files of other programs, by their suffixes.
+OTHERS = {
+    ".net": _PAJEK,
+    ".paj": _PAJEK,
     ".gexf": f"GEXF is not read; networkx.read_gexf {_PASSED}",
     ".adjlist": f"adjacency lists are not read; networkx.read_adjlist {_PASSED}",
-    ".json": f"JSON is not read; networkx.node_link_graph {_PASSED}",
-    ".dl": "UCINET DL is not read; export the network as an edge list (CSV), GraphML or GML",
+    ".json": f"JSON, which is not read; networkx.node_link_graph {_PASSED}",
+    ".dl": "a UCINET DL file, which is not read; export the network as an edge list (CSV), GraphML "
+    "or GML",
     ".sif": "SIF is read as an edge list of three columns: format='edges', columns=(1, 3) "
     "(--format edges --source-column 1 --target-column 3)",
     ".xlsx": "spreadsheets are not read; save the sheet as CSV, or pass the data frame that "
@@ -202,8 +203,8 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
         return FORMATS[suffix]
     if os.path.basename(os.fspath(path)).startswith("out."):  # KONECT names its edge lists out.*
         return "edges"
-    if suffix in _OTHERS:
-        raise ValueError(f"{path}: {_OTHERS[suffix]}")
+    if suffix in OTHERS:
+        raise ValueError(f"{path}: {OTHERS[suffix]}")
     raise ValueError(
         f"{path}: unknown suffix {suffix!r}; known: {' '.join(FORMATS)}, "
         f"each also with {' '.join(COMPRESSIONS)}; or name the format (edges, mtx, metis, ...)"
@@ -309,15 +310,9 @@ def text_lines(path: str | os.PathLike[str], data: bytes) -> list[str]:
 
 
 def is_text(data: bytes | bytearray) -> bool:
-    """Whether the data are valid UTF-8. Only non-ASCII parts are decoded, one at a time."""
-    if data.isascii():
-        return True
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    view = memoryview(data)
+    """Whether the data are valid UTF-8."""
     try:
-        for start in range(0, len(data), CHUNK):
-            decoder.decode(view[start : start + CHUNK])
-        decoder.decode(b"", final=True)
+        data.decode()
     except UnicodeDecodeError:
         return False
     return True

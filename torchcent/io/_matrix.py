@@ -8,10 +8,9 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-import torch
 
 from torchcent.io._budget import Budget
-from torchcent.io._edge_list import EdgeList, both_directions
+from torchcent.io._edge_list import EdgeList, both_directions, of_arrays
 from torchcent.io._files import text_bytes, text_lines
 from torchcent.io._options import Options
 from torchcent.io._tokens import IrregularText, number_rows
@@ -171,10 +170,7 @@ def finite_weight(path: str, value: np.ndarray, what: str = "") -> np.ndarray:
 
 def one_based_edges(entries: Entries, n: int, directed: bool) -> EdgeList:
     """The edges, counted from 0, of a file that counts from 1."""
-    row, col, weight = entries
-    weights = None if weight is None else torch.from_numpy(np.array(weight, np.float64))
-    index = torch.from_numpy(np.stack([row, col]))
-    return EdgeList(index, weights, np.arange(1, n + 1), n, directed)
+    return of_arrays(entries[:2], entries[2], np.arange(1, n + 1), n, directed)
 
 
 def read_metis(data: bytes, limits: Budget, options: Options) -> EdgeList:

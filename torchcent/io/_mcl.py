@@ -16,7 +16,7 @@ from torchcent.check import _files as check_files
 from torchcent.check import _values as check_values
 from torchcent.check._values import dense, shortened
 from torchcent.io._budget import Budget
-from torchcent.io._edge_list import EdgeList
+from torchcent.io._edge_list import EdgeList, of_arrays
 from torchcent.io._files import (
     encodes,
     load_bytes,
@@ -49,14 +49,8 @@ def read_abc(data: bytes, limits: Budget, options: Options) -> EdgeList:
         limits.lines(rows)
         columns = _by_line(path, rows)
     names, weight = columns.names or [], columns.weight
-    if options.num_nodes not in (None, len(names)):
-        raise ValueError(
-            f"{path}: num_nodes={options.num_nodes}, but the file names {len(names)} vertices"
-        )
     warn_of_rounded(path, weight, rows)
-    index = torch.from_numpy(np.stack(columns.ends))
-    weights = None if weight is None else torch.from_numpy(weight)
-    return EdgeList(index, weights, names, len(names), bool(options.directed))
+    return of_arrays(columns.ends, weight, names, len(names), bool(options.directed))
 
 
 def _regular(rows: bytes, limits: Budget) -> Columns:
@@ -249,7 +243,8 @@ _QUOTED_NAMES = "# names in double quotes, as in CSV"
 _QUOTED_MARK = re.compile(
     rb"(?:\xef\xbb\xbf)?" + _QUOTED_NAMES.encode() + rb"[ \t]*(?:\r\n|\r|\n|\Z)"
 )
-_FIELD = re.compile(r'"((?:[^"]|"")*)"(?=[\t\n\r]|\Z)|([^\t\n]*)')
+#: A name in quotes or a word, and what ends it.
+_FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^\t\n]*?))\r?([\t\n]|\Z)')
 
 
 def quoted(name: str) -> str:
@@ -270,32 +265,22 @@ def _read_quoted(path: str, data: bytes) -> Iterator[list[str]]:
     """The names of each line, of which some are in quotes and may hold line ends."""
     text = "\n".join(text_lines(path, data.removeprefix(b"\xef\xbb\xbf")))
     row: list[str] = []
-    at, begins = 0, True
-    while at < len(text):
-        if begins and text[at] == "#":
-            at = text.find("\n", at) % (len(text) + 1) + 1
-            continue
-        field = _FIELD.match(text, at)
-        assert field is not None  # the second part matches nothing, too
-        name, word = field.groups()
-        if name is not None:
+    begins, is_comment = True, False
+    for field in _FIELD.finditer(text):
+        name, word, end = field.groups()
+        is_comment = (word or "").startswith("#") if begins else is_comment
+        if name is not None and not is_comment:
             row.append(name.replace('""', '"'))
-        elif word[:1] == '"':
-            line = text.count("\n", 0, at) + 1
-            start = text[at:].partition("\n")[0][:60]
-            raise ValueError(f"{path}:{line}: a quote that does not end there: {start!r}")
-        elif word.removesuffix("\r"):
-            row.append(word.removesuffix("\r"))
-        at = field.end()
-        if name is not None and text[at : at + 1] == "\r":
-            at += 1
-        begins = text[at : at + 1] != "\t"
+        elif word and not is_comment:
+            if word[0] == '"':
+                line = text.count("\n", 0, field.start()) + 1
+                start = text[field.start() :].partition("\n")[0][:60]
+                raise ValueError(f"{path}:{line}: a quote that does not end there: {start!r}")
+            row.append(word)
+        begins = end != "\t"
         if begins and row:
             yield row
             row = []
-        at += 1
-    if row:
-        yield row
 
 
 def read_clusters(path: str | os.PathLike[str]) -> list[list[str]]:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from torchcent.io._budget import Budget
-from torchcent.io._edge_list import EdgeList, arcs, both_directions
+from torchcent.io._edge_list import EdgeList, arcs, both_directions, of_arrays
 from torchcent.io._files import encodes, text_bytes, text_lines
 from torchcent.io._layout import INTEGER, is_number
 from torchcent.io._options import Options
@@ -76,9 +76,8 @@ def read_mci(data: bytes, limits: Budget, options: Options) -> EdgeList:
     if directed is None:
         directed = not both_directions(matrix.column, matrix.row, matrix.value)
     labels = None if np.array_equal(matrix.rows, np.arange(n)) else matrix.rows
-    weights = None if (matrix.value == 1).all() else torch.from_numpy(matrix.value)
-    index = torch.from_numpy(np.stack([matrix.column, matrix.row]))
-    return EdgeList(index, weights, labels, n, directed)
+    weight = None if (matrix.value == 1).all() else matrix.value
+    return of_arrays((matrix.column, matrix.row), weight, labels, n, directed)
 
 
 def clusters_of(matrix: Matrix) -> list[list[str]]:

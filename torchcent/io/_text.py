@@ -16,11 +16,10 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 from torchcent.io import _dialects, _doubts
 from torchcent.io._budget import Budget
-from torchcent.io._edge_list import EdgeList, number_names, number_vertices
+from torchcent.io._edge_list import EdgeList, number_names, number_vertices, of_arrays
 from torchcent.io._files import load_bytes, pieces_of, pieces_of_file, text_bytes, text_lines
 from torchcent.io._layout import (
     BLANKS,
@@ -195,10 +194,10 @@ def read_lines(
     weights: list[float] = []
     points: set[str] = set()
     for at, line in enumerate(text_lines(path, rows), number):
-        if not line.strip(BLANKS):
-            continue
         fields = layout.split(line)
         if len(fields) != layout.width:
+            if not line.strip(BLANKS):
+                continue
             plural = "s" if len(fields) > 1 else ""
             raise ValueError(
                 f"{path}:{at}: {len(fields)} field{plural} where the lines before have "
@@ -272,9 +271,7 @@ def edge_list(limits: Budget, columns: Columns, said: Declared, options: Options
             names = list(dict.fromkeys(names + said.vertices))
         numbers, labels, n = number_names(limits.path, columns.ends, names, options.num_nodes)
     directed = bool(said.directed) if options.directed is None else options.directed
-    weight = columns.weight
-    weights = None if weight is None else torch.from_numpy(np.require(weight, requirements="W"))
-    return EdgeList(numbers, weights, labels, n, directed)
+    return of_arrays(numbers, columns.weight, labels, n, directed)
 
 
 def _with_names(columns: Columns, isolated: list[str], text_labels: bool | None) -> Columns:
