@@ -579,6 +579,6 @@ def test_memory_that_the_system_does_not_have(error, tmp_path, monkeypatch):
     with pytest.raises(MemoryError, match=f"^{path}: the system did not grant") as caught:
         torchcent.read(path)
     assert caught.value.__cause__ is None
-    monkeypatch.setattr(torchcent.io, "read_edges", lambda *_, **__: 1 / 0)
+    monkeypatch.setitem(torchcent.io._READERS, "edges", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         torchcent.read(path)

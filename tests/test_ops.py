@@ -140,18 +140,8 @@ def samples() -> dict[str, list[tuple]]:
             for text in (b'"a b",c,1\n\nc,"c",2e3\n', b"")
         ]
         + [
-            (
-                torch.tensor(list(b"b c\na b\n"), dtype=torch.uint8),
-                0,
-                2,
-                0,
-                1,
-                -1,
-                2,
-                True,
-                False,
-                True,
-            )
+            (torch.tensor(list(text), dtype=torch.uint8), 0, 2, 0, 1, -1, 2, True, False, True)
+            for text in (b"b c\na b\n", b"")
         ],
         "read_vectors": [
             (torch.tensor(list(text), dtype=torch.uint8), 2)
