@@ -39,22 +39,18 @@ def neg_log(value: np.ndarray, base: float = np.e) -> np.ndarray:
     return logarithm
 
 
-_Function = Callable[[np.ndarray, float], np.ndarray]
 #: whether an arc stays
-_FILTERS: dict[str, _Function] = {
+_FILTERS: dict[str, Callable[..., np.ndarray]] = {
     "lt": np.less, "lq": np.less_equal, "gt": np.greater, "gq": np.greater_equal,
 }  # fmt: skip
-_VALUES: dict[str, _Function] = {
+_VALUES: dict[str, Callable[..., np.ndarray]] = {
     "ceil": np.minimum, "floor": np.maximum, "mul": np.multiply, "scale": np.divide, "add": np.add,
-    "pow": np.power, "power": np.power,
+    "pow": np.power, "power": np.power, "exp": lambda x, base=np.e: base**x,
+    "log": lambda x, base=np.e: -neg_log(x, base), "neglog": neg_log, "abs": np.abs,
+    "acos": np.arccos,
 }  # fmt: skip
-#: the argument is the base, e if it is omitted
-_OF_BASE: dict[str, _Function] = {
-    "exp": lambda x, a: a**x, "log": lambda x, a: -neg_log(x, a), "neglog": neg_log,
-}  # fmt: skip
-_PLAIN: dict[str, Callable[[np.ndarray], np.ndarray]] = {"abs": np.abs, "acos": np.arccos}
 #: functions of the sparse matrix whose row j holds the arcs that leave vertex j
-_MATRIX: dict[str, Callable[[Any], Any]] = {
+_MATRIX: dict[str, Callable[..., Any]] = {
     "#max": lambda m: m.maximum(m.T),
     "#min": lambda m: m.minimum(m.T),
     "#add": lambda m: m + m.T,
@@ -64,10 +60,14 @@ _MATRIX: dict[str, Callable[[Any], Any]] = {
     "#arcmax": lambda m: m - m.multiply(m < m.T),
     "#selfrm": lambda m: _with_loops(m, 0),
     "#selfmax": lambda m: _with_loops(m, _with_loops(m, 0).max(axis=1).toarray().ravel()),
+    "#knn": lambda m, k: _nearest(m, k, mutual=True),
+    "#knnj": lambda m, k: _nearest(m, k, mutual=False),
+    "#ceilnb": lambda m, k: _with_fewer_neighbours(m, k),
 }
+_KNOWN = (*_FILTERS, *_VALUES, *_MATRIX)
+_OF_BASE = ("exp", "log", "neglog")  # which is e if it is omitted
 _NEIGHBOURS = ("#knn", "#knnj", "#ceilnb")
-_KNOWN = (*_FILTERS, *_VALUES, *_OF_BASE, *_PLAIN, *_MATRIX, *_NEIGHBOURS)
-_WITH_ARGUMENT = (*_FILTERS, *_VALUES, *_NEIGHBOURS)
+_WITHOUT_ARGUMENT = ("abs", "acos", *(name for name in _MATRIX if name not in _NEIGHBOURS))
 
 
 def parse(text: str, option: str) -> list[Step]:
@@ -88,7 +88,7 @@ def parse(text: str, option: str) -> list[Step]:
 def _step(name: str, argument: str, where: str) -> Step:
     if name not in _KNOWN:
         raise ValueError(f"{where}: {name} is not supported; accepted: {', '.join(_KNOWN)}")
-    if not argument and name not in _WITH_ARGUMENT:
+    if not argument and name in (*_OF_BASE, *_WITHOUT_ARGUMENT):
         return Step(name, None)
     if not is_number(argument) or not np.isfinite(float(argument)):
         raise ValueError(f"{where}: {name}({argument}) needs a finite number")
@@ -97,7 +97,7 @@ def _step(name: str, argument: str, where: str) -> Step:
         raise ValueError(f"{where}: {name}({argument}) needs an integer of 1 or more")
     if name in _OF_BASE and (number <= 0 or (number == 1 and name != "exp")):
         raise ValueError(f"{where}: {name}({argument}) needs a base > 0 other than 1")
-    if name in _PLAIN or name in _MATRIX:
+    if name in _WITHOUT_ARGUMENT:
         raise ValueError(f"{where}: {name} takes no argument")
     return Step(name, number)
 
@@ -124,7 +124,7 @@ def transform_graph(edges: EdgeList, steps: list[Step], option: str) -> EdgeList
         if of_graph:
             matrix = scipy.sparse.csr_array((value, (row, col)), shape=(edges.num_nodes,) * 2)
             for step in group:
-                matrix = _of_graph(matrix, step)
+                matrix = _applied(_MATRIX, step, matrix.tocsr())
             entries = matrix.tocoo()
             row, col, value = entries.row, entries.col, entries.data
         else:
@@ -147,33 +147,21 @@ def _transformed(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The values, and whether each arc stays: what is filtered out does not come back."""
     stays = np.ones(len(value), bool)
-    for name, argument in steps:
-        if name in _FILTERS and argument is not None:
-            stays &= _FILTERS[name](value, argument)
+    for step in steps:
+        if step.name in _FILTERS:
+            stays &= _applied(_FILTERS, step, value)
             continue
         with np.errstate(all="ignore"):
-            if name in _VALUES and argument is not None:
-                value = _VALUES[name](value, argument)
-            elif name in _OF_BASE:
-                value = _OF_BASE[name](value, np.e if argument is None else argument)
-            else:
-                value = _PLAIN[name](value)
-        wrong = stays & ~np.isfinite(value)
-        if wrong.any():
-            raise ValueError(f"{option}: {name} makes {wrong.sum()} values infinite or undefined")
+            value = _applied(_VALUES, step, value)
+        wrong = int((stays & ~np.isfinite(value)).sum())
+        if wrong:
+            raise ValueError(f"{option}: {step.name} makes {wrong} values infinite or undefined")
     return value, stays
 
 
-def _of_graph(matrix: Any, step: Step) -> Any:
-    matrix = matrix.tocsr()
-    if step.argument is None:
-        return _MATRIX[step.name](matrix)
-    k = int(step.argument)
-    if step.name == "#ceilnb":
-        return _with_fewer_neighbours(matrix, k)
-    largest = _largest_of_rows(matrix, k)
-    both = largest.multiply(largest.T) if step.name == "#knn" else largest.maximum(largest.T)
-    return matrix.multiply(both)
+def _applied(functions: dict[str, Callable[..., Any]], step: Step, values: Any) -> Any:
+    function = functions[step.name]
+    return function(values) if step.argument is None else function(values, step.argument)
 
 
 def _with_loops(matrix: Any, value: Any) -> Any:
@@ -182,7 +170,13 @@ def _with_loops(matrix: Any, value: Any) -> Any:
     return matrix.tocsr()
 
 
-def _largest_of_rows(matrix: Any, k: int) -> Any:
+def _nearest(matrix: Any, k: float, mutual: bool) -> Any:
+    """The k largest of each row: those of both directions, or if not `mutual` of either."""
+    largest = _largest_of_rows(matrix, k)
+    return matrix.multiply(largest.multiply(largest.T) if mutual else largest.maximum(largest.T))
+
+
+def _largest_of_rows(matrix: Any, k: float) -> Any:
     """A matrix of ones: at most k of each row, without those equal to the next smaller one."""
     largest = matrix.copy()
     largest.data = np.ones_like(matrix.data)
@@ -192,7 +186,7 @@ def _largest_of_rows(matrix: Any, k: int) -> Any:
     return largest
 
 
-def _with_fewer_neighbours(matrix: Any, k: int) -> Any:
+def _with_fewer_neighbours(matrix: Any, k: float) -> Any:
     """Vertices of more than k neighbours lose the least similar; those with most come first."""
     matrix = matrix.tolil()
     degree = np.array([len(row) for row in matrix.rows])
@@ -207,9 +201,10 @@ def _with_fewer_neighbours(matrix: Any, k: int) -> Any:
     return matrix.tocsr()
 
 
-def _next_largest(value: np.ndarray, k: int) -> Any:
+def _next_largest(value: np.ndarray, k: float) -> Any:
     """The largest value but k."""
-    return np.partition(value, len(value) - 1 - k)[len(value) - 1 - k]
+    place = len(value) - 1 - int(k)
+    return np.partition(value, place)[place]
 
 
 SIMILARITIES = ("inverse", "log")
