@@ -20,7 +20,7 @@ from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
 from torchcent.check._values import shortened
 from torchcent.io._files import check_target, replacing, split_suffix
-from torchcent.io._write import quoted, write_rows
+from torchcent.io._write import quoted, write_parquet, write_rows
 from torchcent.runtime._optional import need
 
 GEO_SUFFIXES = (".geojson", ".gpkg")
@@ -109,7 +109,7 @@ def write_scores(
                 fixed: dict[str, Any] = {k: fixed_width(v) for k, v in arrays.items()}
                 np.savez_compressed(file, **fixed)
             else:
-                _write_parquet(file, arrays, about)
+                write_parquet(file, arrays, about)
     except UnicodeEncodeError as error:  # lone surrogates
         around = error.object[max(error.start - 20, 0) : error.end + 20]
         raise ValueError(f"{path}: {around!r} is not valid UTF-8 text") from None
@@ -205,15 +205,6 @@ def _write_json(file: IO[bytes], arrays: dict[str, np.ndarray], about: dict[str,
     content: dict[str, Any] = {"metadata": about} if about else {}
     content |= {name: _plain(values) for name, values in arrays.items()}
     file.write((json.dumps(content, ensure_ascii=False) + "\n").encode())
-
-
-def _write_parquet(file: IO[bytes], arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    table = pa.table({name: pa.array(values) for name, values in arrays.items()})
-    own = {"torchcent": json.dumps(about)}
-    parquet.write_table(table.replace_schema_metadata(own), file)
 
 
 _WGS84 = "EPSG:4326"

@@ -7,7 +7,7 @@ import io
 import json
 import os
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -312,7 +312,6 @@ def _write_pt(file: IO[bytes], edges: EdgeList, path: str) -> None:
 
 def _write_parquet(file: IO[bytes], edges: EdgeList, path: str) -> None:
     pa = need("pyarrow", "io", "writing .parquet")
-    parquet = need("pyarrow.parquet", "io", "writing .parquet")
     index = edges.edge_index.numpy()
     labels = edges.vertex_labels()
     if labels.dtype == object and (labels == "").any():
@@ -325,8 +324,15 @@ def _write_parquet(file: IO[bytes], edges: EdgeList, path: str) -> None:
     if edges.edge_weight is not None:
         columns["weight"] = pa.array(edges.edge_weight.numpy())
     own = {"num_nodes": edges.num_nodes, "directed": edges.directed, "isolated": alone}
-    table = pa.table(columns).replace_schema_metadata({"torchcent": json.dumps(own)})
-    parquet.write_table(table, file)
+    write_parquet(file, columns, own)
+
+
+def write_parquet(file: IO[bytes], columns: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+    """Writes columns, with metadata in the schema."""
+    pa = need("pyarrow", "io", "writing .parquet")
+    parquet = need("pyarrow.parquet", "io", "writing .parquet")
+    table = pa.table(dict(columns))
+    parquet.write_table(table.replace_schema_metadata({"torchcent": json.dumps(metadata)}), file)
 
 
 _WRITERS = {
