@@ -22,7 +22,7 @@ from torchcent.cli._report import aligned_rows, component_sizes, named
 from torchcent.distribute._ledger import parts
 from torchcent.io import EdgeList
 from torchcent.io._files import check_target
-from torchcent.io._scores import check_closure_path, write_closure
+from torchcent.pairs._closure_files import check_closure_path, write_closure
 from torchcent.pairs._files import check_zarr
 from torchcent.pairs._npy import check_space
 
