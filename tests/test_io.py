@@ -109,6 +109,7 @@ def test_edge_list_of_any_kind(tmp_path, reader, file):
 @example(text=';,"0\n0')
 @example(text="0;-")
 @example(text="0 -\n1 2")
+@example(text="00\t;\n\t")
 @given(text=st.text('01 2a,;\t\n#%.-e"', max_size=40))
 def test_fast_readers_decide_nothing(tmp_path, text):
     """Whatever the text, the readers agree on the rows or on the refusal."""

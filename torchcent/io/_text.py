@@ -194,10 +194,10 @@ def read_lines(
     weights: list[float] = []
     points: set[str] = set()
     for at, line in enumerate(text_lines(path, rows), number):
+        if not line.strip(BLANKS):
+            continue
         fields = layout.split(line)
         if len(fields) != layout.width:
-            if not line.strip(BLANKS):
-                continue
             plural = "s" if len(fields) > 1 else ""
             raise ValueError(
                 f"{path}:{at}: {len(fields)} field{plural} where the lines before have "
