@@ -21,7 +21,6 @@ import torchcent
 from torchcent.engines import _tensor
 from torchcent.engines._tensor import _scatter
 from torchcent.engines._tensor._scaled import Scaled, as_float, sum_by
-from torchcent.engines._visitors import Visitor
 
 pytestmark = pytest.mark.sweep
 
