@@ -184,7 +184,9 @@ def _resolved(matrix: Any, ones: Tensor, tol: float, symmetric: bool) -> Tensor 
         ) from None
     if vector is None:
         return None
-    return torch.from_numpy(vector[:n] / np.sqrt((vector[:n] ** 2).sum())).to(ones.device)
+    if vector.size > n:
+        vector = vector[:n] / np.sqrt((vector[:n] ** 2).sum())
+    return torch.from_numpy(vector).to(ones.device)
 
 
 def _directed(pull: _matrix.Rows, start: Tensor, tol: float, max_iter: int) -> Tensor:
