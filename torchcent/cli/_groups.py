@@ -48,11 +48,13 @@ def _prominent(args: argparse.Namespace) -> None:
     table = partial(
         write_scores, columns=columns, metadata=about, escape_formulas=args.escape_formulas
     )
-    top = {"out": args.out, "top": score_rows(columns, args.size, **rows)}
-    _output.finish(
-        args, "vertices", {out: table}, run | about | top,
-        lambda: score_table(columns, args.size, **rows),
-    )  # fmt: skip
+
+    def report() -> dict[str, Any]:
+        top = score_rows(columns, args.size, **rows)
+        return run | about | {"out": args.out, "top": top}
+
+    text = partial(score_table, columns, args.size, **rows)
+    _output.finish(args, "vertices", {out: table}, report, text)
 
 
 def _in_words(group: torchcent.ProminentGroup, args: argparse.Namespace) -> str:
@@ -86,14 +88,16 @@ def _communities(args: argparse.Namespace) -> None:
     members = _members(division.at(level).cpu())
     run, names = job.finish(), job.edges.vertex_labels()
     rows = _rows(division)
-    about = {name: rows[level][name] for name in ("communities", "modularity")}
-    about |= {"level": level, "complete": division.complete, "out": args.out, "levels": rows}
-    if args.out is None:
-        about["members"] = [names[part] for part in members]
     table = partial(
         write, labels=names, members=members, column="community",
         escape_formulas=args.escape_formulas,
     )  # fmt: skip
+
+    def report() -> dict[str, Any]:
+        about = {name: rows[level][name] for name in ("communities", "modularity")}
+        about |= {"level": level, "complete": division.complete, "out": args.out, "levels": rows}
+        parts = {"members": [names[part] for part in members]} if args.out is None else {}
+        return run | about | parts
 
     def text() -> str:
         if args.levels:
@@ -104,7 +108,7 @@ def _communities(args: argparse.Namespace) -> None:
         _common.remark(args, lines)
         return "".join(cluster_lines(members, names)).removesuffix("\n")
 
-    _output.finish(args, "communities", {out: table}, run | about, text)
+    _output.finish(args, "communities", {out: table}, report, text)
 
 
 def _members(label: Tensor) -> list[list[int]]:

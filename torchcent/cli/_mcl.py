@@ -55,9 +55,10 @@ def _mcl(args: argparse.Namespace) -> None:
         args, started, edges.num_nodes, edges.num_edges, edges.directed,
         edges.edge_weight is not None,
     )  # fmt: skip
-    about = run | _about(args, edges, clusterings)
-    if args.sweep is not None:
-        about["quality"] = swept.table
+
+    def report() -> dict[str, Any]:
+        quality = {} if args.sweep is None else {"quality": swept.table}
+        return run | _about(args, edges, clusterings) | quality
 
     def text() -> str:
         if args.sweep is not None:
@@ -76,7 +77,7 @@ def _mcl(args: argparse.Namespace) -> None:
         name: partial(_write, args, edges, one)
         for name, one in zip(names, clusterings, strict=True)
     }
-    _output.finish(args, "clusters", files, about, text, None if args.plot is None else draw)
+    _output.finish(args, "clusters", files, report, text, None if args.plot is None else draw)
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:

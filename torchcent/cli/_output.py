@@ -125,7 +125,8 @@ def _reason(error: OSError) -> str:
 
 def finish(
     args: argparse.Namespace, what: str, files: Mapping[Any, Callable[[str], object]],
-    report: Mapping[str, Any], text: Callable[[], str], draw: Callable[[], object] | None = None,
+    report: Callable[[], Mapping[str, Any]], text: Callable[[], str],
+    draw: Callable[[], object] | None = None,
 ) -> None:  # fmt: skip
     """Writes files, unless their path is None, and the figure; prints the report or a text."""
 
@@ -142,7 +143,7 @@ def finish(
     if args.out == STANDARD:
         write()
     elif args.json:
-        show_json(report)
+        show_json(report())
     elif shown := text():
         print(shown)
 

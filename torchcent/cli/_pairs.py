@@ -187,8 +187,9 @@ def _closure(args: argparse.Namespace) -> None:
         rows["on cycles"] = f"{loops:,} of {n:,} vertices"
         report["vertices_on_cycles"] = loops
     write = partial(write_closure, closure=closure, labels=job.edges.labels)
+    run = job.finish()
     _output.finish(
-        args, "closure", {target: write}, job.finish() | report, lambda: aligned_rows(rows)
+        args, "closure", {target: write}, lambda: run | report, lambda: aligned_rows(rows)
     )
 
 

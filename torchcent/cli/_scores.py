@@ -66,11 +66,13 @@ def score(args: argparse.Namespace) -> None:
             crs=edges.crs,
         )  # fmt: skip
 
-    listed = columns
-    if groups:  # programs read lists of names
-        listed = {"members": names} | {x: column for x, column in columns.items() if x != "group"}
-    report = run | about | {"out": args.out, "plot": plot}
-    report |= {"top": score_rows(listed, args.top, **style) if args.json else None}
+    def report() -> dict[str, Any]:
+        listed = columns
+        if groups:  # programs read lists of names
+            listed = {"members": names} | {x: each for x, each in columns.items() if x != "group"}
+        top = score_rows(listed, args.top, **style)
+        return run | about | {"out": args.out, "plot": plot, "top": top}
+
     _output.finish(
         args, "scores", {out: write}, report,
         lambda: score_table(columns, args.top, **style) if args.top else "",
