@@ -3,11 +3,10 @@
     python benchmarks/tuned.py          # on one thread of the CPU, about a minute
     python benchmarks/tuned.py --cuda   # on a device
 
-rate: sources x slots per second of public calls on a prepared Graph, median of 3, on the CPU by
-the time of the process, so that other processes do not matter. Beside it the
-table's, which is that of the slowest graphs; the seconds that the table's unit takes on two threads
-(on CUDA on the device, which has units of ON_CUDA times as much work); and those of the most work
-that is done without a thread and a bar.
+rate: sources x slots per second of public calls on a prepared Graph, median of 3. On the CPU it is
+by the time of the process, so that other processes do not matter. The rate of the table is that of
+the slowest graphs. Two columns of seconds follow from the measured rate. One is for a unit on two
+threads, or ON_CUDA times as much work on a device; the other for the most work without a thread.
 """
 
 from __future__ import annotations
