@@ -25,6 +25,7 @@ from torchcent.engines import (
     _room,
     _tiny,
     _twins,
+    _visitors,
 )
 from torchcent.graph import _batch, _device, _fixed_point, _weights
 from torchcent.io import _formats, _mcl, _scores, _tokens, _transform, _write
@@ -44,6 +45,7 @@ CANCEL = _codes.CANCEL
 DONE = _codes.DONE
 WEIGHTED_STRATEGIES = _common.WEIGHTED_STRATEGIES
 WARP_SIZES = _common.WARP_SIZES
+Visitor = _visitors.Visitor
 WIDTHS = _room.WIDTHS
 
 # Tables, from which sweeps over measures and formats are derived.

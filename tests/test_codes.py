@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from internals import COMPILED, Launch
+from internals import COMPILED, Launch, Visitor
 
 import torchcent
 from torchcent.check import _common as check
-from torchcent.engines._visitors import Visitor
 from torchcent.runtime import _codes
 from torchcent.runtime._fakes import FAKES
 

@@ -146,7 +146,7 @@ def test_matrices(engine, weights, directed, cutoff):
 @pytest.mark.parametrize("room", [None, 2])
 def test_edges_of_paths(engine, weights, directed, room):
     index, weight, ptr, matrices = drawn(5, (9, 0, 1, 14), weights, directed, 1.7)
-    options = {"ptr": ptr, "directed": directed, "paths": True, "path_length": room}
+    options = {"ptr": ptr, "directed": directed, "paths": room or True}
     distance, edges = call(torchcent.shortest_path_encoding, index, weight, **options)
     plain = call(torchcent.shortest_path_encoding, index, weight, ptr=ptr, directed=directed)
     assert torch.equal(distance, plain.distance)
@@ -241,7 +241,7 @@ def test_of_a_graph_and_threads():
     try:
         for threads in (1, 3):
             torch.set_num_threads(threads)
-            found.append(torchcent.shortest_path_encoding(graph, paths=True, path_length=3))
+            found.append(torchcent.shortest_path_encoding(graph, paths=3))
             found[-1] += torchcent.shortest_path_pairs(graph, cutoff=1.5, paths=True)
     finally:
         torch.set_num_threads(before)
@@ -261,8 +261,7 @@ def test_bad_arguments():
         ({"cutoff": float("nan")}, "cutoff must be >= 0"),
         ({"max_nodes": 3}, "max_nodes=3 is less than .* the largest graph, 4"),
         ({"max_nodes": 0}, "max_nodes must be at least 1"),
-        ({"path_length": 2}, "path_length=2 is for paths=True"),
-        ({"paths": True, "path_length": 0}, "path_length must be at least 1"),
+        ({"paths": 0}, "paths must be at least 1"),
         ({"dtype": torch.float16}, "dtype must be one of .*, or None, got torch.float16"),
         ({"unreachable": 0.5}, "unreachable must be a whole number with torch.int8"),
         ({"padding": INF, "dtype": torch.int8}, "padding must be a whole number"),

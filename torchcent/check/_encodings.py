@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from torchcent.check._common import DISTANCE_DTYPES, positive
-from torchcent.check._values import flag, number, shortened, whole, within, wrong_value
+from torchcent.check._values import number, shortened, whole, within, wrong_value
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -80,14 +80,11 @@ def width(value: object, largest: int) -> int:
     return size
 
 
-def path_room(paths: object, length: object) -> int | None:
+def path_room(paths: object) -> int | None:
     """Arcs of each path that are returned: 0 for none, None for all."""
-    most = positive(length, "path_length")
-    if flag(paths, "paths"):
-        return most
-    if most is not None:
-        raise ValueError(f"path_length={most} is for paths=True")
-    return 0
+    if isinstance(paths, bool):
+        return None if paths else 0
+    return whole(paths, "paths")
 
 
 def fits(longest: int, kind: torch.dtype) -> None:

@@ -65,8 +65,7 @@ def shortest_path_encoding(
     max_nodes: int | None = None,
     unreachable: float = -1,
     padding: float = -1,
-    paths: bool = False,
-    path_length: int | None = None,
+    paths: bool | int = False,
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> ShortestPathEncoding:
@@ -93,9 +92,8 @@ def shortest_path_encoding(
         unreachable: the value for pairs of vertices without a path within the cutoff.
         padding: the value in rows and columns of vertices that a graph does not have.
         paths: also return the edges along a shortest path. Of several, that is the one whose last
-            arc begins at the vertex of lowest id, and so on backwards.
-        path_length: L, the number of edges of each path that are returned; longer paths are
-            truncated, as by dgl.nn.PathEncoder. None returns whole paths.
+            arc begins at the vertex of lowest id, and so on backwards. True returns whole paths; a
+            number L truncates longer ones to as many edges, as dgl.nn.PathEncoder does.
         dtype: of the distances: torch.int8, int16, int32, int64, float32 or float64; with weights
             the last two. None uses the narrowest of int8, int16 and int32 that holds N - 1 (or the
             cutoff) and both fill values; with weights torch.get_default_dtype(). An index of
@@ -152,7 +150,7 @@ def shortest_path_encoding(
         check_encodings.fill(padding, "padding", kind),
     )
     searches = _Searches(graph, limit, kind, run, "shortest_path_encoding")
-    num_edges = check_encodings.path_room(paths, path_length)
+    num_edges = check_encodings.path_room(paths)
     shape = graph.num_graphs, width, width
     cells = math.prod(shape)
     what = f"[{graph.num_graphs}, max_nodes={width}, {width}]"
@@ -181,8 +179,7 @@ def shortest_path_pairs(
     batch: Tensor | None = None,
     directed: bool | None = None,
     cutoff: float | None = None,
-    paths: bool = False,
-    path_length: int | None = None,
+    paths: bool | int = False,
     dtype: torch.dtype | None = None,
     run: Run = DEFAULT,
 ) -> ShortestPathPairs:
@@ -227,7 +224,7 @@ def shortest_path_pairs(
     if kind is None:
         largest = int(_batch.counts(graph)[0].max(initial=0))
         kind = check_encodings.narrowest(graph, largest, limit)
-    num_edges = check_encodings.path_room(paths, path_length)
+    num_edges = check_encodings.path_room(paths)
     searches = _Searches(graph, limit, kind, run, "shortest_path_pairs")
     searches.paths = num_edges != 0
     searches.allow(16 * graph.num_nodes, f"counting the pairs of {graph.num_nodes} vertices")
