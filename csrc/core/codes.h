@@ -71,12 +71,17 @@ constexpr int64_t kWideBits = 512, kNarrowBits = 64, kWideBitsFrom = 129;
 constexpr int64_t kRelaxLanesOnCuda = 32;
 // Maximum number of vertices per graph of the tiny engine, whose ids have 16 bits; its lanes on the CPU.
 constexpr int64_t kTinyNodes = 2048, kTinyLanes = 64;
+// Bound on distances of a hierarchy up to which they are int32: twice of it is far, and three times of it still an
+// int32.
+constexpr int64_t kLongestSingle = int64_t{1} << 29;
 
 // For CUDA, also used to estimate memory (torchcent/engines/_room.py). Slots of a hub that a warp processes; longer
 // chunks are used in graphs of many slots. Long chunks save partial rows, short ones shorten the tail of a level.
 constexpr int64_t kChunk = 256, kLongChunk = 512, kManySlots = int64_t{1} << 23;
 // Concurrent batches of the lanes and relax engines: until they have this many slots in total, or this many batches.
 constexpr int64_t kBusySlots = int64_t{1} << 26, kMostInFlight = 32;
+// Levels of the lanes engine for which a batch has masks at first; each further step adds half.
+constexpr int64_t kFirstLevels = 8;
 // Concurrent batches of the bits engine: until they have this many vertices in total, or this many batches.
 constexpr int64_t kBusyRows = int64_t{1} << 22, kMostBitsInFlight = 256;
 

@@ -5,11 +5,7 @@
 
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define TORCHCENT_ANYWHERE __host__ __device__
-#else
-#define TORCHCENT_ANYWHERE
-#endif
+#include "core/anywhere.h"
 
 namespace torchcent {
 

@@ -10,6 +10,15 @@
 
 namespace torchcent {
 
+// Sizes of what kernels of the CPU keep (paths/workspace.h), in bytes: path counts of a vertex in all lanes, the widest
+// single count, and an arc between two places of a queue.
+constexpr int64_t kLaneRow = 256, kWideCount = 16, kPlaceArc = 8;
+// Capacity of the lists of levels of the lanes and relax engines, as a multiple of the number of vertices. A batch
+// whose lanes diverge too much for it is halved.
+constexpr int64_t kEntriesPerNode = 14;
+// Rows of sums that a mirrored pass has in registers; it keeps all but one for the next level.
+constexpr int kMirroredSums = 3;
+
 enum class Status { done, overflow, cancelled };
 
 struct PathProblem {

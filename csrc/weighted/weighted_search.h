@@ -8,6 +8,25 @@
 
 namespace torchcent {
 
+// What the dijkstra engine lists on the CPU: queued vertices, those of the current bucket, and arcs that may be tight.
+template <class T>
+struct QueuedVertex {
+  T key;
+  int32_t vertex, next;
+};
+template <class T>
+struct BucketEntry {
+  T key;
+  int32_t vertex;
+};
+template <class T>
+struct CandidateArc {
+  int32_t tail, head;  // a place and a vertex
+  T length;
+};
+
+using RelaxBound = uint16_t;  // of a distance, in the relax engine on the CPU
+
 // Arcs by one of their ends, lightest first; T is int32_t or double.
 template <class T>
 struct WeightedArcs {

@@ -22,18 +22,10 @@ from torchcent.graph import Graph
 from torchcent.runtime import _codes, _memory, _ops
 from torchcent.runtime._codes import CANCEL
 from torchcent.runtime._watch import progress_bar, watched
+from torchcent.runtime._workspace import workspace
 
-# Maximum bytes of a search, per vertex and per slot. By hops: depths, queues and the vertices on
-# shortest paths (sample_hops.h). By weights: two tables and two queues (sample_weights.h). On CUDA,
-# per block (csrc/samples/cuda/sample.cu); searches that need more run on the CPU.
-_SEARCH = {
-    ("cpu", False): (44, 4), ("cpu", True): (64, 64),
-    ("cuda", False): (21, 0), ("cuda", True): (72, 0),
-}  # fmt: skip
-# Bytes per vertex, for every engine: the counts of two phases and the arrays of a check. Bytes per
-# vertex and per slot, by weights on CUDA: arcs stored with their weights, in both directions
-# (dijkstra.cuh); by hops, stars in both directions (sample_arcs.cuh).
-_RUN, _PACKED, _STARS = 80, (40, 32), 32
+# Bytes per vertex, for every engine: the counts of two phases and the arrays of a check.
+_RUN = 80
 # Paths that are kept at a time, to count their edges, and about their bytes; bytes per slot of the
 # numbers of edges.
 _TOGETHER, _PATHS, _EDGES = 2**12, 2**22, 40
@@ -114,10 +106,10 @@ class Sampler:
             base += self._climbs.nbytes
             each = self._climbs.bytes_per_thread
         else:
-            per_vertex, per_slot = _SEARCH[where.type, graph.is_weighted]
-            each = per_vertex * n + per_slot * m
-            if where.type == "cuda":
-                base += _PACKED[0] * n + _PACKED[1] * m if graph.is_weighted else _STARS * n
+            weight_bytes = 8 if graph.is_weighted else 0  # at most
+            sizes = weight_bytes, n, m, not graph.directed
+            space = workspace("sample", where.type == "cuda", *sizes)
+            base, each = base + space.fixed, space.each
         if base + each > limit:
             raise _memory.refuse(what, base + each, limit, memory)
         return (limit - base) // max(each, 1)

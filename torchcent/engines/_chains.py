@@ -20,6 +20,7 @@ from torch import Tensor
 from torchcent.graph import _weights
 from torchcent.graph._cache import Record, Slot
 from torchcent.runtime import _ops
+from torchcent.runtime._workspace import Workspace, workspace
 
 if TYPE_CHECKING:
     from torchcent.engines._reduce import Core
@@ -78,7 +79,7 @@ class Chains(Record):
     @Slot
     def of(core: Core) -> Chains:
         """Those of a core, kept with it."""
-        least, device = _row_bytes(*_counts(core)), core.rowptr.device
+        least, device = _ops.ops.chain_row_bytes(*_counts(core)), core.rowptr.device
         ball = max(1, min(_BALL, _ROWS // (2 * least)))
         weight = None if core.weight is None else core.weight.cpu()
         arrays: tuple[Tensor, ...] = _ops.ops.chains(
@@ -149,13 +150,16 @@ class Chains(Record):
         """Bytes of distances and path counts from all kept vertices (chain_ends.cuh)."""
         return self.kept.numel() ** 2 * (self.along.itemsize + 8)
 
-    def bytes_per_thread(self, together: bool) -> int:
-        num_kept, slots, width = self.kept.numel(), self.head.numel(), self.along.itemsize
-        search = num_kept * (width + 8 + 48) + slots * (2 * width + 48)
-        if not together:
-            return search
-        rows = self.most_rows * _row_bytes(num_kept, slots, self.with_inner)
-        return search + rows + num_kept * (84 + 16 * self.most_at)
+    def workspace(self, together: bool, sources: int = 0) -> Workspace:
+        """Memory of searches, or of sweeps; on CUDA for so many sources."""
+        core_nodes = self.kept.numel() + self.inner.numel()
+        sizes = core_nodes, self.kept.numel(), self.head.numel(), self.inner.numel()
+        on_cuda = self.kept.is_cuda
+        batch = (self.most_rows, self.most_at) if together and not on_cuda else (0, 0)
+        all_sizes = (*sizes, self.with_inner)
+        return workspace(
+            "chain", on_cuda, self.along.itemsize, all_sizes, together, *batch, sources
+        )
 
     def in_words(self, together: bool) -> str:
         share = self.inner.numel() / max(self.inner.numel() + self.kept.numel(), 1)
@@ -168,11 +172,6 @@ def _counts(core: Core) -> tuple[int, int, int]:
     inner = int(torch.count_nonzero(core.rowptr.diff() == 2))
     slots = core.num_slots - 2 * inner
     return max(core.num_nodes - inner, 1), slots, min(inner, slots // 2 + 1)
-
-
-def _row_bytes(num_kept: int, slots: int, chains: int) -> int:
-    """Distances, path counts on the last rung of the ladder, and arcs of a search."""
-    return num_kept * (8 + 16) + 4 * chains + 8 * slots
 
 
 def _times(

@@ -12,13 +12,13 @@ from torchcent.engines._chains import Chains
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._kernels import Kernel
 from torchcent.engines._reduce import Core
-from torchcent.engines._room import LANES
 from torchcent.graph import Graph
-from torchcent.runtime._codes import BATCH, BUSY_ROWS, FEW_SEARCHES, MOST_BITS_IN_FLIGHT
+from torchcent.runtime._codes import BATCH, BUSY_ROWS, ENGINE, FEW_SEARCHES, MOST_BITS_IN_FLIGHT
 from torchcent.runtime._codes import NARROW_BITS as NARROW
 from torchcent.runtime._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
 from torchcent.runtime._codes import WIDE_BITS as WIDE
 from torchcent.runtime._codes import WIDE_BITS_FROM as WIDE_FROM
+from torchcent.runtime._workspace import Workspace, workspace
 
 # Slots of a graph from which several threads on one search are faster than one.
 SHARED_SLOTS = 2**22
@@ -74,6 +74,26 @@ class Job(NamedTuple):
     @property
     def on_cuda(self) -> bool:
         return self.graph.device.type == "cuda"
+
+    def workspace(
+        self, engine: str, sources: int = 0, lanes: int = 0, levels: tuple[int, ...] = ()
+    ) -> Workspace:
+        """Memory of the kernels of an engine; on CUDA for so many sources per call.
+
+        `lanes` and `levels` are those of a batch of the lanes engine.
+        """
+        core, code = self.core, ENGINE[engine]
+        chunks = core.chunks if self.on_cuda else 0
+        symmetric = core.col is core.row and core.weight is core.back_weight
+        size = core.num_nodes, core.num_slots, symmetric
+        per_slot = self.measure.per_slot
+        if core.weight is None:
+            of_batch = chunks, sources, lanes, levels
+            return workspace("path", code, self.on_cuda, *size, per_slot, self.cutoffs, *of_batch)
+        return workspace(
+            "weighted", code, self.on_cuda, self.width, *size, self.counts_paths, per_slot,
+            self.measure.by_depth, self.cutoffs, chunks,
+        )  # fmt: skip
 
     def fixed(self, engine: str) -> int:
         """Bytes of a run besides those of its searches: the graph, its core, results."""
@@ -138,7 +158,7 @@ class Engine:
 
     def per_thread(self, job: Job) -> int:
         """Bytes of a thread's workspace on the CPU."""
-        raise NotImplementedError
+        return job.workspace(self.name).each
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
         """Bytes that the kernels need, batches in flight, lanes per batch."""
@@ -169,64 +189,27 @@ class Engine:
 
 
 class Lanes(Engine):
-    def per_thread(self, job: Job) -> int:
-        several = 2 * 256 if job.cutoffs > 1 else 0
-        return job.core.num_nodes * (256 + 3 * 8 + 4 + 14 * 12 + several)
-
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
-        return _room.lanes_on_cuda(job.core, job.of_cutoff, job.sources, limit, job.cutoffs)
+        return _room.lanes_on_cuda(job, limit)
 
 
 class Queue(Engine):
     order, single, shares = "bandwidth", True, True
 
-    def per_thread(self, job: Job) -> int:
-        core = job.core
-        # Includes the last rung of the ladder; an undirected edge is a DAG arc in one direction at
-        # most.
-        arcs = core.num_slots // 2 if core.colptr is core.rowptr else core.num_slots
-        return core.num_nodes * (2 * 4 + 12 + 2 * 16) + arcs * (16 if job.measure.per_slot else 8)
-
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
-        return _room.queue_on_cuda(job.core, job.of_cutoff, job.sources, limit, job.cutoffs), 0, 1
+        return _room.queue_on_cuda(job, limit), 0, 1
 
 
 class Relax(Engine):
-    def per_thread(self, job: Job) -> int:
-        several = 256 if job.cutoffs > 1 else 0
-        return _weighted(job, LANES * (job.width + 2) + 64, 2 * job.width, 512 + 8 + several)
-
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
-        nbytes, flight = _room.relax_on_cuda(
-            job.core, job.of_cutoff, job.sources, limit, job.cutoffs
-        )
-        return nbytes, flight, RELAX_LANES
+        return *_room.relax_on_cuda(job, limit), RELAX_LANES
 
 
 class Dijkstra(Engine):
     order, single = "bandwidth", True
 
-    def per_thread(self, job: Job) -> int:
-        return _weighted(job, job.width + 16, job.width + 24, 48)
-
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
-        return (
-            _room.dijkstra_on_cuda(job.core, job.of_cutoff, job.sources, limit, job.cutoffs),
-            0,
-            1,
-        )
-
-
-def _weighted(job: Job, node: int, slot: int, counts: int) -> int:
-    """Bytes per thread of a weighted engine (relax_search.h, dijkstra.h).
-
-    Distances need memory per vertex, lists need memory per slot. Path counts add rows of counts,
-    tight arcs by either end, and the order of vertices.
-    """
-    if job.counts_paths:
-        node += counts + (8 if job.measure.by_depth else 0)
-        slot += 40 if job.measure.per_slot else 24
-    return job.core.num_nodes * node + job.core.num_slots * slot
+        return _room.dijkstra_on_cuda(job, limit), 0, 1
 
 
 class Contracted(Engine):
@@ -236,8 +219,7 @@ class Contracted(Engine):
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
         weights = 8 * job.core.num_nodes  # of the sources
-        nbytes = _room.chains_on_cuda(job.core, job.sources, job.together, limit - weights)
-        return weights + nbytes, 0, 1
+        return weights + _room.chains_on_cuda(job, limit - weights), 0, 1
 
     def _batch(self, job: Job, lanes: int) -> int:
         return BATCH["dijkstra"]  # on CUDA
@@ -249,7 +231,7 @@ class Contracted(Engine):
         size = chains.ball if job.together else min(max(job.sources // 64, 1), 256)
         batches = -(-job.sources // size)
         fixed = job.fixed(self.name) + 2 * chains.nbytes + 8 * chains.sums
-        each = chains.bytes_per_thread(job.together) + 2 * 8 * chains.sums
+        each = chains.workspace(job.together).each + 2 * 8 * chains.sums
         workers = max(1, min(torch.get_num_threads(), batches, (limit - fixed) // each))
         return Cost(fixed + workers * each, limit - fixed, 1, size, workers)
 
@@ -300,13 +282,8 @@ class Bits(Engine):
 
     @staticmethod
     def row_bytes(num_nodes: int, lanes: int, cutoffs: int = 1) -> int:
-        """Bytes of a thread.
-
-        These are the rows of bits and lists of vertices (bits.h), eccentricities, pairs by
-        distance, two copies of the sums, and those of a search that has several cutoffs.
-        """
-        sums = 2 * cutoffs * _SUMS + (_SUMS if cutoffs > 1 else 0)
-        return num_nodes * (3 * lanes // 8 + 3 * 4 + _OTHERS + sums)
+        """Bytes of a thread."""
+        return workspace("distance", False, num_nodes, 0, lanes, cutoffs).each
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
         n, m = job.core.num_nodes, job.core.num_slots
@@ -314,11 +291,11 @@ class Bits(Engine):
 
     @staticmethod
     def flight(n: int, m: int, batches: int, limit: int) -> tuple[int, int]:
-        """Memory on CUDA (csrc/distances/cuda/bits.cuh, tasks.cuh) and batches in flight."""
-        each, tasks = n * (3 * WIDE // 8 + 4 * 8), 16 * n + m // 8
-        fit = (limit - tasks) // max(each, 1)
+        """Memory on CUDA, and batches in flight."""
+        space = workspace("distance", True, n, m, WIDE)
+        fit = (limit - space.fixed) // max(space.each, 1)
         flight = max(1, min(-(-BUSY_ROWS // max(n, 1)), batches, MOST_BITS_IN_FLIGHT, fit))
-        return tasks + each * flight, flight
+        return space.fixed + space.each * flight, flight
 
 
 class OnTensors(Engine):
@@ -335,13 +312,12 @@ class OnTensors(Engine):
 
 
 class Reference(Engine):
-    """Searches one by one on one thread (csrc/reference/cpu/reference.cpp)."""
+    """Searches one by one on one thread."""
 
     def cost(self, job: Job, limit: int) -> Cost:
-        n, m = job.core.num_nodes, job.core.num_slots
-        fixed = job.fixed(self.name)
-        weights = 0 if job.core.weight is None else m * (8 + 2 * 16)  # and a queue that grows
-        return Cost(fixed + n * (3 * 8 + 2 * 4) + weights, limit - fixed, 1, 1, threads=1)
+        core, fixed = job.core, job.fixed(self.name)
+        space = workspace("reference", core.num_nodes, core.num_slots, core.weight is not None)
+        return Cost(fixed + space.each, limit - fixed, 1, 1, threads=1)
 
 
 ENGINES: dict[str, Engine] = {

@@ -25,8 +25,9 @@ from torchcent.graph import _csr, _weights
 from torchcent.graph._cache import Record, Slot
 from torchcent.graph._contraction import QUICK_SLOTS
 from torchcent.runtime import _ops
-from torchcent.runtime._codes import BATCH, WORK
+from torchcent.runtime._codes import BATCH, LONGEST_INT32, WORK
 from torchcent.runtime._watch import prepared
+from torchcent.runtime._workspace import workspace
 
 if TYPE_CHECKING:
     from torchcent.engines._reduce import Core
@@ -34,12 +35,9 @@ if TYPE_CHECKING:
 #: sources of a block of rows per thread
 ROWS = {**BATCH, "hierarchy": 64}
 #: On CUDA groups of sources at a time, which keep any device busy (csrc/hierarchy/cuda/), and lanes
-#: of a group by the bytes of a distance. Sums have parts by so many warps at most, for so many
-#: vertices each at least.
+#: of a group by the bytes of a distance.
 GROUPS_ON_CUDA = 32
-_LANES_ON_CUDA, _SLOTS, _SLOT = {4: 128, 8: 64}, 256, 64
-# Bound on distances up to which they are int32 (csrc/hierarchy/cpu/swept.h).
-_LONGEST_INT32 = 2**29
+_LANES_ON_CUDA = {4: 128, 8: 64}
 # Memory for the contraction, besides its order: of vertices, of slots, and of arcs in both stages,
 # before and after those that are longer than distances are removed. Roads take 2/3 of it. Directed
 # graphs have arcs in two directions, and their slots in both besides.
@@ -188,16 +186,17 @@ class Hierarchy(Record):
 
     def bytes_per_thread(self, lanes: int, per_slot: bool) -> int:
         """Rows of the vertices above a batch and in the cells of one path, and sums."""
-        return _bytes_of_rows(lanes, self.height, True, 8) + 3 * 8 * self.entries(per_slot)
+        rows = workspace("hierarchy", False, 8, 0, self.height, lanes, True).each
+        return rows + 3 * 8 * self.entries(per_slot)
 
     @property
     def _item(self) -> int:
         """Bytes of a distance."""
-        return 4 if self.longest < _LONGEST_INT32 else 8
+        return 4 if self.longest < LONGEST_INT32 else 8
 
     def bytes_of_distances(self, lanes: int) -> int:
         """Rows of a thread for sums of distances, and for distances."""
-        rows = _bytes_of_rows(lanes, self.height, False, self._item)
+        rows = workspace("hierarchy", False, self._item, 0, self.height, lanes, False).each
         return rows + 64 * self.vertex.numel()
 
     @property
@@ -207,9 +206,8 @@ class Hierarchy(Record):
     @property
     def bytes_of_group(self) -> int:
         """Rows of the vertices and of the ancestors of each source, and parts of sums, on CUDA."""
-        n = self.vertex.numel()
-        slots = min(max(n // _SLOT, 1), _SLOTS)
-        return self.lanes_on_cuda * ((n + self.height) * self._item + 4 + 32 * slots)
+        sizes = self.vertex.numel(), self.height, self.lanes_on_cuda
+        return workspace("hierarchy", True, self._item, *sizes, False).each
 
     def in_words(self) -> str:
         arcs = self.num_arcs / max(self.vertex.numel(), 1)
@@ -356,15 +354,10 @@ def bytes_of_one(core: Core, paths: bool, in_vain: float) -> int:
     here that of a planar graph.
     """
     fill = max(2 * in_vain, MOST_FILL[False])
-    rows = _bytes_of_rows(LANES, 3 * math.isqrt(core.num_nodes), paths, 8)
+    height = 3 * math.isqrt(core.num_nodes)
+    rows = workspace("hierarchy", False, 8, 0, height, LANES, paths).each
     search = rows + int(_PER_ARC_SEARCHED * most_arcs(core, fill))
     return max(bytes_to_contract(core, fill), search)
-
-
-def _bytes_of_rows(lanes: int, height: int, paths: bool, item: int) -> int:
-    """Those of a thread."""
-    rows = 16 * height + 5 * lanes if paths else 8 * height + 3 * lanes
-    return item * lanes * rows
 
 
 def most_fill_within(core: Core, room: int) -> float:

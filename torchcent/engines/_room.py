@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -11,13 +12,13 @@ from torchcent.engines._chains import Chains
 from torchcent.engines._reduce import Core
 from torchcent.graph import Graph
 from torchcent.graph._cache import storages, tensors
-from torchcent.runtime import _memory
-from torchcent.runtime._codes import (
-    BATCH,
-    BUSY_SLOTS,
-    MOST_IN_FLIGHT,
-)
+from torchcent.runtime import _memory, _ops
+from torchcent.runtime._codes import BATCH, BUSY_SLOTS, ENGINE, FIRST_LEVELS, MOST_IN_FLIGHT
 from torchcent.runtime._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
+from torchcent.runtime._workspace import Workspace, workspace
+
+if TYPE_CHECKING:
+    from torchcent.engines._costs import Job
 
 # Lanes of the lanes and relax engines on the CPU (on CUDA: WIDTHS, RELAX_LANES)
 LANES = BATCH["lanes"]
@@ -29,8 +30,10 @@ FULL_SLOTS, WIDE_SLOTS, WIDE_SOURCES = 2**18, 3 * 2**20, 256
 
 
 def weighted_bytes(num_slots: int, width: int) -> int:
-    """Memory that all threads share: the arcs of both directions, sorted (light_arcs.h)."""
-    return 2 * num_slots * (12 + width)
+    """Memory that all threads share: the arcs of both directions, which compiled kernels sort."""
+    if not _ops.available:
+        return 0
+    return workspace("weighted", ENGINE["dijkstra"], False, width, 0, num_slots).fixed
 
 
 def core_bytes(core: Core) -> int:
@@ -51,10 +54,6 @@ _PIECE, _FROM, _BLOCK, _LEFT = 512, 10 * 2**20, 2**21, 2**20
 _SLACK = 2**22
 # And of the dozen large arrays of the relax engine, whose sizes are added up before rounding.
 _RELAX_SLACK = 2**23
-# And of those of searches of contracted chains (kSlack in chains.cu).
-_CHAINS_SLACK = 2**24
-# Levels of masks that the lanes engine allocates first; each further step adds half (lanes.cuh).
-_FIRST_LEVELS = 8
 
 
 def allocated(*sizes: int) -> int:
@@ -127,15 +126,9 @@ def _largest_wave(engine: str, sources: int, lanes: int, most: int) -> int:
     return max(1, *(wave(-(-call // lanes), most) for call in calls_on_cuda(engine, sources)))
 
 
-def _tasks(core: Core) -> int:
-    """Bytes of the order in which warps process vertices (tasks.cuh)."""
-    sides = 1 if core.colptr is core.rowptr else 2
-    return sides * (13 * core.num_nodes + 16 * core.chunks)
-
-
 def levels(depth: int) -> list[int]:
     """Levels of masks in each allocation of the lanes engine, for searches of this depth."""
-    counts = [_FIRST_LEVELS]
+    counts = [FIRST_LEVELS]
     while depth >= sum(counts) - 1:
         counts.append(sum(counts) // 2)
     return counts
@@ -160,30 +153,21 @@ def width(slots: int, sources: int, fits: Callable[[int], bool]) -> int:
     return next(filter(fits, narrower), narrower[-1])
 
 
-def lanes_on_cuda(
-    core: Core, own: int, sources: int, limit: int, cutoffs: int = 1
-) -> tuple[int, int, int]:
-    """Memory of the lanes engine on CUDA (csrc/paths/cuda/lanes.cuh), batches in flight, lanes.
-
-    Here and below, several cutoffs need path counts more than once and keep a copy.
-    """
-    n, m = core.num_nodes, core.num_slots
-    tasks, chunks = _tasks(core), core.chunks
-    deep = levels(core.depth + 1)  # some sources see one level more than those that gave the depth
-
-    def parts(lanes: int) -> list[int]:  # of a batch: rows of floats, masks
-        row, mask = 4 * lanes, lanes // 8
-        pieces = [n * row, n * mask, 8 * own, chunks * row, chunks * mask, 4 * chunks]
-        pieces += [n * row] if cutoffs > 1 else []
-        return pieces + [n * mask * count for count in deep]
+def lanes_on_cuda(job: Job, limit: int) -> tuple[int, int, int]:
+    """Memory of the lanes engine on CUDA, batches in flight, lanes."""
+    # Some sources see one level more than those that gave the depth.
+    deep = tuple(levels(job.core.depth + 1))
 
     def taken(lanes: int, flight: int) -> int:
-        return allocated(*(flight * part for part in parts(lanes)), tasks)
+        space = job.workspace("lanes", lanes=lanes, levels=deep)
+        return allocated(*(flight * nbytes for nbytes in space.arrays), space.fixed)
 
-    lanes = width(m, sources, lambda lanes: taken(lanes, 1) <= limit)
-    fit = (limit - tasks) // max(sum(parts(lanes)), 1)
+    slots, sources = job.core.num_slots, job.sources
+    lanes = width(slots, sources, lambda lanes: taken(lanes, 1) <= limit)
+    space = job.workspace("lanes", lanes=lanes, levels=deep)
+    fit = (limit - space.fixed) // max(space.each, 1)
     while True:
-        most = _most_in_flight(m, -(-sources // lanes), fit)
+        most = _most_in_flight(slots, -(-sources // lanes), fit)
         flight = _largest_wave("lanes", sources, lanes, most)
         nbytes = taken(lanes, flight)
         if nbytes <= limit or flight == 1:
@@ -191,77 +175,50 @@ def lanes_on_cuda(
         fit = flight - 1
 
 
-def queue_on_cuda(core: Core, own: int, sources: int, limit: int, cutoffs: int = 1) -> int:
-    """Memory of the queue engine on CUDA (csrc/paths/cuda/queue.cuh)."""
-    n, m, symmetric = core.num_nodes, core.num_slots, core.colptr is core.rowptr
-    # The position of each vertex's arcs, together with some arcs where there are few.
-    packed = 16 if m <= 4 * n else 32 if m < 8 * n else 0
-    fixed = ((16 if symmetric else 32) + packed) * n
-    each = (21 if symmetric else 25) * n + 8 * own * cutoffs + (8 * n if cutoffs > 1 else 0)
-    fit = (limit - fixed) // max(each, 1)
-    most = max(1, min(fit, sources, 2 * _processors(core)))
-    return fixed + each * max(wave(call, most) for call in calls_on_cuda("queue", sources))
+def queue_on_cuda(job: Job, limit: int) -> int:
+    """Memory of the queue engine on CUDA."""
+    calls = calls_on_cuda("queue", job.sources)
+    space = job.workspace("queue", sources=max(calls))
+    fit = (limit - space.fixed) // max(space.each, 1)
+    most = max(1, min(fit, job.sources, 2 * _processors(job.core)))
+    flight = max(wave(call, most) for call in calls)
+    nbytes = space.fixed + space.each * flight
+    # The kernels take as many blocks as fit without rounding.
+    rounded = allocated(space.fixed, *(flight * array for array in space.arrays))
+    return max(nbytes, min(rounded, limit))
 
 
-def relax_on_cuda(
-    core: Core, scores: int, sources: int, limit: int, cutoffs: int = 1
-) -> tuple[int, int]:
-    """Memory of the relax engine on CUDA (relax.cuh) and batches in flight.
-
-    `scores` of 0 means distances only.
-    """
-    assert core.weight is not None
-    n, m, item = core.num_nodes, core.num_slots, core.weight.itemsize
-    tasks, chunks = _tasks(core), core.chunks
-    each = n * (RELAX_LANES + 2) * item + 260
-    if scores:
-        rows = 8 * RELAX_LANES
-        each += 16 * m + 8 * (n + chunks) + n * (16 + rows) + chunks * (rows + 8) + 8 * scores
-        each += 4 * m if scores == m else 0
-        each += rows * n if scores == m or cutoffs > 1 else 0
-        each += 2 * rows + 4
-    else:
-        each += 64 * 4 * 8 * RELAX_LANES  # slabs of sums
-    fit = (limit - tasks - _RELAX_SLACK) // max(each, 1)
-    most = _most_in_flight(m, max(1, -(-sources // RELAX_LANES)), fit)
-    flight = _largest_wave("relax", sources, RELAX_LANES, most)
+def relax_on_cuda(job: Job, limit: int) -> tuple[int, int]:
+    """Memory of the relax engine on CUDA, and batches in flight."""
+    space = job.workspace("relax")
+    fixed, slots = space.fixed + _RELAX_SLACK, job.core.num_slots
+    fit = (limit - fixed) // max(space.each, 1)
+    most = _most_in_flight(slots, max(1, -(-job.sources // RELAX_LANES)), fit)
+    flight = _largest_wave("relax", job.sources, RELAX_LANES, most)
     # A batch that overflows is repeated by the other engine, after all waves.
-    again = dijkstra_on_cuda(core, scores, 1, limit, cutoffs) if scores else 0
-    return max(each * flight + tasks + _RELAX_SLACK, again), flight
+    again = dijkstra_on_cuda(job._replace(sources=1), limit) if job.counts_paths else 0
+    return max(space.each * flight + fixed, again), flight
 
 
-def dijkstra_on_cuda(core: Core, scores: int, sources: int, limit: int, cutoffs: int = 1) -> int:
-    """Memory of the dijkstra engine on CUDA (csrc/weighted/cuda/dijkstra.cuh)."""
-    assert core.weight is not None
-    n, m, item = core.num_nodes, core.num_slots, core.weight.itemsize
-    sides = 1 if core.col is core.row and core.weight is core.back_weight else 2
-    fixed = sides * (2 * m * item + 8 * n) + n * item + 64
-    counts = (8 if cutoffs == 1 else 16) if scores else 0
-    each = n * (item + 20 + counts) + 8 + 8 * scores * cutoffs
-    return _blocks_on_cuda(core, fixed, each, max(calls_on_cuda("dijkstra", sources)), limit)
+def dijkstra_on_cuda(job: Job, limit: int) -> int:
+    """Memory of the dijkstra engine on CUDA."""
+    call = max(calls_on_cuda("dijkstra", job.sources))
+    return _blocks_on_cuda(job.core, job.workspace("dijkstra"), call, limit)
 
 
-def chains_on_cuda(core: Core, sources: int, together: bool, limit: int) -> int:
-    """Memory of searches of contracted chains on CUDA (csrc/chains/cuda/chains.cu)."""
-    chains = Chains.of(core)
-    n, m, inner = chains.kept.numel(), chains.head.numel(), chains.inner.numel()
-    item, row = chains.along.itemsize, 8 * (m + n + 4 * inner)
-    search = m * (3 * item + 4) + n * (item + 8) + 64
-    fixed = _CHAINS_SLACK + search + 4 * core.num_nodes + 12 * (n + 1) + 44 * inner
-    fixed += 8 * (inner + chains.with_inner) + 2 * row
-    each = n * (item + 20 + 8) + 8 + row + 8 * m
-    call = sources if together else max(calls_on_cuda("dijkstra", sources))
-    if not together:
-        return _blocks_on_cuda(core, fixed + 8 * call, each, call, limit)
-    fixed += chains.rows_on_cuda + 148 * n + 48 * inner + 8 * chains.with_inner
-    return _blocks_on_cuda(core, fixed, each + 8 * (n + m), call, limit)
+def chains_on_cuda(job: Job, limit: int) -> int:
+    """Memory of searches of contracted chains on CUDA."""
+    call = job.sources if job.together else max(calls_on_cuda("dijkstra", job.sources))
+    space = Chains.of(job.core).workspace(job.together, call)
+    return _blocks_on_cuda(job.core, space, call, limit)
 
 
-def _blocks_on_cuda(core: Core, fixed: int, each: int, call: int, limit: int) -> int:
+def _blocks_on_cuda(core: Core, space: Workspace, call: int, limit: int) -> int:
     """Memory of a block per source in flight, as many as DijkstraRun takes for a call."""
     share = min(4, -(-call // _processors(core)))
-    blocks = max(1, min((limit - fixed) // each, call, share * _processors(core)))
-    return fixed + each * blocks
+    fit = (limit - space.fixed) // max(space.each, 1)
+    blocks = max(1, min(fit, call, share * _processors(core)))
+    return space.fixed + space.each * blocks
 
 
 def _most_in_flight(slots: int, batches: int, fit: int) -> int:

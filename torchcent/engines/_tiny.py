@@ -25,13 +25,13 @@ from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import TINY_LANES as _LANES
 from torchcent.runtime._codes import TINY_NODES as MOST_NODES
 from torchcent.runtime._tuned import TUNED
+from torchcent.runtime._workspace import workspace
 
 # Limits of graphs that `auto` assigns to this engine: vertices, and sources x slots. The limit is
 # lower with weights, where a heap per thread competes with 64 lanes. On CUDA a single graph is one
 # block and leaves the device idle, while a batch fills it (docs/notes/performance-batches.md).
 AUTO_NODES, AUTO_WORK, AUTO_WEIGHTED_WORK = 512, 2**19, 2**17
 AUTO_ALONE_ON_CUDA, AUTO_WORK_ON_CUDA = 128, 2**22
-_PER_LANE = 28  # bytes per vertex and lane on the CPU (csrc/tiny/cpu/tiny_lanes.h)
 # Classes of graphs of similar size. On CUDA each class is one launch; on the CPU a thread processes
 # the graphs of a class in memory order.
 _SIZES = {
@@ -41,9 +41,8 @@ _SIZES = {
 # Sources x slots that are worth a thread of the CPU: some 0.3 ms. Where the cores are busy, waking
 # one takes several milliseconds.
 _WORTH, _WORTH_WEIGHTED = 2**17, 2**14
-# On CUDA: vertices up to which a graph always fits into shared memory, threads of the largest
-# block, and bytes per thread and vertex (csrc/tiny/cuda/tiny.cu, tiny_kernel.cuh).
-_IN_SHARED, _BLOCK, _PER_THREAD = 64, 256, 38
+# On CUDA: vertices up to which a graph always fits into shared memory.
+_IN_SHARED = 64
 # Columns of distances (csrc/tiny/cpu/tiny_search.h)
 FARNESS, HARMONIC, REACH, FARTHEST, REACH_OUT, FARTHEST_OUT = range(6)
 OUTPUTS = {
@@ -203,10 +202,10 @@ def room_for(
     largest, threads = int(size.max(initial=0)), threads_for(size, slots, graph.is_weighted)
     per_vertex = 8 * len(wanted) + (48 if "distances" in wanted else 0)
     nbytes = graph._nbytes + per_vertex * graph.num_nodes
-    if graph.device.type == "cpu":
-        nbytes += threads * largest * _LANES * _PER_LANE
-    elif largest > _IN_SHARED:
-        nbytes += largest * _BLOCK * _PER_THREAD
+    on_cuda = graph.device.type == "cuda"
+    if not on_cuda or largest > _IN_SHARED:
+        space = workspace("tiny", on_cuda, largest, graph.is_weighted)
+        nbytes += space.each * (1 if on_cuda else threads)
     nbytes += 8 * graph.num_slots if "edge_betweenness" in wanted else 0
     if memory is not None or nbytes >= _memory.SMALL_RUN.get(graph.device.type, 0):
         limit = _room.limit(graph, memory)

@@ -56,10 +56,14 @@ WIDE_BITS, NARROW_BITS, WIDE_BITS_FROM = 512, 64, 129
 RELAX_LANES_ON_CUDA = 32
 #: largest number of vertices of a graph for the tiny engine, and its lanes on the CPU
 TINY_NODES, TINY_LANES = 2048, 64
+#: bound on distances of a hierarchy up to which they are int32
+LONGEST_INT32 = 2**29
 #: on CUDA: slots of a hub per warp; the same in graphs of MANY_SLOTS or more; that threshold
 CHUNK, LONG_CHUNK, MANY_SLOTS = 256, 512, 2**23
 #: limits on batches in flight: total slots and batches (lanes, relax)
 BUSY_SLOTS, MOST_IN_FLIGHT = 2**26, 32
+#: levels of masks that a batch of the lanes engine has at first; each further step adds half
+FIRST_LEVELS = 8
 #: limits on batches in flight: total vertices and batches (bits)
 BUSY_ROWS, MOST_BITS_IN_FLIGHT = 2**22, 256
 
@@ -98,11 +102,13 @@ ALL: dict[str, float] = {
     "RELAX_LANES_ON_CUDA": RELAX_LANES_ON_CUDA,
     "TINY_NODES": TINY_NODES,
     "TINY_LANES": TINY_LANES,
+    "LONGEST_INT32": LONGEST_INT32,
     "CHUNK": CHUNK,
     "LONG_CHUNK": LONG_CHUNK,
     "MANY_SLOTS": MANY_SLOTS,
     "BUSY_SLOTS": BUSY_SLOTS,
     "MOST_IN_FLIGHT": MOST_IN_FLIGHT,
+    "FIRST_LEVELS": FIRST_LEVELS,
     "BUSY_ROWS": BUSY_ROWS,
     "MOST_BITS_IN_FLIGHT": MOST_BITS_IN_FLIGHT,
 }

@@ -11,20 +11,6 @@
 
 namespace torchcent::cuda {
 
-constexpr int kMostAt = 32;  // _MOST_AT in _chains.py
-
-// The chains at a kept vertex that have sources inside.
-struct ChainsAt {
-  int32_t count;
-  uint32_t end[kMostAt];  // 2 * chain, and 1 more at x_{k+1}
-};
-
-// Of an inner vertex, in units: BL, BR, and the targets of which it reaches a share by the left end, or the right one.
-struct ChainBooks {
-  using Whole = unsigned long long;
-  Whole from_left, from_right, tied_left, tied_right;
-};
-
 template <class T>
 struct ChainSweeps {
   ChainSearches<T> chains;                  // begin is of pairs inside one chain

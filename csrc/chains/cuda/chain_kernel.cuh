@@ -10,26 +10,9 @@
 
 #include "chains/chains.h"
 #include "chains/segment.h"
+#include "chains/workspace.h"
 
 namespace torchcent::cuda {
-
-// The sums of a block: a row of doubles, laid out as follows.
-//     pass   [slots]     paths along the whole chain, by the slot of its arc
-//     score  [kept]      of the kept vertices
-//     meet   [inner, 2]  L and R
-//     tied   [inner, 2]  XL and XR
-struct ChainRow {
-  int64_t score, meet, tied, total;
-
-  ChainRow() = default;
-  ChainRow(int64_t slots, int64_t kept, int64_t inner)
-      : score(slots), meet(slots + kept), tied(meet + 2 * inner), total(tied + 2 * inner) {}
-};
-
-// IF, IB, FF, FB of an inner vertex, which are those of the search from it.
-struct ChainBegin {
-  double inside_forward, inside_back, out_forward, out_back;
-};
 
 template <class T>
 struct ChainSearches {

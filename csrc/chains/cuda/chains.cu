@@ -16,9 +16,6 @@ using torch::stable::Tensor;
 
 namespace {
 
-// Rounding of the arrays by PyTorch's allocator (_CHAINS_SLACK in _room.py).
-constexpr int64_t kSlack = int64_t{1} << 24;
-
 // The weights of the vertices of the graph, on the device.
 struct VertexWeights {
   const double *source, *target;
@@ -30,11 +27,10 @@ class ChainRun : public DijkstraRun<T> {
   using Base::blocks_, Base::m_, Base::n_, Base::problem_, Base::run_, Base::threads_;
 
  public:
-  // The searches lack their share. fixed, each: bytes besides those of the searches, in all and per block.
+  // The searches lack their share. besides: bytes besides those of the searches, in all and per block.
   ChainRun(const WeightedGraph<T>& contracted, const Sources& sources, const ChainSearches<T>& searches, const Run& run,
-           const Besides& besides)
-      : Base(contracted, sources, run, searches.row.total, {besides.fixed, besides.each + contracted.paths.m * 8}),
-        searches_(searches) {
+           const Workspace& besides)
+      : Base(contracted, sources, run, searches.row.total, besides), searches_(searches) {
     searches_.share = run.scratch.bytes(blocks_ * m_ * 8);
     check(cudaMemsetAsync(&problem_.flags->targets, 1, sizeof(int), run.stream), "memset");  // not 1 everywhere
   }
@@ -123,14 +119,13 @@ class Chained {
     searches_ = {
         graph,  slot, where, chain_of, before, target, sums_along(target), row, zeros<ChainBegin>(run, of_inner),
         nullptr};
-    fixed_ = kSlack + given.slots * (static_cast<int64_t>(sizeof(T)) + 4) + 4 * num_nodes + 12 * (of_kept + 1) +
-             44 * of_inner + 8 * (of_inner + with_inner) + 16 * row.total;
+    sizes_ = {num_nodes, of_kept, given.slots, of_inner, with_inner};
   }
 
   Rung alone(const Tensor& sources, Rung rung) {
     const int64_t count = sources.numel(), *const vertex = sources.const_data_ptr<int64_t>();
     const double* const weight = gathered(vertex, count, weights_.source);
-    return searching({count, vertex, weight, weight}, {fixed_ + 8 * count, 0}).alone(sums_, rung);
+    return searching({count, vertex, weight, weight}, false).alone(sums_, rung);
   }
 
   Rung together(Rung rung) {
@@ -150,10 +145,7 @@ class Chained {
     sweeps.sigma = run_.scratch.bytes(n * n * 8);
     int64_t* const roots = run_.scratch.template array<int64_t>(n);
     launch(n, [&](unsigned b) { count_up_kernel<<<b, kBlock, 0, run_.stream>>>(n, roots); });
-    const int64_t width = sizeof(T), of_sources = 16 * n + 16 * graph.inner + 8 * graph.with_inner;
-    const int64_t rows = n * n * (width + 8), others = n * static_cast<int64_t>(sizeof(ChainsAt)) + 32 * graph.inner;
-    const Besides besides = {fixed_ + of_sources + rows + others, 8 * n + 8 * given_.slots};
-    const Rung used = searching({n, roots, sweeps.source, sweeps.source}, besides).together(sums_, rung, sweeps);
+    const Rung used = searching({n, roots, sweeps.source, sweeps.source}, true).together(sums_, rung, sweeps);
     sweeps.chains = searches_;
     launch(graph.with_inner, [&](unsigned b) { balance_kernel<T><<<b, kBlock, 0, run_.stream>>>(sweeps); });
     return used;
@@ -167,14 +159,14 @@ class Chained {
   }
 
  private:
-  ChainRun<T> searching(const Sources& sources, const Besides& besides) const {
+  ChainRun<T> searching(const Sources& sources, bool together) const {
     const int64_t n = given_.graph.kept;
     const WeightedGraph<T> contracted = {
         {n, given_.slots, {given_.rowptr, given_.head}, {given_.rowptr, given_.head}, target_, nullptr, nullptr},
         length_,
         length_,
         0};
-    return ChainRun<T>(contracted, sources, searches_, run_, besides);
+    return ChainRun<T>(contracted, sources, searches_, run_, chains_besides<T>(sizes_, together, sources.count));
   }
   const double* sums_along(const double* values) const {
     const ChainGraph<T>& graph = given_.graph;
@@ -205,7 +197,7 @@ class Chained {
   T* length_;
   double *target_, *sums_;
   ChainSearches<T> searches_;
-  int64_t fixed_;
+  ChainSizes sizes_;
 };
 
 struct ChainTensors {

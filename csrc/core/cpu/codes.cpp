@@ -27,7 +27,8 @@ constexpr double kCodes[] = {
     //
     sizeof(Control) / sizeof(int64_t), sizeof(Launch) / sizeof(int64_t), kLargestCount, kLaneBatch, kQueueBatch,
     kRelaxBatch, kDijkstraBatch, kFewSearches, kWideBits, kNarrowBits, kWideBitsFrom, kRelaxLanesOnCuda, kTinyNodes,
-    kTinyLanes, kChunk, kLongChunk, kManySlots, kBusySlots, kMostInFlight, kBusyRows, kMostBitsInFlight};
+    kTinyLanes, kLongestSingle, kChunk, kLongChunk, kManySlots, kBusySlots, kMostInFlight, kFirstLevels, kBusyRows,
+    kMostBitsInFlight};
 
 torch::stable::Tensor codes(const torch::stable::Tensor& like) {
   torch::stable::Tensor result = torch::stable::new_empty(like, {std::ssize(kCodes) + std::ssize(kMeasures)});

@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "paths/cuda/tasks.cuh"
+#include "paths/cuda/tasks.cuh"  // first: it names the namespace of the others
+
+#include "distances/workspace.h"
 
 namespace torchcent::cuda {
 
@@ -18,10 +20,9 @@ using Mask = unsigned long long;  // a word of a row
 
 constexpr int kTeam = 4;  // threads per row
 constexpr int kBitLanes = kWideBits;
-constexpr int kLook = 16;  // levels enqueued between two checks by the host
-constexpr int kRing = 2 * kLook;
 
 using Quarter = ulonglong2;  // a thread's part of a row
+static_assert(kTeam * sizeof(Quarter) == kWideBits / 8);
 
 __device__ inline Quarter operator|(Quarter a, Quarter b) { return {a.x | b.x, a.y | b.y}; }
 __device__ inline Quarter operator&(Quarter a, Quarter b) { return {a.x & b.x, a.y & b.y}; }

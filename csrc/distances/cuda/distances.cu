@@ -17,9 +17,9 @@ namespace {
 // Splits the sources into waves of batches that fit into memory, and runs them.
 class Search {
  public:
-  // each: bytes of a batch besides its rows.
+  // sums: whether a batch has sums of every vertex.
   Search(const Tensor& rowptr, const Tensor& colptr, const Tensor& row, const Tensor& sources, Tensor& control,
-         int64_t each)
+         bool sums)
       : n_(rowptr.numel() - 1),
         count_(n_ > 0 ? sources.numel() : 0),
         sources_(sources.const_data_ptr<int64_t>()),
@@ -28,7 +28,8 @@ class Search {
         run_(run_on(rowptr.get_device_index(), scratch_, control)) {
     if (count_ == 0) return;
     tasks_ = make_tasks({colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()}, n_, row.numel(), run_);
-    const int64_t bytes = 3 * 64 * n_ + each, batches = (count_ + kBitLanes - 1) / kBitLanes;
+    const int64_t bytes = bits_workspace(n_, row.numel(), sums).total();
+    const int64_t batches = (count_ + kBitLanes - 1) / kBitLanes;
     const int64_t busy = (kBusyRows + n_ - 1) / n_, fit = std::max<int64_t>(1, run_.control.bytes / bytes);
     flight_ = static_cast<int>(std::min({busy, batches, kMostBitsInFlight, fit}));
   }
@@ -103,7 +104,7 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
   same_device("distance_sums", rowptr.get_device_index(),
               {&col, &colptr, &row, &sources, &leaves, &sums, &eccentricity, &levels});
   const int64_t n = rowptr.numel() - 1;
-  Search search(rowptr, colptr, row, sources, control, 32 * n);
+  Search search(rowptr, colptr, row, sources, control, true);
   if (search.count() == 0) return;
   const cudaStream_t stream = search.run().stream;
   const int32_t* const hanging = leaves.const_data_ptr<int32_t>();
@@ -117,7 +118,7 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
   Limits limits = limits_of(within, sums);
   if (planes > 0 && !limits.none()) throw std::invalid_argument("distance_sums: leaves have no limits");
 
-  const int64_t table = 4 * n;
+  const int64_t table = kDistanceSums * n;
   double* const part = search.run().scratch.array<double>(search.flight() * table);
   Mask* const plane = search.run().scratch.array<Mask>(int64_t{planes} * search.flight() * 8);
   Mask* const pairs = levels.numel() > 0 ? reinterpret_cast<Mask*>(levels.mutable_data_ptr<int64_t>()) : nullptr;
@@ -147,7 +148,7 @@ void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
                  const Tensor& sources, Tensor& sums, Tensor& eccentricity, Tensor& control, int64_t,
                  std::optional<Tensor> within) {
   same_device("source_sums", rowptr.get_device_index(), {&col, &colptr, &row, &sources, &sums, &eccentricity});
-  Search search(rowptr, colptr, row, sources, control, 0);
+  Search search(rowptr, colptr, row, sources, control, false);
   if (search.count() == 0) return;
   const cudaStream_t stream = search.run().stream;
   int32_t* const pairs = search.zeros<int32_t>(int64_t{search.flight()} * kBitLanes);
@@ -196,7 +197,7 @@ Tensor distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
                  const Tensor& sources, Tensor& out, Tensor& control, int64_t, std::optional<Tensor> place) {
   if (place) throw std::invalid_argument("distances writes rows on CUDA in the order of the sources");
   same_device("distances", rowptr.get_device_index(), {&col, &colptr, &row, &sources, &out});
-  Search search(rowptr, colptr, row, sources, control, 0);
+  Search search(rowptr, colptr, row, sources, control, false);
   Tensor result = torch::stable::new_empty(control, {1});
   int64_t* const failed = result.mutable_data_ptr<int64_t>();
   *failed = 0;

@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "hierarchy/hierarchy.h"
+#include "hierarchy/workspace.h"
 
 namespace torchcent {
-
-constexpr int64_t kLongestSingle = int64_t{1} << 29;  // twice of it is far, and three times of it still an int32
 
 // Tensors of the operator `hierarchy`; null where they are not needed.
 struct ArcTensors {

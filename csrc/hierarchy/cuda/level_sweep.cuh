@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/cuda/threads.cuh"
+#include "hierarchy/workspace.h"
 
 namespace torchcent::cuda {
 
@@ -25,6 +26,7 @@ struct alignas(16) RowPart {
 template <class T>
 struct LevelSweep {
   static constexpr int lanes = 32 * RowPart<T>::lanes;  // of a group
+  static_assert(lanes * sizeof(T) == kGroupRow);
   static constexpr T far = T{1} << (sizeof(T) == 4 ? 30 : 61);
 
   int64_t n, height;

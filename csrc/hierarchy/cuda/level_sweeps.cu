@@ -7,6 +7,7 @@
 
 #include "core/cuda/scratch.cuh"
 #include "hierarchy/cuda/level_sweep.cuh"
+#include "hierarchy/workspace.h"
 
 namespace torchcent::cuda {
 
@@ -14,10 +15,8 @@ using torch::stable::Tensor;
 
 namespace {
 
-constexpr int64_t kLongestSingle = int64_t{1} << 29;  // as in hierarchy/cpu/swept.h
-constexpr int64_t kMostGroups = 32;                   // at a time: enough to fill any device in most levels
-constexpr int64_t kMostBlocks = 1024;                 // of a level and group
-constexpr int64_t kMostSlots = 256, kSlot = 64;       // warps that add up, and vertices of each at least
+constexpr int64_t kMostGroups = 32;    // at a time: enough to fill any device in most levels
+constexpr int64_t kMostBlocks = 1024;  // of a level and group
 
 // What the operators `hierarchy` and `hierarchy_levels` return. facts: the longest distance, the height of the tree,
 // and the begin of each level in the order.
@@ -49,10 +48,10 @@ class LevelWaves {
         sources_(sources.const_data_ptr<int64_t>()),
         count_(sources.numel()),
         stored_(stored),
-        slots_(parts ? std::clamp<int64_t>(given.last.numel() / kSlot, 1, kMostSlots) : 0) {
+        slots_(parts ? sum_slots(given.last.numel()) : 0) {
     const int64_t n = given.last.numel(), height = facts[1];
     const int64_t* const first = given.first.const_data_ptr<int64_t>();
-    const int64_t each = lanes * ((n + height) * int64_t{sizeof(T)} + 4 + 32 * slots_);
+    const int64_t each = sweeps_workspace<T>(n, height, parts).total();
     const int64_t groups = (count_ + lanes - 1) / lanes;
     const int64_t most =
         run.launch.flight > 0 ? run.launch.flight : std::min(kMostGroups, (run.control.bytes - 4 * num_nodes) / each);
@@ -65,7 +64,7 @@ class LevelWaves {
       check_launch("sweep_place");
     }
     found_ = run.scratch.array<int32_t>(flight_ * lanes);
-    parts_ = run.scratch.array<double>(flight_ * slots_ * 4 * lanes);
+    parts_ = run.scratch.array<double>(flight_ * slots_ * kSumParts * lanes);
     sweep_ = {n,
               height,
               first,

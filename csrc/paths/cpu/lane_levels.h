@@ -117,9 +117,7 @@ class LaneLevels {
   bool crowded = false;  // more entries than the capacity
 
  private:
-  // Capacity of the level lists, as a multiple of n. A batch whose lanes diverge too much for it is halved. This bounds
-  // the memory to twice that of the rows.
-  static constexpr int64_t kEntriesPerNode = 14;
+  static_assert(sizeof(T) * kLanes == kLaneRow);
   // Pushed sums are naive, which is accurate enough for few terms.
   static constexpr int64_t kPushEntries = 4096;
 

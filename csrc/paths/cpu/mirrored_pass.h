@@ -18,7 +18,7 @@ namespace torchcent::TORCHCENT_ISA {
 template <class T, class Visitor>
 class MirroredPass {
   static constexpr int kLanes = Row<T>::lanes;
-  static constexpr int kSums = 3;  // rows of 64 sums in registers
+  static constexpr int kSums = kMirroredSums;
 
  public:
   static constexpr int64_t kDeepest = 2 * kSums + 1;

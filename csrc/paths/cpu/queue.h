@@ -54,6 +54,7 @@ class QueueSearch final : public Search {
   struct Arc {
     int32_t tail, head;  // places of the upper and of the lower end
   };
+  static_assert(sizeof(Arc) == kPlaceArc && sizeof(Count) <= kWideCount);
   // Prefetch distance: the vertices of a level are scattered over the graph. Past its end, the queue holds vertices of
   // an earlier source, which are harmless.
   static constexpr int32_t kAhead = 8;

@@ -19,8 +19,7 @@ class LaneWaves {
   using T = typename Row::T;
   using Mask = typename Row::Mask;
   static constexpr int kLanes = Row::lanes;
-  static constexpr int kFirstLevels = 8;
-  // Slots processed at a time: enough to saturate the GPU throughout a level, including the tail caused by hubs.
+  static_assert(sizeof(Mask) == lane_mask(kLanes));
 
  public:
   LaneWaves(const Graph& graph, const Tasks& in, const Tasks& out, const Run& run, int64_t batches)
@@ -30,7 +29,7 @@ class LaneWaves {
     wave_.measure = graph.measure;
     wave_.scored = Visitor::edges ? graph.m : graph.n;
     wave_.chunks = std::max(in.chunks, out.chunks);
-    const int64_t fixed = batch_bytes(graph, wave_.chunks), level = graph.n * sizeof(Mask);
+    const int64_t fixed = batch_bytes(graph, wave_.chunks), level = level_bytes(graph.n, kLanes);
     const int64_t wish =
         run.launch.flight > 0 ? run.launch.flight : (kBusySlots + graph.m - 1) / std::max<int64_t>(graph.m, 1);
     const int64_t fit = run.control.bytes / (fixed + kFirstLevels * level);
@@ -55,14 +54,10 @@ class LaneWaves {
 
   // Excludes the levels, a mask per vertex each.
   static int64_t batch_bytes(const Graph& graph, int64_t chunks) {
-    constexpr int64_t row = kLanes * sizeof(T), mask = sizeof(Mask);
-    const int64_t scored = Visitor::edges ? graph.m : graph.n;
-    const int64_t kept = graph.several() ? graph.n * row : 0;
-    return graph.n * (row + mask) + kept + scored * 8 + chunks * (row + mask + 4) + kLanes * 16;
+    return lanes_workspace<T>(graph.sizes(Visitor::edges), kLanes, chunks).total();
   }
   static bool fits(const Graph& graph, int64_t chunks, const Run& run) {
-    return batch_bytes(graph, chunks) + kFirstLevels * graph.n * static_cast<int64_t>(sizeof(Mask)) <=
-           run.control.bytes;
+    return batch_bytes(graph, chunks) + kFirstLevels * level_bytes(graph.n, kLanes) <= run.control.bytes;
   }
 
   int64_t sources_per_wave() const { return int64_t{flight_} * kLanes; }
@@ -72,7 +67,7 @@ class LaneWaves {
     wave_.sources = sources.count;
     wave_.batches = static_cast<int>((sources.count + kLanes - 1) / kLanes);
     begin(sources);
-    int levels = within(std::max(kFirstLevels, depth_ + 2));
+    int levels = within(std::max<int64_t>(kFirstLevels, depth_ + 2));
     grow(levels);
     pull(2, levels);
     while ((depth_ = deepest(levels)) == levels - 1 && levels < most_levels_) {

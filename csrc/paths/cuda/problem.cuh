@@ -8,6 +8,7 @@
 #include "core/cuda/run.cuh"
 #include "paths/search.h"
 #include "paths/betweenness.h"
+#include "paths/workspace.h"
 
 namespace torchcent::cuda {
 
@@ -27,6 +28,7 @@ struct Graph {
 
   bool symmetric() const { return out.col == in.col; }
   bool several() const { return num_limits > 1; }
+  PathSizes sizes(bool per_slot) const { return {n, m, symmetric(), per_slot, num_limits}; }
 };
 
 struct Sources {

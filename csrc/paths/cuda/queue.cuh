@@ -72,7 +72,7 @@ class QueueRun {
     problem_.in = graph.symmetric() ? problem_.out : spans(graph.in);
     problem_.slot_row = strategy_ == Strategy::edge_parallel ? slot_rows() : nullptr;
     problem_.shift = shift();
-    problem_.packed = graph.n >= kMore ? 0 : problem_.shift == 0 && sparse() ? 4 : problem_.shift == 1 ? 8 : 0;
+    problem_.packed = packed_slots(graph.n, graph.m, problem_.shift);
     problem_.rows = problem_.packed ? rows() : nullptr;
     outcome_ = run.scratch.array<Outcome>(sources.count);
     chosen_ = run.scratch.array<int32_t>(sources.count);
@@ -139,19 +139,15 @@ class QueueRun {
       case Strategy::warp_16: return 4;
       case Strategy::warp_32: return 5;
       case Strategy::automatic:
-      case Strategy::cooperative: {
-        const int64_t degree = graph_.m / graph_.n;
-        return sparse() ? 0 : degree < 8 ? 1 : degree < 16 ? 2 : degree < 32 ? 3 : degree < 64 ? 4 : 5;
-      }
+      case Strategy::cooperative: return threads_by_degree(graph_.n, graph_.m);
       default: return 0;
     }
   }
-  // Grids and road networks. Their levels are narrow, and tables are 1.4 times as fast as PlaceArray. On
-  // triangulations, with more slots and wider levels, PlaceArray is faster.
-  bool sparse() const { return graph_.m <= 4 * graph_.n; }
+  // Levels of grids and road networks are narrow, and tables are 1.4 times as fast as PlaceArray. On triangulations,
+  // with more slots and wider levels, PlaceArray is faster.
   bool tables() const {
-    return graph_.symmetric() && sparse() && problem_.shift == 0 && strategy_ != Strategy::node_parallel &&
-           strategy_ != Strategy::edge_parallel;
+    return graph_.symmetric() && is_sparse(graph_.n, graph_.m) && problem_.shift == 0 &&
+           strategy_ != Strategy::node_parallel && strategy_ != Strategy::edge_parallel;
   }
 
   // Of a block, for all limits.
@@ -160,8 +156,7 @@ class QueueRun {
   // Allocates as many blocks as the memory limit and the GPU allow, at most kPerProcessor per multiprocessor.
   void allocate() {
     const int64_t n = graph_.n;
-    const int64_t kept = graph_.several() ? n * 8 : 0;
-    const int64_t each = n * (4 + 8 + 4 + 1) + kept + 8 + (n + 2) * 4 + scores() * 8;
+    const int64_t each = queue_workspace(graph_.sizes(Visitor::edges), problem_.shift, sources_.count).total();
     int64_t most = std::min<int64_t>(sources_.count, int64_t{run_.processors} * kPerProcessor);
     most = std::max<int64_t>(1, std::min(most, run_.control.bytes / std::max<int64_t>(each, 1)));
     // The fewest blocks that need the same number of rounds, which leaves each more of the cache.

@@ -8,26 +8,12 @@
 #include "paths/cuda/pair.cuh"
 #include "paths/cuda/problem.cuh"
 #include "paths/cuda/strategies.cuh"
+#include "paths/workspace.h"
 
 namespace torchcent::cuda {
 
 constexpr int kThreads = 768;     // per block: 42 registers each with two blocks; 1024 would spill
 constexpr int kPerProcessor = 2;  // blocks per multiprocessor
-
-// Slots of a vertex: one 8-byte load instead of two.
-struct __align__(8) Span {
-  uint32_t begin, degree;
-};
-
-constexpr int32_t kMore = 1 << 30;  // flag of the fourth slot of a lane: there are more than the packed ones
-
-enum class Outcome : int32_t { pending = 0, done = 1 };
-
-struct QueueFlags {
-  int overflow;  // a count exceeded the range of float64
-  int targets;   // b is not 1 everywhere
-  int through;   // h is not 0 everywhere
-};
 
 struct QueueProblem {
   int64_t n, m;

@@ -8,6 +8,7 @@
 #include <thrust/iterator/counting_iterator.h>
 
 #include "paths/cuda/rows.cuh"
+#include "paths/workspace.h"
 
 namespace torchcent::cuda {
 
@@ -15,13 +16,6 @@ namespace torchcent::cuda {
 constexpr int kShort = 16;
 constexpr int kGroup = 8;    // medium vertices that a warp processes in sequence
 constexpr int kSifted = 64;  // vertices with more slots are not tested for hits in advance
-
-struct Chunk {
-  int32_t vertex;
-  int32_t index;  // among the chunks of the vertex
-  int32_t first;  // first chunk of the vertex in the list of all chunks
-  int32_t count;  // chunks of the vertex
-};
 
 struct Tasks {
   Arcs arcs;

@@ -7,6 +7,7 @@
 
 #include "samples/cuda/sample_hops.cuh"
 #include "samples/cuda/sample_weights.cuh"
+#include "samples/workspace.h"
 #include "weighted/cuda/weighted_tensors.cuh"
 
 namespace torchcent::cuda {
@@ -19,7 +20,6 @@ constexpr int64_t kMostTogether = int64_t{1} << 16;  // samples per launch
 constexpr double kLaunch = 0.1;                      // seconds per launch, about: limits the delay of a cancellation
 constexpr double kGrowth = 8;                        // at most, of the samples of one launch over the one before
 constexpr int64_t kWidestBlock = 512;                // threads, unless few samples or little memory leave more room
-constexpr int64_t kWarpPerVertex = 8;                // mean degree from which on a vertex is processed by a warp
 
 // A device that can run `threads` threads at a time, in blocks of which each draws a sample. A block has about as many
 // threads as a level of a search has vertices: smaller ones take several steps for a level, and the searches of more
@@ -142,7 +142,7 @@ WeightSampling<T> weight_sampling(const WeightedGraph<T>& graph, bool exact, int
     target.lightest = extreme_arcs<T>(run, graph.paths.in, graph.in_weight, n, nullptr, nullptr);
   }
   for (DijkstraProblem<T>* side : {&source, &target}) {
-    dijkstra_workspace(*side, run, blocks, sizeof(double));
+    allocate_lists(*side, run, blocks, sizeof(double));
     fill(run, side->distance, blocks * n, unreached<T>);
   }
   return sampling;
@@ -150,7 +150,7 @@ WeightSampling<T> weight_sampling(const WeightedGraph<T>& graph, bool exact, int
 
 }  // namespace
 
-// threads: maximum number of blocks, of 21 bytes per vertex; to these come 16 bytes per vertex and direction for stars.
+// threads: maximum number of blocks (samples/workspace.h).
 Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row, int64_t seed,
                     int64_t first, int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
   same_device("sample_paths", rowptr.get_device_index(), {&rowptr, &col, &colptr, &row, &counts});
@@ -160,7 +160,7 @@ Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colpt
   const int64_t n = rowptr.numel() - 1;
   if (n < 2 || count == 0) return torch::stable::new_empty(control, {0});
   const bool by_thread = col.numel() < kWarpPerVertex * n, symmetric = col.const_data_ptr() == row.const_data_ptr();
-  const bool narrow = by_thread && symmetric;
+  const bool narrow = narrow_states(n, col.numel(), symmetric);
   auto* const kernel = narrow      ? hop_sample_kernel<NarrowStates, true>
                        : by_thread ? hop_sample_kernel<WideStates, true>
                                    : hop_sample_kernel<WideStates, false>;
@@ -185,7 +185,7 @@ Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colpt
                      room, counts, control, scratch, stream, launch);
 }
 
-// threads: maximum number of blocks, of 64 bytes per vertex for int32 weights, 72 for float64.
+// threads: maximum number of blocks (samples/workspace.h).
 Tensor weighted_sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
                              const Tensor& row, const Tensor& back_weight, bool exact, int64_t seed, int64_t first,
                              int64_t count, Tensor& counts, Tensor& control, int64_t threads) {

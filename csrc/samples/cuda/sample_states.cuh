@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/cuda/run.cuh"
+#include "samples/workspace.h"
 
 namespace torchcent::cuda {
 
@@ -36,7 +37,7 @@ class NarrowStates {
   using State = unsigned;
   using Word = unsigned;
   static constexpr bool counts_later = true;
-  static int64_t words(int64_t n) { return n / 8 + 1; }
+  static int64_t words(int64_t n) { return narrow_words(n); }
 
   __device__ NarrowStates(int32_t* states, int64_t n)
       : word_(reinterpret_cast<unsigned*>(states) + blockIdx.x * (n / 8 + 1)) {}
@@ -64,7 +65,7 @@ class NarrowStates {
 // A list of each side in one array: that of the source upwards, that of the target downwards.
 class TwoLists {
  public:
-  static int64_t size(int64_t n) { return n + 2; }
+  static int64_t size(int64_t n) { return list_size(n); }
   __device__ TwoLists(int32_t* lists, int64_t n) : data_(lists + blockIdx.x * (n + 2)), last_(n + 1) {}
   __device__ int32_t& at(int side, int32_t i) const { return data_[side == 0 ? i : last_ - i]; }
 

@@ -22,10 +22,6 @@ struct TinyGraphs {
 const double* read(const Tensor& values) { return values.numel() > 0 ? values.const_data_ptr<double>() : nullptr; }
 double* write(Tensor& values) { return values.numel() > 0 ? values.mutable_data_ptr<double>() : nullptr; }
 
-// Per block. It depends on the size only, because it determines the order of summation over sources, and thereby the
-// bits.
-int warps_for(int64_t nodes) { return nodes <= 32 ? 1 : nodes <= 128 ? 2 : 8; }
-
 struct Place {
   cudaStream_t stream;
   int processors, shared;  // multiprocessors; maximum bytes of shared memory per block

@@ -4,32 +4,9 @@
 #pragma once
 
 #include "tiny/measures.h"
+#include "tiny/workspace.h"
 
 namespace torchcent::cuda {
-
-constexpr int kWarp = 32;
-
-// Offsets of the arrays of a warp, for graphs of up to `nodes` vertices: 32 interleaved lanes.
-struct TinyLayout {
-  int64_t depth, sigma, passed_up, gain, order, place, heap, bytes;
-
-  TORCHCENT_HD TinyLayout(int64_t nodes, bool weighted, bool paths, bool own_gain) {
-    int64_t at = 0;
-    const auto take = [&](int64_t size) {
-      const int64_t begin = at;
-      at += size * nodes * kWarp;
-      return begin;
-    };
-    sigma = take(paths ? 8 : 0);
-    passed_up = take(paths ? 8 : 0);
-    gain = own_gain ? take(8) : sigma;
-    depth = take(weighted ? 8 : 2);
-    order = take(2);
-    place = take(weighted ? 2 : 0);
-    heap = take(weighted ? 2 : 0);
-    bytes = at;
-  }
-};
 
 // As TinyProblem (tiny/cpu/tiny_search.h).
 struct TinyBatch {

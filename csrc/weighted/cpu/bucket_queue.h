@@ -41,10 +41,7 @@ struct BucketWidth<double> {
 template <class T>
 class BucketQueue {
  public:
-  struct Entry {
-    T key;
-    int32_t vertex;
-  };
+  using Entry = BucketEntry<T>;
 
   // `entries` bounds the number of queued entries. Without `exact`, entries are not sorted within a bucket if the
   // weights make their order irrelevant to distances.
@@ -141,10 +138,7 @@ class BucketQueue {
  private:
   static constexpr int64_t kAhead = 4;
 
-  struct Node {
-    T key;
-    int32_t vertex, next;
-  };
+  using Node = QueuedVertex<T>;
 
   int64_t next_used() const {
     const int64_t here = current_ & mask_, words = mask_ / 64 + 1;

@@ -10,6 +10,7 @@ namespace torchcent::TORCHCENT_ISA {
 struct DagArc {
   int32_t tail, head;  // ids: any numbering of the vertices in [0, ids)
 };
+static_assert(sizeof(DagArc) == kPlaceArc);
 
 // The DAG of one source.
 struct Dag {

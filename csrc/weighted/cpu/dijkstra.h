@@ -179,10 +179,7 @@ class Dijkstra {
   const int32_t* places() const { return place_.data(); }
 
  private:
-  struct Candidate {
-    int32_t tail, head;  // a place and a vertex
-    T length;
-  };
+  using Candidate = CandidateArc<T>;
 
   // The next number after a limit: with this as the distance of unreached vertices, none beyond the limit is settled.
   static T beyond(T limit) {

@@ -117,8 +117,6 @@ class LaneOrder {
   uint64_t lanes(int64_t i) const { return entry_lanes_[i]; }
 
  private:
-  // A run that needs more is halved, which bounds the memory.
-  static constexpr int64_t kEntriesPerNode = 14;
   // Lanes in which the tail of one of these arcs is not done.
   uint64_t waiting(const int32_t* tail, const uint64_t* lanes, int64_t begin, int64_t end) const {
 #if defined(TORCHCENT_AVX512)

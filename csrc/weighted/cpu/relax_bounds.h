@@ -25,7 +25,7 @@ struct ExactType<double> {
 
 template <class T>
 class RelaxBounds {
-  using Bound = uint16_t;
+  using Bound = RelaxBound;
   using Exact = typename ExactType<T>::Type;
   using Row = DistanceRow<Exact>;
   static constexpr int kLanes = Row::lanes;

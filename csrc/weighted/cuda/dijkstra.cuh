@@ -79,9 +79,9 @@ DijkstraProblem<T> dijkstra_problem(const WeightedGraph<T>& graph, const Run& ru
   return problem;
 }
 
-// The workspace of each block, with `count` bytes for the number of paths to a vertex.
+// The lists of each block (dijkstra_lists), with `count` bytes for the number of paths to a vertex.
 template <class T>
-void dijkstra_workspace(DijkstraProblem<T>& problem, const Run& run, int64_t blocks, int64_t count) {
+void allocate_lists(DijkstraProblem<T>& problem, const Run& run, int64_t blocks, int64_t count) {
   const int64_t n = problem.n;
   problem.distance = run.scratch.array<T>(blocks * n);
   problem.settled = run.scratch.array<int32_t>(blocks * n);
@@ -91,24 +91,20 @@ void dijkstra_workspace(DijkstraProblem<T>& problem, const Run& run, int64_t blo
   problem.kept = count > 0 && problem.num_limits > 1 ? run.scratch.bytes(blocks * n * count) : nullptr;
 }
 
-// Bytes that a run needs besides those of its searches: in all, and per block.
-struct Besides {
-  int64_t fixed = 0, each = 0;
-};
-
 template <class T>
 class DijkstraRun {
  public:
-  // stride: scores per block; 0: distances only.
+  // stride: scores per block; 0: distances only. besides: what a run needs besides its searches.
   DijkstraRun(const WeightedGraph<T>& graph, const Sources& sources, const Run& run, int64_t stride,
-              const Besides& besides = {})
+              const Workspace& besides = {})
       : sources_(sources), run_(run), n_(graph.paths.n), m_(graph.paths.m), problem_(dijkstra_problem(graph, run)) {
     problem_.target_weight = graph.paths.target_weight;
     problem_.through_weight = graph.paths.through_weight;
     problem_.copies = graph.paths.copies;
     problem_.measure = graph.paths.measure;
     problem_.score_stride = stride;
-    allocate(besides);
+    const Workspace own = dijkstra_workspace<T>(graph.sizes(false), stride);
+    allocate(own.fixed + besides.fixed, own.total() + besides.total());
   }
 
   template <class Visitor>
@@ -160,18 +156,14 @@ class DijkstraRun {
   int64_t all_scores() const { return problem_.num_limits * problem_.score_stride; }
 
   // Allocates as many blocks as the memory limit and the GPU allow. With few sources, each gets more threads.
-  void allocate(const Besides& besides) {
-    const int64_t stride = all_scores(), count = stride > 0 ? 8 : 0, kept = problem_.num_limits > 1 ? count : 0;
-    const int64_t sides = problem_.in == problem_.out ? 1 : 2;
-    const int64_t fixed = sides * (m_ * static_cast<int64_t>(sizeof(Arc<T>)) + 8 * n_) +
-                          n_ * static_cast<int64_t>(sizeof(T)) + besides.fixed;
-    const int64_t each = n_ * (static_cast<int64_t>(sizeof(T)) + 4 * 5 + count + kept) + 8 + stride * 8 + besides.each;
+  void allocate(int64_t fixed, int64_t each) {
+    const int64_t stride = all_scores();
     int64_t share = run_.launch.blocks;
     if (share == 0) share = std::min<int64_t>(4, (sources_.count + run_.processors - 1) / run_.processors);
     threads_ = share <= 2 ? kDijkstraThreads : kDijkstraThreads / 2;
     const int64_t most = std::min<int64_t>(sources_.count, run_.processors * share);
     blocks_ = static_cast<int>(std::max<int64_t>(1, std::min(most, (run_.control.bytes - fixed) / each)));
-    dijkstra_workspace(problem_, run_, blocks_, count);
+    allocate_lists(problem_, run_, blocks_, stride > 0 ? bytes_of<double>(1) : 0);
     problem_.scores = stride > 0 ? run_.scratch.template array<double>(blocks_ * stride) : nullptr;
   }
 

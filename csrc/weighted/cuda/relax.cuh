@@ -11,8 +11,6 @@ namespace torchcent::cuda {
 
 template <class T>
 class RelaxWaves {
-  static constexpr int kMostLaunches = 64;  // before the host checks for remaining work
-
  public:
   // scored: scores per batch; 0: distances only.
   RelaxWaves(const WeightedGraph<T>& graph, const Tasks& in, const Tasks& out, const Run& run, int64_t sources,
@@ -55,12 +53,7 @@ class RelaxWaves {
   }
 
   static int64_t batch_bytes(const WeightedGraph<T>& graph, int64_t chunks, int64_t scored, bool edges) {
-    const int64_t n = graph.paths.n, m = graph.paths.m, lanes = kRelaxLanes;
-    const int64_t distances = n * (lanes + 2) * static_cast<int64_t>(sizeof(T)) + 4 * (kMostLaunches + 1);
-    if (scored == 0) return distances;
-    return distances + 16 * m + 8 * (n + chunks) + (edges ? 4 * m : 0) +
-           (edges || graph.paths.several() ? 8 * lanes * n : 0) + n * (16 + 8 * lanes) + chunks * (8 * lanes + 8) +
-           8 * scored + 16 * lanes + 4;
+    return relax_workspace<T>({graph.sizes(edges), scored > 0}, chunks).total();
   }
 
   int64_t sources_per_wave() const { return int64_t{flight_} * kRelaxLanes; }

@@ -66,7 +66,6 @@ __global__ void relax_add_slabs(RelaxWave<T> wave, int slabs, const double* part
 template <class T>
 void relax_distances(const WeightedGraph<T>& graph, const Sources& sources, T* rows, double* sums, double* farthest,
                      const Run& run) {
-  constexpr int64_t kSlabs = 64;
   const RelaxTasks<T> tasks(graph, run);
   RelaxWaves<T> waves(graph, tasks.in, tasks.out, run, sources.count, 0, false);
   const int64_t n = graph.paths.n, slab = (n + kSlabs - 1) / kSlabs;

@@ -10,14 +10,8 @@
 
 namespace torchcent::cuda {
 
-constexpr int kRelaxLanes = kRelaxLanesOnCuda;
 constexpr int kAhead = 4;                // rows that a warp loads before it waits for the first
 constexpr double kRelaxLimit = 0x1p960;  // larger counts leave float64; below, 1/sigma and its sums are normal numbers
-
-struct LaneArc {
-  int32_t vertex;  // the other end
-  unsigned lanes;  // lanes in which the arc is tight
-};
 
 // Tight arcs by one end, at the front of the slots of each vertex, or of each chunk of a hub.
 struct LaneArcs {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "paths/cuda/queue.cuh"
+#include "weighted/workspace.h"
 
 namespace torchcent::cuda {
 
@@ -66,12 +67,6 @@ struct Ties {
 };
 
 template <class T>
-struct alignas(2 * sizeof(T)) Arc {
-  int32_t vertex;  // the other end
-  T weight;
-};
-
-template <class T>
 struct WeightedGraph {
   Graph paths;
   const T *out_weight, *in_weight;
@@ -81,6 +76,7 @@ struct WeightedGraph {
   const T* beyond_limit = nullptr;
 
   bool symmetric() const { return paths.symmetric() && out_weight == in_weight; }
+  PathSizes sizes(bool per_slot) const { return {paths.n, paths.m, symmetric(), per_slot, paths.num_limits}; }
 };
 
 template <class T>

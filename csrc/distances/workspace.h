@@ -1,0 +1,40 @@
+// Bytes that the bits engine allocates.
+#pragma once
+
+#include <cstdint>
+
+#include "core/codes.h"
+#include "core/workspace.h"
+#include "paths/workspace.h"
+
+namespace torchcent {
+
+constexpr int64_t kBitRows = 3;       // of a vertex: lanes that have reached it, and those of two levels
+constexpr int64_t kDistanceSums = 4;  // of distances, of a vertex or of a source
+
+// Of a thread of the CPU (distances/cpu/bits.h, distances.cpp): rows of bits, lists of vertices, eccentricities, pairs
+// by distance, the sums of a batch and those that wait for their turn, and those of a search that has several limits.
+inline Workspace bits_on_cpu(int64_t nodes, int64_t lanes, int64_t limits) {
+  const int64_t sums = bytes_of<double>(kDistanceSums) * (2 * limits + (limits > 1 ? 1 : 0));
+  return {0,
+          {nodes * (kBitRows * lanes / 8), bytes_of<int32_t>(3 * nodes),
+           bytes_of<int32_t>(nodes) + bytes_of<int64_t>(nodes), nodes * sums}};
+}
+
+namespace cuda {
+
+constexpr int kLook = 16;  // levels enqueued between two checks by the host
+constexpr int kRing = 2 * kLook;
+
+// Of a batch (distances/cuda/bits.cuh), with sums of every vertex or without. A hub has at most twice as many chunks as
+// its slots fill.
+inline Workspace bits_workspace(int64_t nodes, int64_t slots, bool sums) {
+  Workspace space = {tasks_bytes(nodes, 2 * slots / kChunk),
+                     {nodes * (kBitRows * kWideBits / 8), bytes_of<int>(kRing)}};
+  if (sums) space.each.push_back(bytes_of<double>(kDistanceSums * nodes));
+  return space;
+}
+
+}  // namespace cuda
+
+}  // namespace torchcent
