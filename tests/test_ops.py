@@ -130,6 +130,15 @@ def samples() -> dict[str, list[tuple]]:
     return {
         "simd": [()],
         "codes": [(torch.empty(0, dtype=F64),)],
+        "path_workspace": [(0, False, 5, 8, True, False, 1), (1, True, 5, 8, False, True, 2, 3, 4)],
+        "weighted_workspace": [(0, True, 4, 5, 8), (1, False, 8, 5, 8, True, True, True, True, 2)],
+        "distance_workspace": [(False, 5, 8, 64), (True, 5, 8, 512, 2)],
+        "chain_workspace": [(on_cuda, 4, (9, 3, 4, 6, 2), True, 2, 1) for on_cuda in (False, True)],
+        "chain_row_bytes": [(3, 4, 2)],
+        "hierarchy_workspace": [(on_cuda, 4, 9, 3, 64, False) for on_cuda in (False, True)],
+        "sample_workspace": [(False, 0, 5, 8, True), (True, 8, 5, 8, False)],
+        "tiny_workspace": [(False, 5, False), (True, 200, True)],
+        "reference_workspace": [(5, 8, True)],
         "read_rows": [
             (torch.tensor(list(text), dtype=torch.uint8), *layout, 2)
             for text in (b"# c\n1 2 0.5\n3 4 1e3\n", b"1 2\nx y\n", b"")

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/cpu/buffer.h"
+#include "weighted/weighted_search.h"
 #include "weighted/cpu/bucket_queue.h"
 #include "torchcent/csr.h"
 #include "samples/draws.h"
