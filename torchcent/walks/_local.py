@@ -331,9 +331,11 @@ def _oriented(graph: Graph, shares: Tensor | None = None) -> _Oriented:
     key = torch.minimum(tail, head) * n + torch.maximum(tail, head)
     if graph.is_symmetric:
         up = tail < head
-        key, value = key[up], value[up]
-    key, place = torch.unique(key, return_inverse=True)
-    value = value.new_zeros(key.numel()).index_add_(0, place, value)
+        key, order = torch.sort(key[up])
+        value = value[up][order]
+    else:
+        key, place = torch.unique(key, return_inverse=True)
+        value = value.new_zeros(key.numel()).index_add_(0, place, value)
     count = torch.bincount(key // max(n, 1), minlength=n)
     rowptr = torch.cat([count.new_zeros(1), count.cumsum(0)])
     return _Oriented(vertex, rowptr, key % max(n, 1), value)

@@ -87,23 +87,26 @@ class Part(NamedTuple):
         """The number of each vertex in its graph."""
         return self.vertex - self.first[self.graph]
 
-    def arcs(self, rowptr: Tensor, col: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Those within the union, in its numbers."""
+    def _slots(self, rowptr: Tensor) -> tuple[Tensor, Tensor]:
+        """How many arcs each vertex has, and their slots in the batch."""
         begin = rowptr[self.vertex]
         count = rowptr[self.vertex + 1] - begin
-        slot = _csr.ranges(begin, count)
+        return count, _csr.ranges(begin, count)
+
+    def arcs(self, rowptr: Tensor, col: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Those within the union, in its numbers."""
+        count, slot = self._slots(rowptr)
         before = self.first - (self.size.cumsum(0) - self.size)
         head = col[slot].long() - _small.repeat_interleave(before[self.graph], count)
         return torch.cat([count.new_zeros(1), count.cumsum(0)]), head, value[slot]
 
     def matrices(self, rowptr: Tensor, col: Tensor, value: Tensor, width: int) -> Tensor:
         """float64 [graphs, width, width]: those of the graphs, with zeros beyond their sizes."""
-        rowptr, head, value = self.arcs(rowptr, col, value)
-        row = (self.graph * width + self.local) * width - (self.size.cumsum(0) - self.size)[
-            self.graph
-        ]
+        count, slot = self._slots(rowptr)
+        first = self.first[self.graph]
+        row = (self.graph * width + self.vertex - first) * width - first
         matrices = value.new_zeros(self.size.numel(), width, width)
-        matrices.view(-1)[_small.repeat_interleave(row, rowptr.diff()) + head] = value
+        matrices.view(-1)[_small.repeat_interleave(row, count) + col[slot]] = value[slot]
         return matrices
 
 
