@@ -13,13 +13,13 @@ from torchcent.distribute import _group, _ledger, _queue, _ranks
 from torchcent.distribute import _run as _units
 from torchcent.engines import (
     _chains,
-    _choice,
     _driver,
     _fold,
     _hierarchy,
     _kernels,
     _measures,
     _plan,
+    _preparation,
     _reduce,
     _request,
     _room,
@@ -61,7 +61,7 @@ SIMILARITIES = _transform.SIMILARITIES
 Request = _request.Request
 surrounding = _run.surrounding
 plan_of = _plan.plan
-Preparation = _choice.Preparation
+Preparation = _preparation.Preparation
 Fold = _fold.Fold
 Twins = _twins.Twins
 Chains = _chains.Chains

@@ -270,7 +270,7 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
         and measure.folds != "no"
         and graph.num_slots > 0
         and _ops.has_kernel("path_dependency", graph.device)
-        and (not graph.is_weighted or (graph.tie_tolerance == 0 and graph.scale.exact))
+        and graph._ties_are_exact
     )
     if not possible:
         return None

@@ -7,18 +7,18 @@ import math
 import torch
 
 from torchcent.check import _common as check
-from torchcent.engines import _chains, _cutoffs, _hierarchy, _reduce, _room
+from torchcent.engines import _chains, _cutoffs, _hierarchy, _reduce
 from torchcent.engines import _hierarchy_choice as _sweeps
-from torchcent.engines._chains import Chains
 from torchcent.engines._costs import ENGINES, Job
 from torchcent.engines._fold import Fold
 from torchcent.engines._kernels import Kernel
+from torchcent.engines._preparation import Preparation
 from torchcent.engines._request import Request, weights
 from torchcent.engines._room import LANES
 from torchcent.engines._twins import Twins
 from torchcent.engines._visitors import Visitor
 from torchcent.graph import Graph
-from torchcent.runtime import _memory, _ops
+from torchcent.runtime import _ops
 from torchcent.runtime._codes import WIDE_BITS as WIDE
 
 # The engine with many lanes and the one with a single search at a time, by hops and by weights.
@@ -53,76 +53,6 @@ OPERATORS = {
     "paths": ("path_dependency", "weighted_dependency"),
     "distances": ("distance_sums", "weighted_source_sums"),
 }
-
-
-class Preparation:
-    """Builds the cores of a graph.
-
-    On CUDA, sorting a graph may need more memory than a run on it and is checked against the limit.
-    `peak` is the memory of building cores that are not yet cached. On the CPU it stays 0. A single
-    batch of sources need not be in order (_reduce.problem).
-    """
-
-    def __init__(
-        self, graph: Graph, measure: Kernel, memory: int | None, num_sources: int | None
-    ) -> None:
-        self.graph, self.peak = graph, 0
-        self.is_short = False  # whether more memory might change the choice of the engine
-        self.twins: Twins | None = None  # see `merging`
-        self._measure, self._memory = measure.name, memory
-        self._paths = measure.family == "paths"
-        self._limit: int | None = None
-        several = num_sources is None or num_sources > LANES
-        self._in_order = several or measure.family == "distances"
-
-    def core(self, order: str, fold: str, ball: int = 0, *, searched: bool = True) -> _reduce.Core:
-        """See _reduce.core; sources of one that is not searched need no order."""
-        if self.graph.device.type == "cuda":
-            self._take(_reduce.bytes_to_transpose(self.graph))
-            cache = _reduce.cores(self.twins or self.graph)
-            in_order = self._in_order and searched
-            self._take(_reduce.bytes_to_reduce(self.graph, cache, order, fold, in_order))
-        return _reduce.core(self.graph, order, fold, ball, self.twins)
-
-    def chains(self, core: _reduce.Core) -> Chains:
-        """See Chains.of."""
-        if core.rowptr.is_cuda and Chains.of not in core.cache:
-            self._take(_room.held_bytes(self.graph) + _chains.bytes_to_contract(core))
-        return Chains.of(core)
-
-    def hierarchy(self, core: _reduce.Core, progress: bool | None = False) -> _reduce.Core:
-        """Contracts the core to a hierarchy, if there is room for it."""
-        fill = _hierarchy.most_fill_within(core, self.room(core))
-        if _hierarchy.Hierarchy.of(core, fill, progress) is None:
-            what = f"the contraction of the graph for {self._measure}"
-            if core.rowptr.is_cuda:
-                nbytes = _hierarchy.bytes_to_contract(core, max(2 * fill, 1))
-                raise _memory.refuse(f"{what} on the host", nbytes, self.room(core), None)
-            nbytes = _hierarchy.bytes_of_one(core, self._paths, fill)
-            what += ", with searches and by an estimate,"
-            raise self.refuse(what, self.limit() - self.room(core) + nbytes)
-        return core
-
-    def room(self, core: _reduce.Core) -> int:
-        """Bytes for a contraction, besides the graph and its core; graphs on CUDA are contracted on
-        the host."""
-        if core.rowptr.is_cuda:
-            return _memory.budget(None, torch.device("cpu"))
-        return self.limit() - self.graph._nbytes - _room.core_bytes(core)
-
-    def refuse(self, what: str, needed: int) -> MemoryError:
-        return _memory.refuse(what, needed, self.limit(), self._memory)
-
-    def limit(self, held: int | None = None) -> int:
-        """Bytes that may be used; `held` are those of the graph, if they are known."""
-        if self._limit is None:
-            self._limit = _room.limit(self.graph, self._memory, held)
-        return self._limit
-
-    def _take(self, nbytes: int) -> None:
-        if nbytes and nbytes > self.limit():
-            raise self.refuse(f"the preparation of the graph for {self._measure}", nbytes)
-        self.peak = max(self.peak, nbytes)
 
 
 Choice = tuple[str, str, _reduce.Core]
@@ -291,7 +221,7 @@ def _contracted(
         and graph.is_symmetric
         and request.engine in ("auto", "queue", "dijkstra")
         and cores.twins is None
-        and (not graph.is_weighted or (graph.tie_tolerance == 0 and graph.scale.exact))
+        and graph._ties_are_exact
         and _ops.has_kernel("chain_dependency", graph.device)
     )
     usual = request.reduce is None
@@ -324,9 +254,7 @@ def folding(graph: Graph, measure: Kernel, request: Request, num_sources: int | 
         return measure.folds if whole and not graph.is_weighted else "no"
     if not request.may("fold"):
         return "no"
-    if graph.is_weighted and (graph.tie_tolerance > 0 or not graph.scale.exact):
-        return "no"
-    return measure.folds
+    return measure.folds if graph._ties_are_exact else "no"
 
 
 def merging(
@@ -338,7 +266,7 @@ def merging(
         request.may("twins")
         and measure.visitor in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS, Visitor.STRESS)
         and request.engine in ("auto", *_PAIR[weighted])
-        and (not weighted or (graph.tie_tolerance == 0 and graph.scale.exact))
+        and graph._ties_are_exact
         and _ops.has_kernel(OPERATORS["paths"][weighted], graph.device)
     )
     if not possible:

@@ -12,6 +12,7 @@ from torchcent.engines import _choice, _hierarchy_costs, _plan, _reduce
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._plan import Plan
+from torchcent.engines._preparation import Preparation
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 
@@ -71,7 +72,7 @@ def _is_faster(graph: Graph, request: Request) -> bool:
 
     if not saves(graph.num_nodes, graph.num_slots, sources, contracted=True):
         return False
-    cores = _choice.Preparation(graph, measure, request.memory, num_sources)
+    cores = Preparation(graph, measure, request.memory, num_sources)
     fold = _choice.folding(graph, measure, request, num_sources)
     core = cores.core("degree", fold, searched=False)
     if not _choice.too_deep_for_lanes(core):

@@ -16,6 +16,7 @@ from torchcent.engines._chains import Chains
 from torchcent.engines._costs import ENGINES, Job
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._kernels import KERNELS
+from torchcent.engines._preparation import Preparation
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _fixed_point
 from torchcent.graph._cache import Slot
@@ -172,7 +173,7 @@ def _plans(graph: Graph) -> dict[object, _Kept]:
 def _made(graph: Graph, request: Request, num_sources: int | None) -> tuple[_Kept, bool]:
     """A new plan, and whether all that it needs had been prepared before."""
     measure = KERNELS[request.measure]
-    cores = _choice.Preparation(graph, measure, request.memory, num_sources)
+    cores = Preparation(graph, measure, request.memory, num_sources)
     fold = _choice.folding(graph, measure, request, num_sources)
     cores.twins = _choice.merging(graph, measure, request, fold, num_sources)
     engine, reason, core = _choice.choose(cores, measure, fold, request, num_sources)

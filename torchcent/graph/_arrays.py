@@ -273,6 +273,11 @@ class Arrays(Keeper):
             return sums
         return _weights.scale(self.weight, self.num_nodes, decimals=sums != "float")
 
+    @property
+    def _ties_are_exact(self) -> bool:
+        """Whether lengths of paths are exact sums, and compared exactly."""
+        return not self.is_weighted or (self.tie_tolerance == 0 and self.scale.exact)
+
     @Slot
     def scaled_weights(self) -> tuple[Tensor, Tensor] | tuple[None, None]:
         """Weights and back weights in the format of the engines: float64, or int32 in units."""

@@ -14,6 +14,7 @@ from torchcent.check import _common as check
 from torchcent.engines import _choice, _hierarchy, _hops, _reduce, _room, _weighted_rows
 from torchcent.engines._costs import ENGINES, Job
 from torchcent.engines._kernels import Kernel
+from torchcent.engines._preparation import Preparation
 from torchcent.engines._request import Request
 from torchcent.engines._tensor import _rows
 from torchcent.graph import Graph
@@ -40,7 +41,7 @@ KERNEL = Kernel("distances", public=False, name="shortest_path_lengths")
 def engine_for(asked: str, graph: Graph, sources: int, memory: int | None) -> str:
     """bits if it is compiled for the device, else tensor; with weights, the one that suits them."""
     if graph.is_weighted:
-        cores = _choice.Preparation(graph, KERNEL, memory, sources)
+        cores = Preparation(graph, KERNEL, memory, sources)
         request = Request(KERNEL.name, asked, progress=False)
         return _choice.choose(cores, KERNEL, "no", request, sources)[0]
     if asked not in ("auto", "tensor"):
