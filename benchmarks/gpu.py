@@ -63,6 +63,7 @@ SUITES = [
     "test_stress",
     "test_percolation",
     "test_demand",
+    "test_load",
     "test_weighted_ends",
     "test_reductions",
     "test_search_weights",

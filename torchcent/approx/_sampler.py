@@ -185,8 +185,8 @@ class Sampler:
         if self._climbs is not None:
             of_slots = torch.zeros(graph.num_slots, dtype=torch.int64, device=graph.device)
             _ops.ops.hierarchy_sample_arcs(
-                arrays, self._climbs.height, graph.rowptr, graph.col, self.seed, first, count,
-                of_slots, control, self._threads,
+                arrays, self._climbs.height, graph.rowptr, graph.col, seed=self.seed,
+                number=first, count=count, counts=of_slots, control=control, threads=self._threads,
             )  # fmt: skip
             counts.index_add_(0, self.edges.of_slot, of_slots)
             return

@@ -125,9 +125,10 @@ class Fused(Sparse):
     def _iterate(self, flow: Flow, share: Share, space: int) -> tuple[Flow, Tensor] | None:
         control = self.loop.control
         control[BYTES] = space
+        first, last, parts = share
         *new, summary = _ops.ops.mcl_iterate(
             flow.begin, flow.length, flow.row, flow.value, control, *self.loop.rules.arguments(),
-            torch.get_num_threads(), 0, *share,
+            threads=torch.get_num_threads(), first=first, last=last, parts=parts,
         )  # fmt: skip
         return None if control[BYTES] < 0 else (Flow(*new), summary)
 

@@ -91,8 +91,8 @@ class Job(NamedTuple):
             of_batch = chunks, sources, lanes, levels
             return workspace("path", code, self.on_cuda, *size, per_slot, self.cutoffs, *of_batch)
         return workspace(
-            "weighted", code, self.on_cuda, self.width, *size, self.counts_paths, per_slot,
-            self.measure.by_depth, self.cutoffs, chunks,
+            "weighted", code, self.on_cuda, self.width, *size, paths=self.counts_paths,
+            per_slot=per_slot, by_depth=self.measure.by_depth, limits=self.cutoffs, chunks=chunks,
         )  # fmt: skip
 
     def fixed(self, engine: str) -> int:

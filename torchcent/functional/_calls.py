@@ -68,7 +68,7 @@ def function_of(each: Measure) -> Callable[..., Any]:
             scores: Tensor = torch.ops.torchcent.scores(
                 name, tensors["edge_index"], tensors["edge_weight"], tensors["batch"], nodes,
                 directed, *_operator.lists(kinds, values),
-                dtype if "dtype" in uses else torch.int64, engine,
+                dtype=dtype if "dtype" in uses else torch.int64, engine=engine,
             )  # fmt: skip
         return scores if parts is None else parts(*scores.unbind(1))
 

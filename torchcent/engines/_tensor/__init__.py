@@ -95,7 +95,7 @@ def accumulate(
         if weight is None:
             return shortest_path_levels(rowptr, col, sources, one, within[-1], unit)
         return _weighted.shortest_path_levels(
-            rowptr, col, weight, sources, one, tie_tolerance, within[-1], unit
+            rowptr, col, weight, sources, one, tie_tolerance, farthest=within[-1], unit=unit
         )
 
     one = ones_like(source_weight)
