@@ -152,14 +152,12 @@ class Chains(Record):
 
     def workspace(self, together: bool, sources: int = 0) -> Workspace:
         """Memory of searches, or of sweeps; on CUDA for so many sources."""
-        core_nodes = self.kept.numel() + self.inner.numel()
-        sizes = core_nodes, self.kept.numel(), self.head.numel(), self.inner.numel()
-        on_cuda = self.kept.is_cuda
-        batch = (self.most_rows, self.most_at) if together and not on_cuda else (0, 0)
-        all_sizes = (*sizes, self.with_inner)
-        return workspace(
-            "chain", on_cuda, self.along.itemsize, all_sizes, together, *batch, sources
-        )
+        kept, inner, on_cuda = self.kept.numel(), self.inner.numel(), self.kept.is_cuda
+        sizes = kept + inner, kept, self.head.numel(), inner, self.with_inner
+        of_kind = on_cuda, self.along.itemsize, sizes, together
+        if together and not on_cuda:
+            return workspace("chain", *of_kind, self.most_rows, self.most_at)
+        return workspace("chain", *of_kind, sources=sources)
 
     def in_words(self, together: bool) -> str:
         share = self.inner.numel() / max(self.inner.numel() + self.kept.numel(), 1)

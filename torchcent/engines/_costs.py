@@ -82,18 +82,21 @@ class Job(NamedTuple):
 
         `lanes` and `levels` are those of a batch of the lanes engine.
         """
-        core, code = self.core, ENGINE[engine]
-        chunks = core.chunks if self.on_cuda else 0
-        symmetric = core.col is core.row and core.weight is core.back_weight
-        size = core.num_nodes, core.num_slots, symmetric
-        per_slot = self.measure.per_slot
+        core, measure = self.core, self.measure
+        of_search: dict[str, object] = {
+            "engine": ENGINE[engine],
+            "cuda": self.on_cuda,
+            "num_nodes": core.num_nodes,
+            "num_slots": core.num_slots,
+            "symmetric": core.col is core.row and core.weight is core.back_weight,
+            "per_slot": measure.per_slot,
+            "limits": self.cutoffs,
+            "chunks": core.chunks if self.on_cuda else 0,
+        }
         if core.weight is None:
-            of_batch = chunks, sources, lanes, levels
-            return workspace("path", code, self.on_cuda, *size, per_slot, self.cutoffs, *of_batch)
-        return workspace(
-            "weighted", code, self.on_cuda, self.width, *size, paths=self.counts_paths,
-            per_slot=per_slot, by_depth=self.measure.by_depth, limits=self.cutoffs, chunks=chunks,
-        )  # fmt: skip
+            return workspace("path", **of_search, sources=sources, lanes=lanes, levels=levels)
+        of_weights = {"weight_bytes": self.width, "by_depth": measure.by_depth}
+        return workspace("weighted", **of_search, **of_weights, paths=self.counts_paths)
 
     def fixed(self, engine: str) -> int:
         """Bytes of a run besides those of its searches: the graph, its core, results."""
