@@ -4,11 +4,10 @@ import subprocess
 import sys
 
 import pytest
+from internals import COMPILED
 from resident import GIVING_BACK
 
-from torchcent.runtime import _ops
-
-pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
+pytestmark = pytest.mark.skipif(not COMPILED, reason="needs the compiled library")
 
 PEAK = """
 import sys, torch, torchcent
