@@ -270,7 +270,7 @@ def test_bad_arguments():
     ]:
         with pytest.raises(ValueError, match=message):
             call(encode, path, **options)
-    for name, value in [("cutoff", "2"), ("paths", 1), ("unreachable", None), ("progress", 3)]:
+    for name, value in [("cutoff", "2"), ("paths", "2"), ("unreachable", None), ("progress", 3)]:
         with pytest.raises(TypeError, match=name):
             call(encode, path, **{name: value})
     with pytest.raises(ValueError, match="dtype must be one of .* with weights"):

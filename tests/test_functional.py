@@ -114,7 +114,7 @@ OPTIONS: dict[str, dict[str, object]] = {
     "betweenness": {"endpoints": True, "sources": torch.tensor([0, 2], device=DEVICE)},
     "stress": {"targets": torch.tensor([1], device=DEVICE), "cutoff": 2.0},
     "percolation": {"states": STATES},
-    "load_centrality": {"sources": torch.tensor([0, 2], device=DEVICE), "cutoff": 2.0},
+    "load_centrality": {"normalized": False, "cutoff": 2.0},
     "closeness": {"cutoff": 2.0, "wf_improved": False},
     "harmonic": {"normalized": True},
     "eccentricity": {"disconnected": "component"},

@@ -49,7 +49,7 @@ UNIT_TESTS = {
     "walks": "walk_solvers walks",
 }
 MOST_UNIT_TESTS = 0.25  # of all test files
-MOST_INTERNALS = 60  # names of the seam
+MOST_INTERNALS = 61  # names of the seam
 
 
 def modules() -> dict[str, Path]:

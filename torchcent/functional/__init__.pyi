@@ -239,8 +239,6 @@ def load_centrality(
     batch: Tensor | None = ...,
     directed: bool | None = ...,
     normalized: bool = ...,
-    sources: Tensor | None = ...,
-    targets: Tensor | None = ...,
     cutoff: float | None = ...,
     run: Run = ...,
 ) -> Tensor: ...

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent.check import _common as check
 from torchcent.check import _encodings as check_encodings
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.engines import _room, _tiny
@@ -238,7 +237,7 @@ def shortest_path_pairs(
     index = torch.empty(2, pairs, dtype=torch.int64, device=graph.device)
     distance = torch.empty(pairs, dtype=kind, device=graph.device)
     edges = None
-    if check.flag(paths, "paths"):
+    if searches.paths:
         edges = torch.empty(pairs, num_edges, dtype=torch.int64, device=graph.device)
     searches.pairs(count.cumsum(0) - count, index, distance, count[:0] if edges is None else edges)
     return ShortestPathPairs(index, distance, edges)

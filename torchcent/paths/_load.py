@@ -33,6 +33,7 @@ def _is_rounded(cutoff: Any) -> str | bool:
     "vertices", *PATHS, "dtype", searches=True, columns=("load_centrality",), share=True,
     # All paths to and from a leaf, or another block, pass through one vertex as whole packets.
     kernel=Kernel("paths", Visitor.LOAD, folds="all", tiny="", normalized=True, halved=False),
+    not_in_models=("sources", "targets"),  # for all pairs, as in NetworkX
     choices={"engine": ("auto", "lanes", "queue", "relax", "dijkstra", "tensor", "reference")},
     networkx=InNetworkX(
         "load_centrality",
