@@ -84,6 +84,7 @@ for weights, growth in ((("hops", "whole"), BETWEENNESS), (("floats",), BETWEENN
         on_graph(torchcent.percolation, states=lambda case: torch.ones(case.num_nodes)),
         weights=weights, expected=growth,
     )  # fmt: skip
+add("load_centrality", on_graph(torchcent.load_centrality), expected=BETWEENNESS)
 for variant in ("distance", "linear", "proximal_source"):
     add(
         f"betweenness_variant({variant})",

@@ -67,9 +67,7 @@ def main() -> None:
         "matrices": lambda: dense(arcs, batch=batch),
         "matrices, int64": lambda: dense(arcs, batch=batch, dtype=torch.int64),
         "matrices by weights": lambda: dense(arcs, weight, batch=batch),
-        "matrices and paths of 5 edges": lambda: dense(
-            arcs, batch=batch, paths=5
-        ),
+        "matrices and paths of 5 edges": lambda: dense(arcs, batch=batch, paths=5),
         "pairs up to 3 hops": lambda: pairs(arcs, batch=batch, cutoff=3),
         "random walks of 16 steps": lambda: walks(arcs, batch=batch, walk_length=STEPS),
     }

@@ -8,6 +8,7 @@ import torch
 from files import FAST, PACK, irregular, rows, save
 from internals import COMPILED
 from surface import call
+from tuning import tuned
 
 import torchcent
 from torchcent.cli import main
@@ -19,8 +20,7 @@ compiled = pytest.mark.skipif(not COMPILED, reason="compiled code only")
 def line_by_line(path):
     """What the reader gives that defines the format."""
     with pytest.MonkeyPatch.context() as patch:
-        for fast in FAST:
-            patch.setattr(_text, fast, irregular)
+        tuned(patch)(**dict.fromkeys(FAST, irregular))
         return read(path)
 
 

@@ -84,7 +84,7 @@ def path_room(paths: object) -> int | None:
     """Arcs of each path that are returned: 0 for none, None for all."""
     if isinstance(paths, bool):
         return None if paths else 0
-    return whole(paths, "paths")
+    return whole(paths, "paths", _MOST)
 
 
 def fits(longest: int, kind: torch.dtype) -> None:

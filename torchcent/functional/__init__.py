@@ -27,18 +27,10 @@ Example:
             [1., 0.]])
 """
 
-import importlib
-import pkgutil
-
-from torchcent import distances, flow, gnn, groups, paths, walks
 from torchcent.engines._measures import MEASURES
 from torchcent.functional._calls import function_of, is_here
 
-# The modules of these packages declare what is here.
-for package in (distances, flow, gnn, groups, paths, walks):
-    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
-
+# torchcent/__init__.py has imported all modules that declare measures.
 __all__ = sorted(name for name, each in MEASURES.items() if is_here(each))
 
 globals().update({name: function_of(MEASURES[name]) for name in __all__})

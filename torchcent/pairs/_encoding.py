@@ -153,6 +153,7 @@ def shortest_path_encoding(
     shape = graph.num_graphs, width, width
     cells = math.prod(shape)
     what = f"[{graph.num_graphs}, max_nodes={width}, {width}]"
+    what += f" with paths={num_edges}" if num_edges else ""
     searches.allow(cells * (kind.itemsize + 8 * (num_edges or 0)), what)
     distance = torch.empty(shape, dtype=kind, device=graph.device)
     searches.paths = num_edges != 0
@@ -232,7 +233,8 @@ def shortest_path_pairs(
     num_edges = longest if num_edges is None else num_edges
     pairs = int(count.sum())
     searches.allow(
-        pairs * (16 + kind.itemsize + 8 * num_edges) + 16 * graph.num_nodes, f"{pairs} pairs"
+        pairs * (16 + kind.itemsize + 8 * num_edges) + 16 * graph.num_nodes,
+        f"{pairs} pairs" + (f" with paths={num_edges}" if num_edges else ""),
     )
     index = torch.empty(2, pairs, dtype=torch.int64, device=graph.device)
     distance = torch.empty(pairs, dtype=kind, device=graph.device)
