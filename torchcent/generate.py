@@ -54,8 +54,7 @@ def _fits(nodes: int, edges: float, given: str) -> None:
     needed = int(_PER_NODE * nodes + _PER_EDGE * edges)
     if needed > _UNWEIGHED:
         limit = _memory.budget(None, torch.device("cpu"))
-        if needed > limit:
-            raise _memory.refuse(f"a random graph of {given}", needed, limit, None)
+        _memory.require(f"a random graph of {given}", needed, limit, None)
 
 
 def _pairs(u: np.ndarray, v: np.ndarray, n: int) -> np.ndarray:

@@ -15,7 +15,6 @@ from torchcent.engines import _tensor
 from torchcent.engines._tensor._search import Search
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, as_graph
-from torchcent.runtime import _memory
 from torchcent.runtime._watch import progress_bar
 
 _BYTES_PER_SLOT = 16  # arguments of `visit` that the tensor engine does not hold itself
@@ -186,11 +185,8 @@ def _searched(graph: Graph, sources: Tensor, visitor: Visitor) -> Tensor | None:
 
 def _lanes(graph: Graph, visitor: Visitor, sources: int, memory: int | None) -> int:
     """The number of sources per batch."""
-    limit = _memory.budget(memory, graph.device)
-    n, m = graph.num_nodes, graph.num_slots
-    own = _BYTES_PER_SLOT * m + check_visitor.visitor_bytes(visitor.bytes_per_source(graph))
-    lanes = _tensor.lanes_that_fit(n, m, limit - graph._nbytes, own)
-    if lanes < 1:
-        needed = graph._nbytes + _tensor.memory_needed(n, m, 1, own)
-        raise _memory.refuse("multi_search, one source at a time,", needed, limit, memory)
+    own = _BYTES_PER_SLOT * graph.num_slots + check_visitor.visitor_bytes(
+        visitor.bytes_per_source(graph)
+    )
+    lanes = _tensor.lanes_of_run("multi_search, one source at a time,", graph, memory, own)
     return max(1, min(sources, lanes))

@@ -96,8 +96,7 @@ class Sampler:
         what = "drawing shortest paths, one at a time,"
         limit = _memory.budget(memory, graph.device)
         if where != graph.device:  # a copy of the graph and the counts there; the rest on the host
-            if base > limit:
-                raise _memory.refuse(what, base, limit, memory)
+            _memory.require(what, base, limit, memory)
             memory = None
             limit = _memory.budget(None, where)
         if not self._has_operators:
@@ -110,8 +109,7 @@ class Sampler:
             sizes = weight_bytes, n, m, not graph.directed
             space = workspace("sample", where.type == "cuda", *sizes)
             base, each = base + space.fixed, space.each
-        if base + each > limit:
-            raise _memory.refuse(what, base + each, limit, memory)
+        _memory.require(what, base + each, limit, memory)
         return (limit - base) // max(each, 1)
 
     def draw(self, count: int, bar: tqdm | None = None, alone: bool = False) -> Tensor | None:

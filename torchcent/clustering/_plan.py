@@ -110,9 +110,8 @@ def plan(
         if need <= limit:
             pieces = max(-(-copies * expanded // max(limit - base, 1)), 1)
             need = base + max(least, copies * -(-expanded // pieces))
-    if need > limit:
-        what = f"mcl with engine={name!r}, up to {expanded:,} entries after the first expansion,"
-        raise _memory.refuse(what, need, limit, memory)
+    what = f"mcl with engine={name!r}, up to {expanded:,} entries after the first expansion,"
+    _memory.require(what, need, limit, memory)
     return MclPlan(
         name, reason, device=flow.device, num_nodes=n, entries=flow.entries, products=int(work),
         expanded=expanded, threads=torch.get_num_threads() if flow.device.type == "cpu" else 0,

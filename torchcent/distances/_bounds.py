@@ -153,5 +153,4 @@ def check_memory(graph: Graph, request: Request) -> None:
     else:
         search = Bits.row_bytes(n, WIDE_BITS)
     need = graph._nbytes + search + _BYTES_PER_NODE * n
-    if need > limit:
-        raise _memory.refuse(request.measure, need, limit, request.memory)
+    _memory.require(request.measure, need, limit, request.memory)

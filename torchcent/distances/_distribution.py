@@ -303,6 +303,5 @@ def _check_memory(graph: Graph, request: Request, longest: int, graphs: int = 1)
     if request.memory is None and need < _memory.SMALL_RUN.get(graph.device.type, 0):
         return
     limit = _room.limit(graph, request.memory)
-    if need > limit:
-        what = f"{request.measure}, with an entry for each distance up to {longest},"
-        raise _memory.refuse(what, need, limit, request.memory)
+    what = f"{request.measure}, with an entry for each distance up to {longest},"
+    _memory.require(what, need, limit, request.memory)

@@ -209,8 +209,7 @@ def room_for(
     nbytes += 8 * graph.num_slots if "edge_betweenness" in wanted else 0
     if memory is not None or nbytes >= _memory.SMALL_RUN.get(graph.device.type, 0):
         limit = _room.limit(graph, memory)
-        if nbytes > limit:
-            raise _memory.refuse(f"{title} with engine='tiny'", nbytes, limit, memory)
+        _memory.require(f"{title} with engine='tiny'", nbytes, limit, memory)
     return nbytes
 
 

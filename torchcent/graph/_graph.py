@@ -418,8 +418,7 @@ class Graph(Exports):
         if place.type == "cpu":
             return graph
         limit = _memory.budget(allowed, place)
-        if graph._nbytes > limit:
-            raise _memory.refuse(f"{path}: a graph", graph._nbytes, limit, allowed)
+        _memory.require(f"{path}: a graph", graph._nbytes, limit, allowed)
         return graph.to(place)
 
     def __getstate__(self) -> dict[str, Any]:

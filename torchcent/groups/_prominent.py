@@ -216,5 +216,5 @@ def _draw(
         if drawn_paths is None:
             raise KeyboardInterrupt
         paths.add(*drawn_paths)
-        if (need := _COPIES * paths.nbytes) > limit:
-            raise _memory.refuse(f"keeping {paths.count} paths", 2 * need, 2 * limit, memory)
+        need = 2 * _COPIES * paths.nbytes
+        _memory.require(f"keeping {paths.count} paths", need, 2 * limit, memory)

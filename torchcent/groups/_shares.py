@@ -19,7 +19,6 @@ from torchcent.engines._tensor._scaled import Number, Scaled
 from torchcent.engines._tensor._scatter import scatter_add
 from torchcent.engines._tensor._search import Levels, Search, shortest_path_levels
 from torchcent.graph import Graph
-from torchcent.runtime import _memory
 
 _OWN = 32, 24  # bytes per vertex and per slot of a lane, besides those of the search
 
@@ -82,13 +81,8 @@ def lanes_that_fit(graph: Graph, memory: int | None, reserve: int = 0) -> int:
     n, m = graph.num_nodes, graph.num_slots
     own = _OWN[0] * n + _OWN[1] * m
     own += _tensor.weighted_extra(n, m) if graph.is_weighted else 0
-    limit = _memory.budget(memory, graph.device)
-    fixed = graph._nbytes + reserve
-    lanes = _tensor.lanes_that_fit(n, m, limit - fixed, own)
-    if lanes < 1:
-        need = fixed + _tensor.memory_needed(n, m, 1, own)
-        raise _memory.refuse("searching from one vertex at a time", need, limit, memory)
-    return lanes
+    what = "searching from one vertex at a time"
+    return _tensor.lanes_of_run(what, graph, memory, own, reserve)
 
 
 def levels(graph: Graph, sources: Tensor, backward: bool = False) -> Levels:

@@ -1,8 +1,7 @@
-"""Rows of distances in blocks of sources: engine, memory, and the loops that compute them."""
+"""Rows of distances in blocks of sources: the loops that compute them."""
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,43 +10,17 @@ from torch import Tensor
 from tqdm import tqdm
 
 from torchcent.check import _common as check
-from torchcent.engines import _choice, _hierarchy, _hops, _reduce, _room, _weighted_rows
-from torchcent.engines._costs import ENGINES, Job
-from torchcent.engines._kernels import Kernel
-from torchcent.engines._preparation import Preparation
-from torchcent.engines._request import Request
+from torchcent.engines import _hops, _room, _weighted_rows
+from torchcent.engines._row_plan import Rows
 from torchcent.engines._tensor import _rows
 from torchcent.graph import Graph
 from torchcent.pairs import _npy
-from torchcent.runtime import _codes, _memory, _ops
+from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import NARROW_BITS as FEW_LANES
-from torchcent.runtime._codes import WIDE_BITS as LANES
-from torchcent.runtime._codes import WIDE_BITS_FROM as LANES_FROM
 from torchcent.runtime._tuned import TUNED
 from torchcent.runtime._watch import at_work, progress_bar
 
-# Lanes of the bits engine: on the CPU many only if there are enough sources and the distances of a
-# batch fit in the cache (fixed in csrc/distances/cpu/distances.cpp).
-LANES_WITHIN = 2**28
-# Largest block in bytes; longer ones gain nothing. An accelerator needs this much to stay busy, but
-# host memory is slow to pin.
-LARGEST_BLOCK, LARGEST_BLOCK_ON_ACCELERATOR = 2**28, 2**31
-# Workspace of the tensor engine; in larger blocks Ctrl-C waits long between two operators.
-LARGEST_BATCH, LARGEST_BATCH_ON_ACCELERATOR = 2**29, 2**34
 CPU = torch.device("cpu")
-KERNEL = Kernel("distances", public=False, name="shortest_path_lengths")
-
-
-def engine_for(asked: str, graph: Graph, sources: int, memory: int | None) -> str:
-    """bits if it is compiled for the device, else tensor; with weights, the one that suits them."""
-    if graph.is_weighted:
-        cores = Preparation(graph, KERNEL, memory, sources)
-        request = Request(KERNEL.name, asked, progress=False)
-        return _choice.choose(cores, KERNEL, "no", request, sources)[0]
-    if asked not in ("auto", "tensor"):
-        check.kernel(asked, "distances", graph.device)
-    compiled = _ops.has_kernel("distances", graph.device)
-    return ("bits" if compiled else "tensor") if asked == "auto" else asked
 
 
 def narrowest(depth: int) -> torch.dtype:
@@ -95,86 +68,23 @@ class Blocks:
         self._fixed, self._kept, self._copies, self._aside = fixed, kept, copies, aside
         self._block_size, self._memory = block_size, memory
         self._limit = _room.limit(graph, memory)
-        self.block = self._fit(dtype.itemsize)
+        self._rows = self._plan(dtype.itemsize)
         nearby = engine == "bits" and graph.device.type == "cpu" and not in_order
         if nearby and sources.numel() > FEW_LANES:
-            order = _ops.ops.clusters(graph.rowptr, graph.col, self._lanes(sources.numel()))
+            order = _ops.ops.clusters(graph.rowptr, graph.col, self._rows.lanes(sources.numel()))
             rank = torch.empty_like(order)
             rank[order] = torch.arange(order.numel(), device="cpu")
             self._place = torch.argsort(rank[sources])
             self.sources = sources[self._place]
 
-    def _fit(self, kept: int) -> int:
-        """Rows per block, if the run keeps `kept` bytes for every distance."""
-        graph, total = self.graph, max(1, self.sources.numel())
-        n, m = graph.num_nodes, graph.num_slots
-        row = max(1, n * self.dtype.itemsize)
-        host = graph.device.type == "cpu"
-        result = self.sources.numel() * n * kept if self._kept else 0
-
-        def besides(rows: int) -> int:
-            return graph._nbytes + result + (self._copies * rows + self._aside) * row
-
-        # Distances in the format of the engine, or as float64.
-        own = n * 2 * 8 if graph.is_weighted else 0
-
-        def need(rows: int) -> int:
-            work = _rows.memory_needed(n, m, rows, graph.device)
-            if graph.is_weighted:
-                if self.engine == "tensor":
-                    return besides(rows) + 2 * work + rows * own
-                cost = ENGINES[self.engine]
-                order = "degree" if self.engine == "hierarchy" else "given"
-                job = Job(graph, _reduce.core(graph, order, "no"), KERNEL, rows, graph._nbytes)
-                if not host:
-                    return besides(rows) + cost.on_cuda(job, 0)[0] + rows * own
-                work = self._threads(rows) * cost.per_thread(job)
-                return besides(rows) + _room.weighted_bytes(m, job.width) + work + rows * own
-            if self.engine == "bits":  # three rows of bits, lists, and on the CPU the distances
-                lanes = self._lanes(rows)
-                work = n * 3 * lanes // 8
-                work += n * (12 + lanes * self.dtype.itemsize) if host else 32 * n + m
-            return besides(rows) + self._threads(rows) * work
-
-        least = most = min(self._block_size or 1, total)
-        if self._block_size is None and self.engine == "bits":
-            full = self._lanes(total) * self._threads(total)
-            large = LARGEST_BLOCK if host or self._copies else LARGEST_BLOCK_ON_ACCELERATOR
-            most = min(total, max(1, large // row // full) * full)
-        elif self._block_size is None and self.engine != "tensor":
-            full = _hierarchy.ROWS[self.engine] * self._threads(total) if host else LANES
-            large = LARGEST_BLOCK if host or self._copies else LARGEST_BLOCK_ON_ACCELERATOR
-            most = min(total, max(1, large // (n * 8 or 1) // full) * full)
-        elif self._block_size is None:
-            batch = LARGEST_BATCH if host else LARGEST_BATCH_ON_ACCELERATOR
-            each = max(1, _rows.memory_needed(n, 0, 1, graph.device))
-            most = min(total, max(1, batch // each))
-        if need(least) > self._limit:
-            what = f"shortest_path_lengths with engine={self.engine!r}, {least} at a time"
-            if self._kept:
-                size = _memory.readable(result)
-                what += f" with a result of {size} (out='dist.npy' or blocks=True hold none of it),"
-            raise _memory.refuse(what, need(least), self._limit, self._memory)
-        block = bisect.bisect_right(range(1, most + 1), self._limit, key=need)
-        if self.engine == "bits" and self._block_size is None and block < total:
-            lanes = self._lanes(block)
-            block -= block % lanes if block > lanes else 0
-        self.workspace = self._limit - besides(block) - block * own
-        return block
-
-    def _lanes(self, rows: int) -> int:
-        if self.graph.device.type != "cpu":
-            return LANES
-        table = self.graph.num_nodes * LANES * self.dtype.itemsize
-        return LANES if rows >= LANES_FROM and table <= LANES_WITHIN else FEW_LANES
-
-    def _threads(self, rows: int) -> int:
-        if self.engine == "tensor" or self.graph.device.type != "cpu":
-            return 1
-        if self.graph.is_weighted:
-            batches = -(-rows // _hierarchy.ROWS[self.engine])
-            return max(1, min(torch.get_num_threads(), batches))
-        return max(1, min(torch.get_num_threads(), -(-rows // self._lanes(rows))))
+    def _plan(self, kept: int) -> Rows:
+        """Plans the blocks, if the run keeps `kept` bytes for every distance."""
+        rows = Rows(
+            self.graph, self.engine, self.sources.numel(), self.dtype.itemsize,
+            kept if self._kept else 0, copies=self._copies, aside=self._aside,
+        )  # fmt: skip
+        self.block, self.workspace = rows.plan(self._block_size, self._memory, self._limit)
+        return rows
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -241,7 +151,7 @@ class Blocks:
             return False
         if self.engine == "tensor":
             return _rows.distances(arcs[0], arcs[1], sources, out)
-        threads = self._threads(sources.numel())
+        threads = self._rows.threads(sources.numel())
         return bool(_ops.ops.distances(*arcs, sources, out, control, threads, place))
 
     def _weighted(
@@ -249,7 +159,7 @@ class Blocks:
     ) -> None:
         """Computes the rows of these sources by weights, in the dtype of the run."""
         graph = self.graph
-        launch = _codes.Launch(self._threads(sources.numel()))
+        launch = _codes.Launch(self._rows.threads(sources.numel()))
         scale, floating = graph.scale, self.dtype.is_floating_point
         plain = self.dtype == scale.dtype and (scale.whole or (floating and scale.per_one == 1))
         found = out if plain else _weighted_rows.empty(graph, sources.numel(), sources.device)
@@ -286,7 +196,7 @@ class Blocks:
         """Changes to the next wider dtype."""
         self.lost = False
         narrow, self.dtype = self.dtype, narrowest(torch.iinfo(self.dtype).max + 1)
-        self.block = self._fit(narrow.itemsize + self.dtype.itemsize)
+        self._rows = self._plan(narrow.itemsize + self.dtype.itemsize)
 
     def _depth(self, source: int) -> int:
         return int(_hops.hops(self.graph.rowptr, self.graph.col, source).max())

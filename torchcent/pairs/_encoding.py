@@ -278,8 +278,7 @@ class _Searches:
         need += torch.get_num_threads() * largest * _SEARCH
         if self.memory is not None or need >= _memory.SMALL_RUN.get(self.graph.device.type, 0):
             limit = _room.limit(self.graph, self.memory)
-            if need > limit:
-                raise _memory.refuse(f"{self.title} of {what}", need, limit, self.memory)
+            _memory.require(f"{self.title} of {what}", need, limit, self.memory)
             self.limit_of_memory = limit - need
 
     def matrices(self, out: Tensor, paths: Tensor, unreachable: float, padding: float) -> int:

@@ -15,16 +15,16 @@ from torchcent.check import _pairs as check_pairs
 from torchcent.check import _weights as check_weights
 from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.distribute._arguments import Scale, scale_of, shown
+from torchcent.engines import _row_plan
 from torchcent.engines._measures import measure
 from torchcent.engines._request import Request
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.io._files import replacing
 from torchcent.pairs import _blocks, _npy, _shared, _streams
-from torchcent.pairs._blocks import KERNEL
 from torchcent.pairs._files import check_zarr
 
 
-@measure("pairs", *SEARCHES, searches=True, kernel=KERNEL)
+@measure("pairs", *SEARCHES, searches=True, kernel=_row_plan.KERNEL)
 def shortest_path_lengths(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -134,8 +134,8 @@ def shortest_path_lengths(
     size = check.positive(block_size, "block_size")
     way = check_weights.engine(run.engine.name, graph, check.ROW_ENGINES, check_weights.ROW_ENGINES)
     budget = run.memory
-    request = Request(KERNEL.name, way, sources=vertices, memory=budget, scale=scale)
-    way = _blocks.engine_for(way, graph, rows.numel(), budget)
+    request = Request(_row_plan.KERNEL.name, way, sources=vertices, memory=budget, scale=scale)
+    way = _row_plan.engine_for(way, graph, rows.numel(), budget)
 
     if isinstance(target, Tensor):
         exact_dtype = target.dtype

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import os
 import re
@@ -54,6 +55,25 @@ def refuse(what: str, needed: int, limit: int, memory: int | None) -> MemoryErro
             else "half of the free memory; pass Run(memory=...) for more"
         )
     )
+
+
+def require(what: str, needed: int, limit: int, memory: int | None) -> None:
+    """Raises the error of :func:`refuse` if more is needed than is allowed."""
+    if needed > limit:
+        raise refuse(what, needed, limit, memory)
+
+
+def most_that_fit(
+    what: str, needed: Callable[[int], int], most: int, limit: int, memory: int | None,
+    least: int = 1,
+) -> int:  # fmt: skip
+    """How many, from `least` to `most`, can be processed at a time; `needed` gives their bytes.
+
+    Raises:
+        MemoryError: not even `least` fit.
+    """
+    require(what, needed(least), limit, memory)
+    return bisect.bisect_right(range(1, most + 1), limit, key=needed)
 
 
 def ran_out(text: str) -> bool:
@@ -167,10 +187,9 @@ class Building:
         if self.memory is None and nbytes < _SMALL.get(self.device.type, 0):
             return
         limit = budget(self.memory, self.device)
-        if nbytes > limit:
-            of_batch = f", {graphs} graphs" if graphs else ""
-            what = f"building a Graph ({num_nodes} vertices{of_batch}, {self.columns} columns)"
-            raise refuse(what, nbytes, limit, self.memory)
+        of_batch = f", {graphs} graphs" if graphs else ""
+        what = f"building a Graph ({num_nodes} vertices{of_batch}, {self.columns} columns)"
+        require(what, nbytes, limit, self.memory)
 
 
 def _free(device: torch.device) -> int:

@@ -123,9 +123,9 @@ def _check_memory(graph: Graph, steps: int, memory: int | None) -> None:
         need += 40 * m + 24 * n + max(4 * 8 * n * _block(n), _closed.BYTES)
     if memory is not None or need >= _memory.SMALL_RUN.get(graph.device.type, 0):
         limit = _room.limit(graph, memory)
-        if need > limit and need > 2 * _BYTES:
+        if need > 2 * _BYTES:
             what = f"random_walk_encoding of {graph.num_nodes} vertices with walk_length={steps}"
-            raise _memory.refuse(what, need, limit, memory)
+            _memory.require(what, need, limit, memory)
 
 
 def return_probabilities(graph: Graph, steps: int, out: Tensor | None = None) -> Tensor:

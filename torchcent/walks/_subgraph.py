@@ -270,9 +270,8 @@ def communicability(
     check_batch.one_graph(graph, "communicability", "pass its graphs one by one")
     check.undirected(graph, "communicability")
     need, limit = 4 * 8 * graph.num_nodes**2, _memory.budget(run.memory, graph.device)
-    if need > limit:
-        what = f"communicability ({graph.num_nodes} vertices)"
-        raise _memory.refuse(what, need, limit, run.memory)
+    what = f"communicability ({graph.num_nodes} vertices)"
+    _memory.require(what, need, limit, run.memory)
     values, states = torch.linalg.eigh(_dense(graph))
     matrix: Tensor = (states * values.exp()) @ states.T
     return matrix.to(run.dtype)

@@ -39,11 +39,11 @@ from torch import Tensor, ones_like
 from torchcent.engines._visitors import FORMULAS, Visitor
 
 from . import _edge_betweenness, _proximal, _vertices, _weighted
-from ._memory import lanes_that_fit, memory_needed, weighted_extra
+from ._memory import lanes_of_run, lanes_that_fit, memory_needed, weighted_extra
 from ._scaled import Number, Scaled
 from ._search import Levels, shortest_path_levels
 
-__all__ = ["accumulate", "lanes_that_fit", "memory_needed", "weighted_extra"]
+__all__ = ["accumulate", "lanes_of_run", "lanes_that_fit", "memory_needed", "weighted_extra"]
 
 VISITORS: dict[Visitor, Callable[..., None]] = {
     **{each: partial(_vertices.accumulate, formulas=of) for each, of in FORMULAS.items()},

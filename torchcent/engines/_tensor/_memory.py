@@ -7,6 +7,15 @@ its hub and a complete bipartite graph are the worst cases; the figures below ar
 rounded up.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchcent.runtime import _memory
+
+if TYPE_CHECKING:
+    from torchcent.graph import Graph
+
 BYTES_PER_NODE = 128
 BYTES_PER_SLOT = 80
 
@@ -27,6 +36,20 @@ def lanes_that_fit(num_nodes: int, num_slots: int, memory: int, own: int = 0) ->
     """The number of lanes that fit in `memory` bytes; 0 if not even one fits."""
     each = max(1, memory_needed(num_nodes, num_slots, lanes=1, own=own))
     return max(0, min(memory // each, max(1, LARGEST_BATCH // each)))
+
+
+def lanes_of_run(
+    what: str, graph: Graph, memory: int | None, own: int = 0, reserve: int = 0
+) -> int:
+    """The number of lanes of a run, beside the graph and a reserve.
+
+    Raises:
+        MemoryError: not even one fits.
+    """
+    n, m, fixed = graph.num_nodes, graph.num_slots, graph._nbytes + reserve
+    limit = _memory.budget(memory, graph.device)
+    _memory.require(what, fixed + memory_needed(n, m, 1, own), limit, memory)
+    return lanes_that_fit(n, m, limit - fixed, own)
 
 
 def weighted_extra(num_nodes: int, num_slots: int) -> int:
