@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 import torch
 from torch import Tensor
 
-from torchcent.engines import _tensor
+from torchcent.engines import _levels, _tensor
 from torchcent.engines._tensor import _weighted
 from torchcent.engines._tensor._scaled import ZERO, Number, Scaled
-from torchcent.engines._tensor._search import Levels, out_arcs, shortest_path_levels
+from torchcent.engines._tensor._search import out_arcs
 from torchcent.graph import Graph
 from torchcent.runtime._codes import CANCEL, DONE
 
@@ -87,7 +87,7 @@ def memory_needed(graph: Graph) -> int:
 
 def _walk_back(graph: Graph, source: Tensor, target: Tensor, chance: torch.Generator) -> _Steps:
     n = graph.num_nodes
-    levels = _levels(graph, source)
+    levels = _levels.levels(graph, source)
     # For each pair (lane, vertex), the arcs of shortest paths that lead to it, with their path
     # counts.
     tail, head, log_count = [], [], []
@@ -119,24 +119,6 @@ def _walk_back(graph: Graph, source: Tensor, target: Tensor, chance: torch.Gener
         yield step // n, step % n
         onward = step != root
         here, root = step[onward], root[onward]
-
-
-def _levels(graph: Graph, source: Tensor) -> Levels:
-    def search(one: Number) -> Levels | None:
-        if graph.is_weighted:
-            weight = graph.scaled_weights[0]
-            assert weight is not None
-            return _weighted.shortest_path_levels(
-                graph.rowptr, graph.col, weight, source, one, graph.tie_tolerance
-            )
-        return shortest_path_levels(graph.rowptr, graph.col, source, one)
-
-    one = torch.ones(source.numel(), dtype=torch.float64, device=source.device)
-    levels = search(one)
-    if levels is None:
-        levels = search(Scaled.of(one))
-    assert levels is not None, "scaled path counts have no upper limit"
-    return levels
 
 
 def _logarithm(count: Number) -> Tensor:

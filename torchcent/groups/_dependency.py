@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from torchcent.engines import _plan
+from torchcent.engines import _levels, _plan
 from torchcent.engines._driver import counts_in_float64
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
@@ -52,7 +52,7 @@ class Rows(NamedTuple):
         mantissa, exponent = torch.zeros_like(distance), torch.zeros_like(distance)
         begin = 0
         for part in members.split(_shares.lanes_that_fit(graph, memory, 24 * distance.numel())):
-            levels = _shares.levels(graph, part, backward=True)
+            levels = _levels.levels(graph, part, backward=True)
             at = (
                 torch.cat([level.lane for level in levels]) + begin,
                 torch.cat([level.vertex for level in levels]),

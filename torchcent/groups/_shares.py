@@ -13,11 +13,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from torchcent.engines import _resolution, _tensor
+from torchcent.engines import _levels, _resolution, _tensor
 from torchcent.engines._tensor import _weighted
-from torchcent.engines._tensor._scaled import Number, Scaled
+from torchcent.engines._tensor._scaled import Scaled
 from torchcent.engines._tensor._scatter import scatter_add
-from torchcent.engines._tensor._search import Levels, Search, shortest_path_levels
+from torchcent.engines._tensor._search import Levels, Search
 from torchcent.graph import Graph
 
 _OWN = 32, 24  # bytes per vertex and per slot of a lane, besides those of the search
@@ -73,7 +73,7 @@ def batches(graph: Graph, sources: Tensor, memory: int | None) -> Iterator[Share
     if graph.is_weighted:
         _resolution.check(graph)
     for part in sources.split(lanes_that_fit(graph, memory)):
-        yield _shares(levels(graph, part))
+        yield _shares(_levels.levels(graph, part))
 
 
 def lanes_that_fit(graph: Graph, memory: int | None, reserve: int = 0) -> int:
@@ -83,26 +83,6 @@ def lanes_that_fit(graph: Graph, memory: int | None, reserve: int = 0) -> int:
     own += _tensor.weighted_extra(n, m) if graph.is_weighted else 0
     what = "searching from one vertex at a time"
     return _tensor.lanes_of_run(what, graph, memory, own, reserve)
-
-
-def levels(graph: Graph, sources: Tensor, backward: bool = False) -> Levels:
-    """The levels of shortest paths from the sources, or `backward` to them."""
-    rowptr, col = graph.transpose if backward else (graph.rowptr, graph.col)
-    weight = graph.scaled_weights[1 if backward else 0]
-
-    def search(one: Number) -> Levels | None:
-        if weight is None:
-            return shortest_path_levels(rowptr, col, sources, one)
-        return _weighted.shortest_path_levels(
-            rowptr, col, weight, sources, one, graph.tie_tolerance
-        )
-
-    one = torch.ones(sources.numel(), dtype=torch.float64, device=sources.device)
-    result = search(one)
-    if result is None:
-        result = search(Scaled.of(one))
-    assert result is not None, "scaled path counts have no upper limit"
-    return result
 
 
 def reach(graph: Graph, sources: Tensor, backward: bool = False) -> Tensor:
