@@ -44,7 +44,7 @@ from gpu_status import ROOT, digest
 import torchcent
 from torchcent import Graph, Run, generate
 from torchcent.check import _common as check
-from torchcent.engines import _driver, _plan, _reduce, _room
+from torchcent.engines import _driver, _flight, _plan, _reduce
 from torchcent.engines._request import Request
 
 KERNELS = [
@@ -242,14 +242,14 @@ def widths(name: str) -> None:
         for measure in ("betweenness", "edge_betweenness"):
             chosen = torchcent.explain(graph, measure=measure, sources=sources[:count]).lanes
             speeds = []
-            for lanes in _room.WIDTHS:
+            for lanes in _flight.WIDTHS:
                 taken, _ = seconds(graph, measure, "lanes", sources[:count], lanes=lanes)
                 mark = "*" if lanes == chosen else ""
                 speeds.append(f"{lanes}{mark} {graph.num_slots * count / taken / 1e9:7.1f}")
             print(f"{name:24} {measure:16} k {count:6}", *speeds, sep="  ", flush=True)
     for flight in FLIGHTS:
         speeds = []
-        for lanes in _room.WIDTHS:
+        for lanes in _flight.WIDTHS:
             taken, _ = seconds(graph, "betweenness", "lanes", sources, lanes=lanes, flight=flight)
             speeds.append(f"{lanes} {graph.num_slots * sources.numel() / taken / 1e9:7.1f}")
         print(f"{name:24} {flight:2} batches at a time", *speeds, sep="  ", flush=True)

@@ -40,7 +40,7 @@ from torchcent import Graph, Run
 from torchcent.engines import _choice, _hierarchy_choice, _reduce
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._hierarchy_costs import LANES, MOST_FILL_BY_HOPS
-from torchcent.engines._room import LANES as BALL
+from torchcent.runtime._codes import BATCH
 
 RESULT = Path(__file__).parent / "results" / "hierarchy_choice.json"
 OTHERS = ("queue", "lanes")
@@ -165,8 +165,10 @@ class Sample:
         single = core.vertex[torch.from_numpy(self.chance.permutation(core.num_nodes))]
         others = {"queue": self.seconds("queue", single[:, None], 32, 160)}
         if _choice.too_deep_for_lanes(core):
-            core = _reduce.core(self.graph, "bandwidth", "all", BALL)
-        others["lanes"] = self.seconds("lanes", cut(core.vertex[core.sequence], BALL), 2, 8)
+            core = _reduce.core(self.graph, "bandwidth", "all", BATCH["lanes"])
+        others["lanes"] = self.seconds(
+            "lanes", cut(core.vertex[core.sequence], BATCH["lanes"]), 2, 8
+        )
         row["others"] = {engine: each * core.searched for engine, each in others.items()}
         row["per_slot"] = {engine: each / size for engine, each in others.items()}
         return row

@@ -14,6 +14,7 @@ from torchcent.distribute import _run as _units
 from torchcent.engines import (
     _chains,
     _driver,
+    _flight,
     _fold,
     _hierarchy,
     _kernels,
@@ -46,7 +47,7 @@ DONE = _codes.DONE
 WEIGHTED_STRATEGIES = _common.WEIGHTED_STRATEGIES
 WARP_SIZES = _common.WARP_SIZES
 Visitor = _visitors.Visitor
-WIDTHS = _room.WIDTHS
+WIDTHS = _flight.WIDTHS
 
 # Tables, from which sweeps over measures and formats are derived.
 MEASURES = _measures.MEASURES

@@ -19,7 +19,7 @@ from tuning import Tuning
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _blocks, _reach
+from torchcent.engines import _block_paths, _blocks, _reach
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="needs the compiled kernels")
 F64 = torch.float64
@@ -354,7 +354,7 @@ def test_numbers_of_paths_to_blocks(diamonds: int) -> None:
     known = torch.tensor(stress_of_diamonds(diamonds), dtype=F64, device=DEVICE)
     assert bool(known.isinf().any()) == (diamonds > 1024)
     request = Request("stress", reduce=frozenset(["blocks"]))
-    reduced = _blocks.of(graph).reduce(graph, request)
+    reduced = _block_paths.reduce(_blocks.of(graph), graph, request)
     assert (reduced is None) == (diamonds > 53)
     for engine in ("auto", "lanes", "queue"):
         found = torchcent.stress(

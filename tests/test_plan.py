@@ -8,7 +8,7 @@ from surface import call
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _plan, _room
+from torchcent.engines import _flight, _plan
 
 pytestmark = pytest.mark.sweep
 
@@ -95,18 +95,18 @@ MANY = 2**24
     ],
 )
 def test_lanes_follow_slots_and_sources(slots, sources, width):
-    assert _room.width(slots, sources, lambda _: True) == width
+    assert _flight.width(slots, sources, lambda _: True) == width
 
 
 def test_lanes_follow_memory_only_where_one_batch_does_not_fit():
-    for most in _room.WIDTHS:
-        assert _room.width(MANY, 5000, lambda width, most=most: width <= most) == most
-    assert _room.width(MANY, 5000, lambda _: False) == 8  # refused by the plan
+    for most in _flight.WIDTHS:
+        assert _flight.width(MANY, 5000, lambda width, most=most: width <= most) == most
+    assert _flight.width(MANY, 5000, lambda _: False) == 8  # refused by the plan
 
 
 @pytest.mark.parametrize("sources", [0, 1, 4095, 4096, 4097, 36863, 36864, 36865, 10**6])
 def test_calls_take_each_source_once(sources):
-    sizes = _room.calls_on_cuda("lanes", sources)
+    sizes = _flight.calls_on_cuda("lanes", sources)
     assert sum(sizes) == sources
     assert all(0 < size <= 32768 for size in sizes[1:]) and sizes[0] <= 4096
 
@@ -115,7 +115,7 @@ def test_calls_take_each_source_once(sources):
     ("batches", "most", "wave"), [(0, 5, 0), (1, 5, 1), (32, 23, 16), (203, 23, 23), (7, 7, 7)]
 )
 def test_waves_are_of_one_size(batches, most, wave):
-    assert _room.wave(batches, most) == wave
+    assert _flight.wave(batches, most) == wave
 
 
 @on_cpu

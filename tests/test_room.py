@@ -6,7 +6,7 @@ from internals import Building, bytes_to_scale, bytes_to_transpose
 from tuning import Tuning
 
 import torchcent
-from torchcent.engines import _room
+from torchcent.engines import _flight, _room
 
 MIB = 2**20
 
@@ -29,7 +29,7 @@ def test_levels_are_those_of_the_kernels() -> None:
         there = 8
         while depth >= there - 1:
             there += there // 2
-        assert sum(_room.levels(depth)) == there
+        assert sum(_flight.levels(depth)) == there
 
 
 @pytest.mark.parametrize(

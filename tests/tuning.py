@@ -130,7 +130,7 @@ STANDINS = {
     "networkx_betweenness": "nx._betweenness.betweenness",
     # Choices of a run.
     "first_rung": "engines._driver._first_rung",
-    "width": "engines._room.width",
+    "width": "engines._flight.width",
     "is_faster_on_host": "engines._on_host._is_faster",
 }
 

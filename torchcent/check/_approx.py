@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from torchcent.check._graph import Checked
 from torchcent.check._values import shortened, within
-
-if TYPE_CHECKING:
-    from torchcent.graph import Graph
 
 #: what to call instead for a batch of graphs
 OF_BATCHES = "betweenness has exact scores of each"
@@ -27,7 +23,7 @@ def share(value: object, name: str, most: float = 1) -> float:
     return within(value, name, f"(0, {most})", f"more than 0 and less than {most:g}")
 
 
-def options(method: str, top: object, pivots: str, graph: Graph) -> None:
+def options(method: str, top: object, pivots: str, graph: Checked) -> None:
     """Checks the options that only one of the methods accepts."""
     if top is not None and method not in ("auto", "kadabra"):
         raise ValueError(f"top={top!r} is for method='kadabra', not {method!r}; leave it out")

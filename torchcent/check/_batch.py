@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from torchcent.check._common import MAX_NODES
+from torchcent.check._graph import Checked
 from torchcent.check._values import choice, dense, wrong_type
 from torchcent.runtime import _small
-
-if TYPE_CHECKING:
-    from torchcent.graph import Graph
 
 
 def size(batch: object, ptr: object, num_nodes: int | None) -> int | None:
@@ -83,7 +80,7 @@ def arcs_within(index: Tensor, batch: Tensor) -> None:
         )
 
 
-def one_graph(graph: Graph, name: str, instead: str) -> None:
+def one_graph(graph: Checked, name: str, instead: str) -> None:
     if graph.ptr is not None:
         raise ValueError(f"{name} is for one graph, but got a batch of graphs; {instead}")
 

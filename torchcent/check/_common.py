@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from torchcent.check._graph import Checked
 from torchcent.check._values import (
     beside,
     dense,
@@ -30,9 +30,6 @@ from torchcent.check._values import flag as flag
 from torchcent.check._values import within as within
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import Strategy
-
-if TYPE_CHECKING:
-    from torchcent.graph import Graph
 
 ENGINES = ("auto", "lanes", "queue", "hierarchy", "tensor", "tiny", "reference")
 DISTANCE_ENGINES = ("auto", "bits", "hierarchy", "tensor", "tiny", "reference")
@@ -119,7 +116,7 @@ def holds_ids(value: int | None, low: int, high: int, named: str = "num_nodes={}
     return value
 
 
-def beside_graph(graph: Graph, num_nodes: object, directed: object, **own: object) -> None:
+def beside_graph(graph: Checked, num_nodes: object, directed: object, **own: object) -> None:
     """Checks arguments beside a Graph, which has them itself."""
     for name, value in own.items():
         if value is not None:
@@ -155,7 +152,7 @@ def reductions(value: object) -> frozenset[str] | None:
     return frozenset(choice(name, "reduce", REDUCTIONS) for name in value)
 
 
-def strategy(value: object, warp_size: int, engine: str, graph: Graph) -> int:
+def strategy(value: object, warp_size: int, engine: str, graph: Checked) -> int:
     """The code of a traversal strategy, which only queue and dijkstra on CUDA have."""
     strategies: Mapping[str, int] = WEIGHTED_STRATEGIES if graph.is_weighted else STRATEGIES
     single = "dijkstra" if graph.is_weighted else "queue"
@@ -191,7 +188,7 @@ def byte_budget(value: object) -> int | None:
     return max(1, int(min(size, MAX_BYTES)))
 
 
-def top(value: object, graph: Graph) -> int:
+def top(value: object, graph: Checked) -> int:
     value = integer(value, "top")
     if not 1 <= value <= graph.num_nodes:
         raise ValueError(
@@ -233,7 +230,7 @@ def random_generator(value: object) -> torch.Generator | None:
     return value
 
 
-def vertices(value: object, name: str, graph: Graph) -> Tensor:
+def vertices(value: object, name: str, graph: Checked) -> Tensor:
     """Distinct vertex ids, as an int64 tensor on the graph's device."""
     ids = vertex_ids(_as_tensor(value, name, "of vertex ids"), name, graph.device)
     if ids.dim() != 1:
@@ -266,7 +263,7 @@ def ids_within(low: int, high: int, size: int, name: str) -> None:
         )
 
 
-def vertices_or_weights(value: object, name: str, graph: Graph) -> Tensor:
+def vertices_or_weights(value: object, name: str, graph: Checked) -> Tensor:
     """Distinct vertex ids, or as float64 [n] a weight for every vertex, where those are floats."""
     value = _as_tensor(value, name, "of vertex ids")
     if value.is_floating_point():
@@ -292,7 +289,7 @@ def _id_faults(ids: Tensor, num_nodes: int) -> list[int]:
     return [int(ids.min()), int(ids.max()), ids.numel() - torch.unique(ids).numel()]
 
 
-def per_vertex(value: object, name: str, graph: Graph, *, columns: bool = False) -> Tensor:
+def per_vertex(value: object, name: str, graph: Checked, *, columns: bool = False) -> Tensor:
     """Finite numbers >= 0, one per vertex: float64 [n], with `columns` also [n, k]."""
     value = _as_tensor(value, name, "with a number for every vertex")
     beside(value, name, graph.device)
@@ -317,7 +314,7 @@ def per_vertex(value: object, name: str, graph: Graph, *, columns: bool = False)
 
 
 def sources(
-    value: object, graph: Graph, generator: torch.Generator | None, weighted: bool = False
+    value: object, graph: Checked, generator: torch.Generator | None, weighted: bool = False
 ) -> Tensor | None:
     """None for all vertices, or the pivots: drawn (an int) or named (a tensor); or, where sources
     may be weighted, a weight for every vertex."""
@@ -389,7 +386,7 @@ def kernel(engine: str, operator: str, device: torch.device) -> None:
     )
 
 
-def undirected(graph: Graph, measure: str) -> None:
+def undirected(graph: Checked, measure: str) -> None:
     if not graph.is_symmetric:
         raise ValueError(
             f"{measure} is for undirected graphs, but in this one an arc has no reverse arc of the "

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 
 from torchcent.check._common import DISTANCE_DTYPES, positive
+from torchcent.check._graph import Checked
 from torchcent.check._values import number, shortened, whole, within, wrong_value
-
-if TYPE_CHECKING:
-    from torchcent.graph import Graph
 
 _WHOLE = (torch.int8, torch.int16, torch.int32, torch.int64)
 _FLOATS = (torch.float32, torch.float64)
 _MOST = 2**31 - 1  # of max_nodes and walk_length
 
 
-def dtype(value: object, graph: Graph) -> torch.dtype | None:
+def dtype(value: object, graph: Checked) -> torch.dtype | None:
     """That of distances, if one is asked for."""
     if value is None:
         return None
@@ -32,7 +29,7 @@ def dtype(value: object, graph: Graph) -> torch.dtype | None:
 
 
 def narrowest(
-    graph: Graph, largest: int, limit: float, fills: Sequence[object] = ()
+    graph: Checked, largest: int, limit: float, fills: Sequence[object] = ()
 ) -> torch.dtype:
     """The dtype for distances in graphs of so many vertices."""
     if graph.is_weighted:

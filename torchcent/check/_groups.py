@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check._graph import Checked
 from torchcent.check._values import dense, integer, wrong_type, wrong_value
-
-if TYPE_CHECKING:
-    from torchcent.graph import Graph
 
 _ACCEPTED = "vertex ids, or a list of groups"
 
 
-def groups(value: object, graph: Graph) -> tuple[list[Tensor], bool]:
+def groups(value: object, graph: Checked) -> tuple[list[Tensor], bool]:
     """The vertices of each group, int64 on the graph's device, and whether it is a single group."""
     if isinstance(value, Tensor):
         dense(value, "group")
@@ -55,7 +53,7 @@ def _is_group(value: object) -> bool:
     return bool(getattr(value, "ndim", 1) > 0)
 
 
-def size(value: object, graph: Graph) -> int:
+def size(value: object, graph: Checked) -> int:
     """The size of a group to find."""
     k = integer(value, "k")
     if not 1 <= k <= graph.num_nodes:

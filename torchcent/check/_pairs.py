@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from torchcent.check._common import DISTANCE_DTYPES, ids_within, vertex_ids, vertices
+from torchcent.check._graph import Checked
 from torchcent.check._values import beside, dense, shortened, wrong_type, wrong_value
-
-if TYPE_CHECKING:
-    from torchcent.graph import Graph
 
 #: of distances with weights
 DTYPES = (*DISTANCE_DTYPES, torch.float32, torch.float64)
@@ -48,7 +45,7 @@ def vertex_pairs(
     return pair[0], pair[1]
 
 
-def named_sources(value: object, graph: Graph) -> Tensor | None:
+def named_sources(value: object, graph: Checked) -> Tensor | None:
     """None for all vertices, or a tensor of distinct ones."""
     if isinstance(value, int):
         raise TypeError(
@@ -58,7 +55,7 @@ def named_sources(value: object, graph: Graph) -> Tensor | None:
     return None if value is None else vertices(value, "sources", graph)
 
 
-def distance_dtype(value: object, out: object, graph: Graph) -> torch.dtype | None:
+def distance_dtype(value: object, out: object, graph: Checked) -> torch.dtype | None:
     """The dtype of distances, which may be given by the tensor to fill; None for the narrowest."""
     known = DTYPES if graph.is_weighted else DISTANCE_DTYPES
     if isinstance(value, str) and value == "auto":
@@ -81,7 +78,7 @@ def distance_dtype(value: object, out: object, graph: Graph) -> torch.dtype | No
 
 
 def distance_out(
-    value: object, shape: tuple[int, int], dtype: torch.dtype | None, graph: Graph
+    value: object, shape: tuple[int, int], dtype: torch.dtype | None, graph: Checked
 ) -> Tensor | Path | None:
     """Where distances are written: .npy or .zarr in an existing folder, or a tensor."""
     if value is None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import Protocol, TypeVar
 
 import torch
 from torch import Tensor
 
 from torchcent.check._values import choice, shortened
 
-if TYPE_CHECKING:
-    from torchcent.multisearch import Visitor
 
-_Visitor = TypeVar("_Visitor", bound="Visitor")
+class Merging(Protocol):
+    """A visitor, as far as it is checked."""
+
+    merge: str
+
+
+_Visitor = TypeVar("_Visitor", bound=Merging)
 
 
 def visitor(value: object, base: type[_Visitor]) -> _Visitor:
@@ -44,7 +48,7 @@ def prior_result(value: object, lane: Tensor) -> Tensor | bool:
     return value
 
 
-def visitor_result(value: object, visitor: Visitor, lanes: int) -> Tensor | None:
+def visitor_result(value: object, visitor: Merging, lanes: int) -> Tensor | None:
     if value is None:
         return None
     if not isinstance(value, Tensor):

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from torchcent.check._graph import Checked
 from torchcent.check._values import choice, dense, shortened, within, wrong_type
-
-if TYPE_CHECKING:
-    from torchcent.graph import Graph
 
 ENGINES = ("auto", "relax", "dijkstra", "hierarchy", "tensor", "tiny", "reference")
 ROW_ENGINES = ("auto", "relax", "dijkstra", "hierarchy", "tensor")
@@ -212,13 +210,13 @@ def data_weight(data: Any, index: Any) -> Tensor:
     return weights
 
 
-def no_weight(graph: Graph, what: str) -> None:
+def no_weight(graph: Checked, what: str) -> None:
     if graph.is_weighted:
         raise ValueError(f"{what} counts hops, but the Graph has weights; pass graph.unweighted()")
 
 
 def engine(
-    value: object, graph: Graph, for_hops: tuple[str, ...], for_weights: tuple[str, ...] = ENGINES
+    value: object, graph: Checked, for_hops: tuple[str, ...], for_weights: tuple[str, ...] = ENGINES
 ) -> str:
     """Checks for an engine that suits this graph, with or without weights."""
     engines = for_weights if graph.is_weighted else for_hops
@@ -259,7 +257,7 @@ def resolvable(smallest: float, longest: float) -> None:
         )
 
 
-def whole_weights(graph: Graph, measure: str) -> None:
+def whole_weights(graph: Checked, measure: str) -> None:
     if graph.is_weighted and not graph.scale.whole:
         raise ValueError(
             f"{measure} counts pairs at whole distances, and the weights are not whole numbers, or "

@@ -10,10 +10,10 @@ from torch import Tensor
 from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, run
 from torchcent.distribute._units import Kind
 from torchcent.engines import _plan
+from torchcent.engines._core import Core
 from torchcent.engines._hierarchy import Hierarchy, levels
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._plan import Plan
-from torchcent.engines._reduce import Core
 from torchcent.engines._request import Request, weights
 from torchcent.graph import Graph
 from torchcent.runtime import _ops

@@ -37,7 +37,8 @@ from torchcent.distances._run import (
     zeros,
 )
 from torchcent.distribute._arguments import scale_of, shown
-from torchcent.engines import _choice, _cutoffs, _normalize, _pieces, _plan, _reduce, _tiny
+from torchcent.engines import _choice, _cutoffs, _normalize, _pieces, _plan, _tiny
+from torchcent.engines._core import Core
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._request import Request
 from torchcent.engines._tensor import _distances as tensor_engine
@@ -277,7 +278,7 @@ def _split(graph: Graph, request: Request) -> tuple[_tiny.Numbers, list[int]]:
     return _tiny.split(graph, request.engine if request.cutoffs is None else "bits")
 
 
-def _unfold(graph: Graph, core: _reduce.Core, hanging: Tensor, sums: Sums) -> Sums:
+def _unfold(graph: Graph, core: Core, hanging: Tensor, sums: Sums) -> Sums:
     """Extends the sums from the core to the graph, by the formulas above."""
     # A vertex whose neighbours are all leaves is not in the core: its sums are over these leaves.
     total = hanging.double().unsqueeze(1) * hanging.new_tensor([1, 1, 0.5, 1], dtype=torch.float64)

@@ -96,7 +96,6 @@ def _of_blocks(graph: Graph, blocks: Blocks, request: Request) -> Plan:
     """The plan of a graph that is searched by blocks."""
     # For betweenness, the weights of stress need no search, and are zero for the same vertices.
     reduced = blocks.reduce(graph, request._replace(measure="betweenness"))
-    assert reduced is not None
     rest = reduced[0]._replace(measure=request.measure)
     assert rest.sources is not None
     sources = torch.nonzero(rest.sources).flatten()

@@ -17,19 +17,19 @@ but the top. A pass from the roots adds what the tops contribute.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from torchcent.engines import _driver, _plan, _reduce
+from torchcent.engines._blocks import Blocks
+from torchcent.engines._kernels import KERNELS
 from torchcent.engines._problem import Pairs
-from torchcent.engines._request import Request
+from torchcent.engines._request import Request, weights
+from torchcent.engines._visitors import Visitor
 from torchcent.graph import Graph
 from torchcent.runtime import _ops
-
-if TYPE_CHECKING:
-    from torchcent.engines._blocks import Blocks
 
 #: whole numbers up to this are exact in float64
 EXACT = 2.0**53
@@ -51,7 +51,23 @@ class Sums(NamedTuple):
         return all(not part.numel() or float(part.max()) <= EXACT for part in self)
 
 
-def reduce(
+def reduce(blocks: Blocks, graph: Graph, request: Request) -> tuple[Request, Tensor] | None:
+    """The request for `blocks.searched`, and what is counted in closed form.
+
+    None if that takes numbers of paths beyond 2^53.
+    """
+    if KERNELS[request.measure].visitor != Visitor.STRESS:
+        return blocks.reduce(graph, request)
+    rest = blocks.rest(graph, request)
+    a, b = weights(graph, request.sources), weights(graph, request.targets)
+    counted = _reduce_paths(blocks, graph, a, b, rest)
+    if counted is None:
+        return None
+    sources, targets, scores = counted
+    return rest._replace(sources=sources, targets=targets), scores
+
+
+def _reduce_paths(
     blocks: Blocks, graph: Graph, a: Tensor, b: Tensor, request: Request
 ) -> tuple[Tensor, Tensor, Tensor] | None:
     """Weights of the copies that are searched as sources and as targets, and what is known.

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent.engines import _block_paths, _room
+from torchcent.engines import _room
 from torchcent.engines._fold import Fold, in_component
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._problem import add_at
@@ -145,23 +145,21 @@ class Blocks(Record):
         is_top = torch.zeros_like(self.block, dtype=torch.bool).index_fill_(0, self.top, True)
         return is_top.index_select(0, self.vertex) & ~self.is_top
 
-    def reduce(self, graph: Graph, request: Request) -> tuple[Request, Tensor] | None:
-        """The request for :meth:`searched`, and what is counted in closed form.
-
-        None if that takes numbers of paths beyond 2^53 (_block_paths.py).
-        """
-        a, b = weights(graph, request.sources), weights(graph, request.targets)
-        memory, measure = request.memory, KERNELS[request.measure]
-        rest = request._replace(
+    def rest(self, graph: Graph, request: Request) -> Request:
+        """The request for :meth:`searched`, with the memory that is left."""
+        memory = request.memory
+        return request._replace(
             blocked=True,
             memory=None if memory is None else max(memory - graph._nbytes - self.nbytes, 0),
         )
-        if measure.visitor == Visitor.STRESS:
-            triple = _block_paths.reduce(self, graph, a, b, rest)
-            if triple is None:
-                return None
-            sources, targets, scores = triple
-            return rest._replace(sources=sources, targets=targets), scores
+
+    def reduce(self, graph: Graph, request: Request) -> tuple[Request, Tensor]:
+        """The request for :meth:`searched`, and what is counted in closed form.
+
+        Stress, which counts numbers of paths, has _block_paths.py.
+        """
+        a, b = weights(graph, request.sources), weights(graph, request.targets)
+        measure, rest = KERNELS[request.measure], self.rest(graph, request)
         if self.reach is not None:
             sources, targets, scores = self.reach.reduce(
                 graph, a, b, measure.per_slot, request.endpoints

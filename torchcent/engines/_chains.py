@@ -12,18 +12,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from torchcent.engines._core import Core
 from torchcent.graph import _weights
 from torchcent.graph._cache import Record, Slot
 from torchcent.runtime import _ops
 from torchcent.runtime._workspace import Workspace, workspace
-
-if TYPE_CHECKING:
-    from torchcent.engines._reduce import Core
 
 # Kept vertices whose sweeps share a sum, and for which distances from the others at their chains
 # are kept: at most this many, and as many as fit into so many bytes.

@@ -7,18 +7,20 @@ import math
 import torch
 
 from torchcent.check import _common as check
-from torchcent.engines import _chains, _cutoffs, _hierarchy, _reduce
+from torchcent.engines import _chains, _cutoffs, _hierarchy
 from torchcent.engines import _hierarchy_choice as _sweeps
-from torchcent.engines._costs import ENGINES, Job
+from torchcent.engines._core import Core
+from torchcent.engines._costs import ENGINES
 from torchcent.engines._fold import Fold
+from torchcent.engines._job import Job
 from torchcent.engines._kernels import Kernel
 from torchcent.engines._preparation import Preparation
 from torchcent.engines._request import Request, weights
-from torchcent.engines._room import LANES
 from torchcent.engines._twins import Twins
 from torchcent.engines._visitors import Visitor
 from torchcent.graph import Graph
 from torchcent.runtime import _ops
+from torchcent.runtime._codes import BATCH
 from torchcent.runtime._codes import WIDE_BITS as WIDE
 
 # The engine with many lanes and the one with a single search at a time, by hops and by weights.
@@ -55,7 +57,7 @@ OPERATORS = {
 }
 
 
-Choice = tuple[str, str, _reduce.Core]
+Choice = tuple[str, str, Core]
 
 
 def choose(
@@ -123,7 +125,7 @@ def choose(
     # Few searches do not repay an order that is better for them.
     core = cores.core("degree" if few else ENGINES[engine].order, fold)
     if engine == "lanes" and graph.device.type == "cpu" and too_deep_for_lanes(core):
-        core = cores.core("bandwidth", fold, LANES)
+        core = cores.core("bandwidth", fold, BATCH["lanes"])
     return engine, reason, core
 
 
@@ -158,7 +160,7 @@ def without_hierarchy(graph: Graph, measure: Kernel, request: Request, device: t
 def _hierarchical(
     cores: Preparation, measure: Kernel, fold: str, request: Request, num_sources: int | None,
     engine: str,
-) -> _reduce.Core | None:  # fmt: skip
+) -> Core | None:  # fmt: skip
     """The core, if it is to be contracted to a hierarchy instead of searches by this engine."""
     graph = cores.graph
     if cores.twins is not None or without_hierarchy(graph, measure, request, graph.device):
@@ -187,13 +189,13 @@ def _hierarchical(
     return core if fits else None
 
 
-def _has_chains(core: _reduce.Core, request: Request) -> bool:
+def _has_chains(core: Core, request: Request) -> bool:
     """Whether chains may be contracted, if there are any."""
     undirected = core.colptr is core.rowptr
     return undirected and request.may("chains") and bool((core.rowptr.diff() == 2).any())
 
 
-def _chains_first(cores: Preparation, core: _reduce.Core, request: Request, sources: int) -> bool:
+def _chains_first(cores: Preparation, core: Core, request: Request, sources: int) -> bool:
     """Whether contracted chains are asked for, or leave so little that they are faster."""
     if request.reduce is not None:
         return cores.chains(core).exact
@@ -212,7 +214,7 @@ def _folding_before_contraction(measure: Kernel, fold: str) -> str:
 def _contracted(
     cores: Preparation, measure: Kernel, fold: str, request: Request, num_sources: int | None,
     engine: str,
-) -> _reduce.Core | None:  # fmt: skip
+) -> Core | None:  # fmt: skip
     """The core, if its chains are to be contracted instead of a search by this engine."""
     graph = cores.graph
     possible = (
@@ -299,16 +301,16 @@ def by_weights(graph: Graph, measure: Kernel, request: Request) -> bool:
     return measure.per_slot or measure.visitor == Visitor.STRESS or counts_ends
 
 
-def too_deep_for_lanes(core: _reduce.Core) -> bool:
+def too_deep_for_lanes(core: Core) -> bool:
     """Returns whether only few sources would share an arc at a time."""
     return core.depth > _lanes_depth(core)
 
 
-def _lanes_depth(core: _reduce.Core) -> float:
+def _lanes_depth(core: Core) -> float:
     return LANES_PER_LOG * math.log2(max(core.num_nodes, 2))
 
 
-def _faster(graph: Graph, core: _reduce.Core, num_sources: int | None) -> tuple[str, str]:
+def _faster(graph: Graph, core: Core, num_sources: int | None) -> tuple[str, str]:
     """Chooses between many lanes and a single search, by the depth of the graph in hops."""
     together, single = _PAIR[graph.is_weighted]
     depth, limit = core.depth, _lanes_depth(core)
@@ -318,7 +320,10 @@ def _faster(graph: Graph, core: _reduce.Core, num_sources: int | None) -> tuple[
     all_of_them = num_sources is None or num_sources >= NEARLY_ALL * core.num_nodes
     in_balls = core.rowptr.device.type == "cpu" and not graph.is_weighted
     if in_balls and slots >= DENSE and all_of_them:
-        return together, f"{slots:.0f} slots per vertex: {LANES} neighbouring sources share each"
+        return (
+            together,
+            f"{slots:.0f} slots per vertex: {BATCH['lanes']} neighbouring sources share each",
+        )
     return single, f"depth about {depth} > {limit:.0f}: few lanes would share an arc"
 
 

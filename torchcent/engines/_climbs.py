@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from torchcent.engines import _choice, _hierarchy, _hierarchy_costs, _reduce
+from torchcent.engines._core import Core
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.graph._cache import Record, Slot
 from torchcent.graph._contraction import QUICK_SLOTS
@@ -21,7 +22,6 @@ from torchcent.runtime import _ops
 from torchcent.runtime._watch import prepared
 
 if TYPE_CHECKING:
-    from torchcent.engines._reduce import Core
     from torchcent.graph import Graph
 
 # Paths from which contraction is repaid: it takes as long as 110 to 220 bidirectional searches

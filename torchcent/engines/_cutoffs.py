@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from torchcent.engines import _hops
+from torchcent.engines._core import Core
 from torchcent.graph import Graph
 from torchcent.graph._weights import Scale
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import ENGINE, Launch, control
-
-if TYPE_CHECKING:
-    from torchcent.engines._reduce import Core
 
 _SAMPLE = 8  # sources from which vertices within a cutoff are counted
 _LARGEST = 2**31 - 2  # of int32 distances; one more stands for unreached vertices

@@ -11,8 +11,8 @@ from torchcent.distribute import _run
 from torchcent.distribute._arguments import Scale
 from torchcent.distribute._digest import Key
 from torchcent.distribute._units import Compute, Kind, Search, sizes
+from torchcent.engines._flight import calls_on_cuda
 from torchcent.engines._plan import Plan
-from torchcent.engines._room import calls_on_cuda
 from torchcent.runtime._codes import DONE
 from torchcent.runtime._tuned import TUNED
 

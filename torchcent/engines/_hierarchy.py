@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from torchcent.engines._core import Core
 from torchcent.engines._hierarchy_costs import LANES, MOST_COMPONENTS, MOST_FILL, MOST_SLOTS_OF_BITS
 from torchcent.engines._hierarchy_costs import LEAST as LEAST
 from torchcent.engines._hierarchy_costs import LEAST_ON_CUDA as _LEAST_ON_CUDA
@@ -28,9 +29,6 @@ from torchcent.runtime import _ops
 from torchcent.runtime._codes import BATCH, LONGEST_INT32, WORK
 from torchcent.runtime._watch import prepared
 from torchcent.runtime._workspace import workspace
-
-if TYPE_CHECKING:
-    from torchcent.engines._reduce import Core
 
 #: sources of a block of rows per thread
 ROWS = {**BATCH, "hierarchy": 64}

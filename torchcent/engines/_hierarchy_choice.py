@@ -8,8 +8,8 @@ import torch
 
 from torchcent.engines import _hierarchy
 from torchcent.engines import _hierarchy_costs as _costs
+from torchcent.engines._core import Core
 from torchcent.engines._hierarchy import Hierarchy
-from torchcent.engines._reduce import Core
 from torchcent.engines._visitors import Visitor
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import ENGINE, Launch, Rung, control

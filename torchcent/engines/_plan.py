@@ -13,8 +13,10 @@ import torch
 
 from torchcent.engines import _choice, _hierarchy, _reduce, _room
 from torchcent.engines._chains import Chains
-from torchcent.engines._costs import ENGINES, Job
+from torchcent.engines._core import Core
+from torchcent.engines._costs import ENGINES
 from torchcent.engines._hierarchy import Hierarchy
+from torchcent.engines._job import Job
 from torchcent.engines._kernels import KERNELS
 from torchcent.engines._preparation import Preparation
 from torchcent.engines._request import Request
@@ -93,7 +95,7 @@ class _Kept(NamedTuple):
     """
 
     plan: Plan
-    core: _reduce.Core
+    core: Core
     held: int  # bytes of the graph and everything cached with it, at that time
     most: int
 
@@ -108,9 +110,7 @@ class _Kept(NamedTuple):
         return dataclasses.replace(plan, memory_limit=limit, workspace=plan.workspace + more)
 
 
-def plan(
-    graph: Graph, request: Request, num_sources: int | None = None
-) -> tuple[Plan, _reduce.Core]:
+def plan(graph: Graph, request: Request, num_sources: int | None = None) -> tuple[Plan, Core]:
     """The plan, and the reduced graph that it will search.
 
     `num_sources` is the number of sources; by default that of the request.
@@ -139,7 +139,7 @@ def of_many_distances(graph: Graph, request: Request) -> Graph:
     return _fixed_point.of(graph) if rounds and graph.is_weighted and not request.cutoffs else graph
 
 
-def _plan(graph: Graph, request: Request, num_sources: int | None) -> tuple[Plan, _reduce.Core]:
+def _plan(graph: Graph, request: Request, num_sources: int | None) -> tuple[Plan, Core]:
     """The plan for this graph; kept with it."""
     # All that a plan depends on, but for the free memory and the vertices that may be twins, if
     # these are to have the same weights.

@@ -6,11 +6,12 @@ import torch
 
 from torchcent.engines import _chains, _hierarchy, _reduce, _room
 from torchcent.engines._chains import Chains
+from torchcent.engines._core import Core
 from torchcent.engines._kernels import Kernel
-from torchcent.engines._room import LANES
 from torchcent.engines._twins import Twins
 from torchcent.graph import Graph
 from torchcent.runtime import _memory
+from torchcent.runtime._codes import BATCH
 
 
 class Preparation:
@@ -30,10 +31,10 @@ class Preparation:
         self._measure, self._memory = measure.name, memory
         self._paths = measure.family == "paths"
         self._limit: int | None = None
-        several = num_sources is None or num_sources > LANES
+        several = num_sources is None or num_sources > BATCH["lanes"]
         self._in_order = several or measure.family == "distances"
 
-    def core(self, order: str, fold: str, ball: int = 0, *, searched: bool = True) -> _reduce.Core:
+    def core(self, order: str, fold: str, ball: int = 0, *, searched: bool = True) -> Core:
         """See _reduce.core; sources of one that is not searched need no order."""
         if self.graph.device.type == "cuda":
             self._take(_reduce.bytes_to_transpose(self.graph))
@@ -42,13 +43,13 @@ class Preparation:
             self._take(_reduce.bytes_to_reduce(self.graph, cache, order, fold, in_order))
         return _reduce.core(self.graph, order, fold, ball, self.twins)
 
-    def chains(self, core: _reduce.Core) -> Chains:
+    def chains(self, core: Core) -> Chains:
         """See Chains.of."""
         if core.rowptr.is_cuda and Chains.of not in core.cache:
             self._take(_room.held_bytes(self.graph) + _chains.bytes_to_contract(core))
         return Chains.of(core)
 
-    def hierarchy(self, core: _reduce.Core, progress: bool | None = False) -> _reduce.Core:
+    def hierarchy(self, core: Core, progress: bool | None = False) -> Core:
         """Contracts the core to a hierarchy, if there is room for it."""
         fill = _hierarchy.most_fill_within(core, self.room(core))
         if _hierarchy.Hierarchy.of(core, fill, progress) is None:
@@ -61,7 +62,7 @@ class Preparation:
             raise self.refuse(what, self.limit() - self.room(core) + nbytes)
         return core
 
-    def room(self, core: _reduce.Core) -> int:
+    def room(self, core: Core) -> int:
         """Bytes for a contraction, besides the graph and its core; graphs on CUDA are contracted on
         the host."""
         if core.rowptr.is_cuda:

@@ -8,7 +8,8 @@ import torch
 
 from torchcent.check import _common as check
 from torchcent.engines import _choice, _hierarchy, _reduce, _room
-from torchcent.engines._costs import ENGINES, Job
+from torchcent.engines._costs import ENGINES
+from torchcent.engines._job import Job
 from torchcent.engines._kernels import Kernel
 from torchcent.engines._preparation import Preparation
 from torchcent.engines._request import Request

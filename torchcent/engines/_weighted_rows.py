@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from torchcent.engines import _reduce
+from torchcent.engines._core import Core
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._tensor import _weighted
 from torchcent.graph import Graph
@@ -15,7 +16,7 @@ from torchcent.runtime import _ops
 from torchcent.runtime._codes import ENGINE, Launch, control
 
 
-def direction(core: _reduce.Core, backward: bool) -> tuple[Tensor, ...]:
+def direction(core: Core, backward: bool) -> tuple[Tensor, ...]:
     """CSR and weights, then those of the transpose; swapped to search along reversed arcs."""
     assert core.weight is not None and core.back_weight is not None
     there = core.rowptr, core.col, core.weight

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from torchcent.engines import (
+    _block_paths,
     _blocks,
     _driver,
     _on_host,
@@ -92,7 +93,7 @@ def _none(ends: Tensor | None) -> bool:
 
 def _of_one(graph: Graph, request: Request) -> Tensor:
     blocks = _blocks.chosen(graph, request)
-    parts = None if blocks is None else blocks.reduce(graph, request)
+    parts = None if blocks is None else _block_paths.reduce(blocks, graph, request)
     if blocks is not None and parts is not None:
         left, rest = parts
         scores = sums(blocks.searched(request.engine), left)
