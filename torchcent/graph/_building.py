@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -16,15 +16,14 @@ from torchcent.graph._arrays import Arrays
 from torchcent.graph._strengths import NONE, Strengths
 from torchcent.runtime import _memory
 
-if TYPE_CHECKING:
-    from torchcent.graph._graph import Graph
+_Graph = TypeVar("_Graph", bound=Arrays)
 
 
 def build(
-    kind: type[Graph], edge_index: Tensor, num_nodes: int | None, directed: bool,
+    kind: type[_Graph], edge_index: Tensor, num_nodes: int | None, directed: bool,
     edge_weight: Tensor | None, batch: Tensor | None, ptr: Tensor | None, memory: int | None, *,
     weights: str = "lengths", matrix: bool = False,
-) -> Graph:  # fmt: skip
+) -> _Graph:  # fmt: skip
     """The graph of Graph.from_edge_index.
 
     Args:
@@ -92,7 +91,7 @@ def build(
     return graph
 
 
-def reweighted(graph: Graph, edge_weight: Tensor) -> Graph:
+def reweighted(graph: _Graph, edge_weight: Tensor) -> _Graph:
     """The graph of Graph.with_weights."""
     if edge_weight is None:
         raise TypeError("edge_weight must be a torch.Tensor [E]; Graph.unweighted drops weights")
@@ -107,7 +106,7 @@ def reweighted(graph: Graph, edge_weight: Tensor) -> Graph:
     return _weighted(graph._with(weight=None, _sums=NONE), weight, repeated)
 
 
-def _columns(graph: Graph) -> Tensor:
+def _columns(graph: Arrays) -> Tensor:
     """int64 [2, E]: the columns of a graph that only has their slots."""
     loop = graph.slot < 0
     slot = graph.slot[~loop]
@@ -136,7 +135,7 @@ def _merged(
     return places, (values[0] if values else None), entry
 
 
-def _weighted(graph: Graph, edge_weight: Tensor, ids: Tensor | None) -> Graph:
+def _weighted(graph: _Graph, edge_weight: Tensor, ids: Tensor | None) -> _Graph:
     """An unweighted graph with weights per input column: float64, may be overwritten.
 
     `ids` are the columns, which are needed if the graph has repeated ones.
