@@ -72,7 +72,7 @@ def _option(
     parser: argparse.ArgumentParser, *, name: str, kind: str, help: str, required: bool,
     default: Any, choices: list[str], random: bool,
 ) -> None:  # fmt: skip
-    """Adds the option of an argument, by its kind (torchcent.engines._measures.Option)."""
+    """Adds the option of an argument, by its kind (torchcent.engines.measures._measures.Option)."""
     if kind == "group":
         parser.add_argument("--group", action="append", default=[], metavar="NAME,...", help=help)
         parser.add_argument("--groups", metavar="FILE", help="a file with one group per line")

@@ -23,8 +23,8 @@ from machine import conditions
 import torchcent
 from torchcent import Graph, generate
 from torchcent.approx import _cost
-from torchcent.engines import _plan
-from torchcent.engines._request import Request
+from torchcent.engines.measures._request import Request
+from torchcent.engines.plan import _plan
 
 RESULTS = Path(__file__).parent / "results" / "approx_cost.json"
 GRAPHS: dict[str, tuple[Callable[[], torch.Tensor], bool]] = {

@@ -44,8 +44,10 @@ from gpu_status import ROOT, digest
 import torchcent
 from torchcent import Graph, Run, generate
 from torchcent.check import _common as check
-from torchcent.engines import _driver, _flight, _plan, _reduce
-from torchcent.engines._request import Request
+from torchcent.engines.measures._request import Request
+from torchcent.engines.plan import _flight, _plan
+from torchcent.engines.reduce import _reduce
+from torchcent.engines.search import _driver
 
 KERNELS = [
     "test_cuda",

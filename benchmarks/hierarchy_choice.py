@@ -9,7 +9,7 @@ extrapolated by the difference: a hierarchy from pieces of 1,024 neighbours, lan
 a queue from random vertices. Beside them stand the engine that `auto` takes, and how many times as
 long that is as the fastest, a contraction in vain included.
 
-The last columns are what torchcent/engines/_hierarchy_costs.py predicts from:
+The last columns are what torchcent/engines/reduce/_hierarchy_costs.py predicts from:
 
 - nanoseconds of a sweep per arc, where two directed ones count as one;
 - the share of arcs that exceed distances;
@@ -37,9 +37,10 @@ from report import markdown
 
 import torchcent
 from torchcent import Graph, Run
-from torchcent.engines import _choice, _hierarchy_choice, _reduce
-from torchcent.engines._hierarchy import Hierarchy
-from torchcent.engines._hierarchy_costs import LANES, MOST_FILL_BY_HOPS
+from torchcent.engines.plan import _choice, _hierarchy_choice
+from torchcent.engines.reduce import _reduce
+from torchcent.engines.reduce._hierarchy import Hierarchy
+from torchcent.engines.reduce._hierarchy_costs import LANES, MOST_FILL_BY_HOPS
 from torchcent.runtime._codes import BATCH
 
 RESULT = Path(__file__).parent / "results" / "hierarchy_choice.json"

@@ -25,7 +25,7 @@ from report import markdown
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _reduce
+from torchcent.engines.reduce import _reduce
 
 RESULT = Path(__file__).parent / "results" / "preparation.json"
 THREADS, REPEAT = 2, 3

@@ -18,8 +18,8 @@ from report import markdown
 
 import torchcent
 from torchcent import Approximation, Graph
-from torchcent.engines import _blocks
-from torchcent.engines._request import Request
+from torchcent.engines.blocks import _blocks
+from torchcent.engines.measures._request import Request
 from torchcent.graph import _batch
 
 GRAPHS = ("rec-amazon", "PGPgiantcompo", "web-NotreDame", "astro-ph", "luxembourg_osm", "tn-sydney")

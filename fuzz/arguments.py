@@ -33,7 +33,7 @@ from torch._subclasses import FakeTensorMode
 
 import torchcent
 from torchcent import Graph, functional, generate
-from torchcent.engines._kernels import KERNELS
+from torchcent.engines.measures._kernels import KERNELS
 
 ALLOWED = (TypeError, ValueError, MemoryError, NotImplementedError, ImportError, OSError)
 # What only PyTorch, NumPy or Python would say.

@@ -36,7 +36,9 @@ from test_hierarchy import Network, known, network, streets  # noqa: E402
 
 import torchcent  # noqa: E402
 from torchcent import Graph, Run, generate  # noqa: E402
-from torchcent.engines import _climbs, _driver, _hierarchy, _reduce  # noqa: E402
+from torchcent.engines.plan import _climbs  # noqa: E402
+from torchcent.engines.reduce import _hierarchy, _reduce  # noqa: E402
+from torchcent.engines.search import _driver  # noqa: E402
 
 F64 = torch.float64
 #: vertices up to which all paths are enumerated

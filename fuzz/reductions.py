@@ -34,7 +34,7 @@ from pieces import pieces  # noqa: E402
 import torchcent  # noqa: E402
 from torchcent import Run  # noqa: E402
 from torchcent.check._common import REDUCTIONS  # noqa: E402
-from torchcent.engines import _chains  # noqa: E402
+from torchcent.engines.reduce import _chains  # noqa: E402
 
 #: by hops and by weights
 PRECISION = {

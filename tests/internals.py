@@ -11,23 +11,10 @@ from torchcent.check import _common, _run
 from torchcent.clustering import _dense
 from torchcent.distribute import _group, _ledger, _queue, _ranks
 from torchcent.distribute import _run as _units
-from torchcent.engines import (
-    _chains,
-    _driver,
-    _flight,
-    _fold,
-    _hierarchy,
-    _kernels,
-    _measures,
-    _plan,
-    _preparation,
-    _reduce,
-    _request,
-    _room,
-    _tiny,
-    _twins,
-    _visitors,
-)
+from torchcent.engines.measures import _kernels, _measures, _request, _visitors
+from torchcent.engines.plan import _flight, _plan, _preparation, _room
+from torchcent.engines.reduce import _chains, _fold, _hierarchy, _reduce, _twins
+from torchcent.engines.search import _driver, _tiny
 from torchcent.graph import _batch, _device, _fixed_point, _weights
 from torchcent.io import _formats, _mcl, _scores, _tokens, _transform, _write
 from torchcent.pairs import _blocks, _streams

@@ -19,7 +19,8 @@ from tuning import Tuning
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _block_paths, _blocks, _reach
+from torchcent.engines.blocks import _block_paths, _blocks
+from torchcent.engines.reduce import _reach
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="needs the compiled kernels")
 F64 = torch.float64

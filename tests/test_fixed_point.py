@@ -21,7 +21,7 @@ from tuning import Tuning, tuned
 
 import torchcent
 from torchcent import Graph
-from torchcent.engines import _pieces
+from torchcent.engines.plan import _pieces
 from torchcent.graph import _fixed_point, _weights
 
 F64 = torch.float64

@@ -15,7 +15,7 @@ from surface import call
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _hierarchy, _hierarchy_costs
+from torchcent.engines.reduce import _hierarchy, _hierarchy_costs
 
 pytestmark = pytest.mark.skipif(
     not has_kernel("hierarchy_dependency", DEVICE), reason="needs the compiled kernels"

@@ -11,7 +11,8 @@ from test_hierarchy import road
 import torchcent
 from torchcent import Graph, generate
 from torchcent.distribute._arguments import Scale
-from torchcent.engines import _hierarchy_costs, _on_host
+from torchcent.engines.plan import _on_host
+from torchcent.engines.reduce import _hierarchy_costs
 
 pytestmark = pytest.mark.skipif(
     DEVICE.type != "cpu" or not COMPILED, reason="the CPU stands for the GPU"

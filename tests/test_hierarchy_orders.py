@@ -24,7 +24,7 @@ from tuning import Tuning, tuned
 
 import torchcent
 from torchcent import Graph
-from torchcent.engines import _hierarchy
+from torchcent.engines.reduce import _hierarchy
 
 pytestmark = pytest.mark.skipif(
     not has_kernel("hierarchy_dependency", DEVICE), reason="needs the compiled kernels"
@@ -293,7 +293,7 @@ def test_memory_that_gets_free(monkeypatch: pytest.MonkeyPatch) -> None:
 PEAK = """
 import sys, torch
 from torchcent import generate, Graph
-from torchcent.engines import _hierarchy, _reduce
+from torchcent.engines.reduce import _hierarchy, _reduce
 
 def status(name):
     for line in open("/proc/self/status"):

@@ -15,7 +15,8 @@ from surface import call
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _climbs, _hierarchy_costs
+from torchcent.engines.plan import _climbs
+from torchcent.engines.reduce import _hierarchy_costs
 
 CPU = torch.device("cpu")
 compiled = pytest.mark.skipif(

@@ -13,8 +13,10 @@ from surface import call
 import torchcent
 import torchcent.nx
 from torchcent import functional
-from torchcent.engines import _kernels, _measures, _tensor, _tiny
-from torchcent.engines._measures import COMMON, OPTIONS
+from torchcent.engines import _tensor
+from torchcent.engines.measures import _kernels, _measures
+from torchcent.engines.measures._measures import COMMON, OPTIONS
+from torchcent.engines.search import _tiny
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLIC = [x for x in KERNELS.values() if x.public]

@@ -8,7 +8,7 @@ from surface import call
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _flight, _plan
+from torchcent.engines.plan import _flight, _plan
 
 pytestmark = pytest.mark.sweep
 

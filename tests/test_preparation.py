@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from internals import COMPILED
 
 from torchcent import Graph, generate
-from torchcent.engines import _hops
+from torchcent.engines.reduce import _hops
 from torchcent.graph import _device
 
 if not COMPILED:

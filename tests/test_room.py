@@ -6,7 +6,7 @@ from internals import Building, bytes_to_scale, bytes_to_transpose
 from tuning import Tuning
 
 import torchcent
-from torchcent.engines import _flight, _room
+from torchcent.engines.plan import _flight, _room
 
 MIB = 2**20
 

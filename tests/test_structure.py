@@ -29,6 +29,7 @@ LAYERS = (
     ("nx", "cli"),
 )
 MOST_AT_ROOT = 8
+MOST_FLOORS = 7  # of engines
 TESTS = Path(__file__).resolve().parent
 #: what other tests import instead of private modules
 SEAM = ("internals", "tuning")
@@ -107,6 +108,23 @@ def test_no_circles() -> None:
     list(TopologicalSorter(GRAPH).static_order())  # raises CycleError, which names the circle
 
 
+def test_engines_are_few_floors() -> None:
+    """A package or a module beside it stands above all that it imports of the others."""
+
+    def part(name: str) -> str:
+        return name.split(".")[2] if name.count(".") > 1 else ""
+
+    inside = {name: others for name, others in GRAPH.items() if layer(name) == "engines"}
+    parts: dict[str, set[str]] = {}
+    for name, others in inside.items():
+        below = {part(other) for other in others if other in inside} - {part(name), ""}
+        parts.setdefault(part(name), set()).update(below)
+    floor: dict[str, int] = {}
+    for name in TopologicalSorter(parts).static_order():
+        floor[name] = 1 + max((floor[other] for other in parts[name]), default=0)
+    assert max(floor.values()) <= MOST_FLOORS, floor
+
+
 def test_the_root_is_the_public_doors() -> None:
     root = sorted(path.stem for path in PACKAGE.glob("*.py"))
     assert len(root) <= MOST_AT_ROOT, root
@@ -177,17 +195,17 @@ def test_the_seam_has_what_tests_use() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "from torchcent.engines import _plan",
-        "def f():\n    from torchcent.engines._plan import plan",
-        "import torchcent.engines._plan as planning",
-        "torchcent.engines._plan.plan(graph)",
-        "patch.setattr('torchcent.engines._plan.MOST_KEPT', 0)",
-        "patch.setattr(f'torchcent.engines._plan.{name}', 0)",
-        "run('import torch\\nfrom torchcent.engines import _plan, _reduce')",
+        "from torchcent.engines.plan import _plan",
+        "def f():\n    from torchcent.engines.plan._plan import plan",
+        "import torchcent.engines.plan._plan as planning",
+        "torchcent.engines.plan._plan.plan(graph)",
+        "patch.setattr('torchcent.engines.plan._plan.MOST_KEPT', 0)",
+        "patch.setattr(f'torchcent.engines.plan._plan.{name}', 0)",
+        "run('import torch\\nfrom torchcent.engines.plan import _plan, _room')",
     ],
 )
 def test_the_test_sees_private_names(text: str) -> None:
-    assert "torchcent.engines._plan" in private_names(text)
+    assert "torchcent.engines.plan._plan" in private_names(text)
     assert not private_names("import torchcent\nfrom torchcent.io import read\ntorchcent.plot")
 
 

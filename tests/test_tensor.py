@@ -230,7 +230,7 @@ def test_batches_do_not_depend_on_abundant_memory():
 PEAK = """
 import sys, torch, torchcent
 from torchcent.engines import _tensor
-from torchcent.engines._kernels import KERNELS
+from torchcent.engines.measures._kernels import KERNELS
 
 def status(field):
     line = next(line for line in open("/proc/self/status") if line.startswith(field))

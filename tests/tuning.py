@@ -15,7 +15,7 @@ PLACES = {
     "inline": "runtime._tuned.TUNED.inline",
     "mcl_inline": "clustering._run._INLINE_WORK",
     # Vertices of a graph that `auto` leaves to the tiny engine.
-    "tiny_nodes": "engines._tiny.AUTO_NODES",
+    "tiny_nodes": "engines.search._tiny.AUTO_NODES",
     # Path counts of the tensor engine that get an exponent of their own.
     "tensor_counts": "engines._tensor._search.LARGEST_COUNT",
     # Extremes: searches that bounds come from, and when they are given up.
@@ -36,23 +36,23 @@ PLACES = {
     "exact_for_nothing": "approx._cost.EXACT_SECONDS",
     # Slots that preparation on a device looks at together.
     # Sources x slots and sources from which blocks are looked for.
-    "twins_sources": "engines._choice.MANY_SOURCES",
-    "twins_sources_on_cuda": "engines._choice.MANY_SOURCES_ON_CUDA",
+    "twins_sources": "engines.plan._choice.MANY_SOURCES",
+    "twins_sources_on_cuda": "engines.plan._choice.MANY_SOURCES_ON_CUDA",
     # Chains: kept vertices per batch, chains at one of them, and the time of sweeps.
-    "chains_ball": "engines._chains._BALL",
-    "chains_at": "engines._chains._MOST_AT",
-    "chains_together": "engines._chains._TOGETHER",
-    "chains_together_on_cuda": "engines._chains._TOGETHER_ON_CUDA",
-    "chains_least_on_cuda": "engines._chains._LEAST_ON_CUDA",
-    "chains_alone_on_cuda": "engines._chains._ALONE_ON_CUDA",
+    "chains_ball": "engines.reduce._chains._BALL",
+    "chains_at": "engines.reduce._chains._MOST_AT",
+    "chains_together": "engines.reduce._chains._TOGETHER",
+    "chains_together_on_cuda": "engines.reduce._chains._TOGETHER_ON_CUDA",
+    "chains_least_on_cuda": "engines.reduce._chains._LEAST_ON_CUDA",
+    "chains_alone_on_cuda": "engines.reduce._chains._ALONE_ON_CUDA",
     # Hierarchies: sources side by side, and sources from which contraction is repaid.
-    "hierarchy_lanes": "engines._hierarchy_costs.LANES",
-    "hierarchy_least": "engines._hierarchy.LEAST",
-    "blocks_work": "engines._blocks.LEAST_WORK",
-    "blocks_sources": "engines._blocks.MANY_SOURCES",
-    "blocks_sources_on_cuda": "engines._blocks.MANY_SOURCES_ON_CUDA",
+    "hierarchy_lanes": "engines.reduce._hierarchy_costs.LANES",
+    "hierarchy_least": "engines.reduce._hierarchy.LEAST",
+    "blocks_work": "engines.blocks._blocks.LEAST_WORK",
+    "blocks_sources": "engines.blocks._blocks.MANY_SOURCES",
+    "blocks_sources_on_cuda": "engines.blocks._blocks.MANY_SOURCES_ON_CUDA",
     # Slots from which several threads of the CPU share a search.
-    "shared_slots": "engines._costs.SHARED_SLOTS",
+    "shared_slots": "engines.plan._costs.SHARED_SLOTS",
     # Units of work: sources x slots, and batches, of each at least.
     "units_work": "runtime._tuned.TUNED.unit",
     "units_batches": "distribute._units.LEAST_BATCHES",
@@ -64,7 +64,7 @@ PLACES = {
     "returns_of_degree": "walks._returns._OF_DEGREE",
     "returns_columns": "walks._returns._COLUMNS",
     # Vertices of components that are searched together.
-    "pieces_least": "engines._pieces.LEAST",
+    "pieces_least": "engines.plan._pieces.LEAST",
     # Text that is taken at a time.
     "text_chunk": "io._files.CHUNK",
     # Markov clustering: when dense matrices pay, products at a time, graphs of a batch at a time.
@@ -110,9 +110,9 @@ STANDINS = {
     "is_worth_timing": "approx._cost.is_worth_timing",
     "measured": "approx._cost.measured",
     # Searches, which tests count.
-    "run_search": "engines._driver.run",
-    "compiled_search": "engines._driver._compiled",
-    "run_tiny": "engines._tiny.run",
+    "run_search": "engines.search._driver.run",
+    "compiled_search": "engines.search._driver._compiled",
+    "run_tiny": "engines.search._tiny.run",
     "run_units": "distribute._run.run",
     "run_sums": "distances._distance_sums.run",
     "run_weighted_sums": "distances._weighted_sums.run",
@@ -121,17 +121,17 @@ STANDINS = {
     "top_sums_from": "distances._top_closeness.source_sums",
     "rows_of_distances": "distances._weighted_sums._Rows",
     "bounds": "distances._extremes.Bounds",
-    "hops": "engines._hops.hops",
-    "lengths": "engines._weighted_rows.single",
+    "hops": "engines.reduce._hops.hops",
+    "lengths": "engines.search._weighted_rows.single",
     "groups_by_kernels": "groups._betweenness._by_kernels",
     "inverse": "flow._solver._inverse",
     "closure_fill": "pairs._columns.fill",
     "mcl_compute": "clustering._engines.Tensors.compute",
     "networkx_betweenness": "nx._betweenness.betweenness",
     # Choices of a run.
-    "first_rung": "engines._driver._first_rung",
-    "width": "engines._flight.width",
-    "is_faster_on_host": "engines._on_host._is_faster",
+    "first_rung": "engines.search._driver._first_rung",
+    "width": "engines.plan._flight.width",
+    "is_faster_on_host": "engines.plan._on_host._is_faster",
 }
 
 
@@ -164,6 +164,6 @@ def tuned(patch: pytest.MonkeyPatch) -> Tuning:
             patch.setattr(place, attribute, value, raising=not hasattr(builtins, attribute))
         if values.keys() & PLACES.keys():
             # A plan that a graph keeps is from before.
-            patch.setattr("torchcent.engines._plan.MOST_KEPT", 0)
+            patch.setattr("torchcent.engines.plan._plan.MOST_KEPT", 0)
 
     return change

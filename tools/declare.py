@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from torchcent import functional, generate
-from torchcent.engines import _measures
-from torchcent.engines._measures import MEASURES, OPTIONS
-from torchcent.engines._visitors import Visitor
+from torchcent.engines.measures import _measures
+from torchcent.engines.measures._measures import MEASURES, OPTIONS
+from torchcent.engines.measures._visitors import Visitor
 
 ROOT = Path(__file__).resolve().parents[1]
 API = ROOT / "docs" / "api.rst"
@@ -31,7 +31,7 @@ __all__: list[str]
 """
 
 _MEASURES = """\
-// Written by tools/declare.py from torchcent/engines/_visitors.py.
+// Written by tools/declare.py from torchcent/engines/measures/_visitors.py.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import networkx as nx
 
-from torchcent.engines._measures import MEASURES
+from torchcent.engines.measures._measures import MEASURES
 from torchcent.nx import FUNCTIONS
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -46,6 +46,7 @@ TESTS = {
         f"{CENTRALITY}.tests.test_group",
         f"{CENTRALITY}.tests.test_harmonic_centrality",
         f"{CENTRALITY}.tests.test_katz_centrality",
+        f"{CENTRALITY}.tests.test_load_centrality",
         f"{CENTRALITY}.tests.test_percolation_centrality",
         f"{CENTRALITY}.tests.test_reaching",
         f"{CENTRALITY}.tests.test_subgraph",

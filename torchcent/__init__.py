@@ -35,8 +35,8 @@ try:
     )
     from torchcent.distances._extremes import center, diameter, periphery, radius
     from torchcent.distances._profile import DistanceProfile, distance_profile
-    from torchcent.engines._explain import explain
-    from torchcent.engines._plan import Plan
+    from torchcent.engines.explain._explain import explain
+    from torchcent.engines.plan._plan import Plan
     from torchcent.flow._current_flow import (
         current_flow_betweenness,
         current_flow_closeness,

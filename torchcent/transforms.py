@@ -16,7 +16,7 @@ from torchcent.check._run import DEFAULT, Run, checked, quiet, resolved, surroun
 from torchcent.check._values import number
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering._mcl import mcl
-from torchcent.engines._measures import plain_columns
+from torchcent.engines.measures._measures import plain_columns
 from torchcent.gnn import _stores
 from torchcent.gnn._features import node_features
 from torchcent.graph import Graph

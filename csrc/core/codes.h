@@ -75,7 +75,7 @@ constexpr int64_t kTinyNodes = 2048, kTinyLanes = 64;
 // int32.
 constexpr int64_t kLongestSingle = int64_t{1} << 29;
 
-// For CUDA, also used to estimate memory (torchcent/engines/_room.py). Slots of a hub that a warp processes; longer
+// For CUDA, also used to estimate memory (torchcent/engines/plan). Slots of a hub that a warp processes; longer
 // chunks are used in graphs of many slots. Long chunks save partial rows, short ones shorten the tail of a level.
 constexpr int64_t kChunk = 256, kLongChunk = 512, kManySlots = int64_t{1} << 23;
 // Concurrent batches of the lanes and relax engines: until they have this many slots in total, or this many batches.

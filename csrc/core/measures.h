@@ -1,4 +1,4 @@
-// Written by tools/declare.py from torchcent/engines/_visitors.py.
+// Written by tools/declare.py from torchcent/engines/measures/_visitors.py.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The pairs that folding counts in closed form (torchcent/engines/_fold.py), on every device.
+// The pairs that folding counts in closed form (torchcent/engines/reduce/_fold.py), on every device.
 #pragma once
 
 #include "core/column.h"

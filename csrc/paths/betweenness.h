@@ -1,7 +1,7 @@
 // Visitors of the path-counting traversals. In the backward pass, deepest level first, a visitor is called once per
 // source and vertex, with sigma (the number of shortest paths) and `sum`, the total over the successors of the values
 // that they passed up. The same source is compiled for scalars, SIMD registers and mantissa-exponent pairs.
-// torchcent/engines/_visitors.py has the same formulas for tensors.
+// torchcent/engines/measures/_visitors.py has the same formulas for tensors.
 //
 // sigma is the sum over the predecessors of what each arc carries: their sigma or, of a visitor that is `unit`, 1 each.
 //
@@ -10,7 +10,7 @@
 // need depths. What their measure is, is known when they run. Where onward() is false, a vertex passes up its own
 // share, and not the sum.
 //
-// A vertex may stand for several twins, which have the same neighbours (torchcent/engines/_twins.py). Traversals then
+// A vertex may stand for several twins, which have the same neighbours (torchcent/engines/reduce). Traversals then
 // multiply by their number twice: the path count of a vertex that is not a source, once it is complete, and the value
 // that it passes up. With sigma' = c sigma, c (b / sigma' + sum) is b / sigma + c sum, and sigma' sum is c times the
 // dependency of each twin.

@@ -18,9 +18,10 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run
 from torchcent.distribute._arguments import scale_of, shown
-from torchcent.engines import _hops, _weighted_rows
-from torchcent.engines._measures import measure
-from torchcent.engines._request import Request
+from torchcent.engines.measures._measures import measure
+from torchcent.engines.measures._request import Request
+from torchcent.engines.reduce import _hops
+from torchcent.engines.search import _weighted_rows
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.graph._pieces import component_sizes, pieces

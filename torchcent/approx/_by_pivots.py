@@ -12,8 +12,8 @@ from torchcent.approx import _pivots
 from torchcent.approx._bounds import hoeffding_samples, last_look, mean_interval, serfling_samples
 from torchcent.approx._edge_numbers import num_edges, of_columns
 from torchcent.approx._result import Approximation, outward
-from torchcent.engines import _normalize
-from torchcent.engines._request import Request
+from torchcent.engines.measures import _normalize
+from torchcent.engines.measures._request import Request
 from torchcent.graph import Graph
 
 

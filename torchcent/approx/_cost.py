@@ -17,11 +17,14 @@ import torch
 
 from torchcent.approx._bounds import mean_interval, serfling_samples
 from torchcent.approx._progressive import Outlook
-from torchcent.engines import _blocks, _climbs, _driver, _plan, _reduce, _resolution
-from torchcent.engines import _hierarchy_choice as choice
-from torchcent.engines import _hierarchy_costs as sweeps
-from torchcent.engines._fold import Fold
-from torchcent.engines._request import Request
+from torchcent.engines.blocks import _blocks
+from torchcent.engines.measures._request import Request
+from torchcent.engines.plan import _climbs, _plan
+from torchcent.engines.plan import _hierarchy_choice as choice
+from torchcent.engines.reduce import _hierarchy_costs as sweeps
+from torchcent.engines.reduce import _reduce
+from torchcent.engines.reduce._fold import Fold
+from torchcent.engines.search import _driver, _resolution
 from torchcent.graph import Graph
 from torchcent.runtime import _ops
 from torchcent.runtime._tuned import TUNED

@@ -12,7 +12,7 @@ from torchcent.check import _approx as check_approx
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run
-from torchcent.engines._measures import measure
+from torchcent.engines.measures._measures import measure
 from torchcent.flow._current_flow import betweenness_of
 from torchcent.flow._solver import Potentials, fits, pairs_of, total_currents
 from torchcent.graph import Graph

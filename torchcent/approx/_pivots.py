@@ -8,8 +8,10 @@ import torch
 from torch import Tensor
 
 from torchcent.distribute._arguments import Scale
-from torchcent.engines import _driver, _hops, _plan, _reduce, _resolution, _weighted_rows
-from torchcent.engines._request import Request
+from torchcent.engines.measures._request import Request
+from torchcent.engines.plan import _plan
+from torchcent.engines.reduce import _hops, _reduce
+from torchcent.engines.search import _driver, _resolution, _weighted_rows
 from torchcent.graph import Graph
 
 CHOICES = ("uniform", "degree", "max_min")

@@ -16,8 +16,9 @@ from torchcent.distribute import _run
 from torchcent.distribute._arguments import Scale
 from torchcent.distribute._run import Setting
 from torchcent.distribute._units import Search, sizes_of_samples
-from torchcent.engines import _climbs, _resolution
-from torchcent.engines._climbs import Climbs
+from torchcent.engines.plan import _climbs
+from torchcent.engines.plan._climbs import Climbs
+from torchcent.engines.search import _resolution
 from torchcent.graph import Graph
 from torchcent.runtime import _codes, _memory, _ops
 from torchcent.runtime._codes import CANCEL

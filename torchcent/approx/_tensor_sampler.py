@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 import torch
 from torch import Tensor
 
-from torchcent.engines import _levels, _tensor
+from torchcent.engines import _tensor
 from torchcent.engines._tensor import _weighted
 from torchcent.engines._tensor._scaled import ZERO, Number, Scaled
 from torchcent.engines._tensor._search import out_arcs
+from torchcent.engines.search import _levels
 from torchcent.graph import Graph
 from torchcent.runtime._codes import CANCEL, DONE
 

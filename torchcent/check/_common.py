@@ -56,7 +56,7 @@ WEIGHTED_STRATEGIES: dict[str, int] = {
     "locked": Strategy.LOCKED,
     **{f"{name}+locked": code + Strategy.LOCKED for name, code in _UNLOCKED.items()},
 }
-#: exact reductions before the search (engines/_fold.py, _blocks.py, _twins.py, _chains.py)
+#: exact reductions before the search (engines/blocks; engines/reduce: fold, twins, chains)
 REDUCTIONS = ("fold", "blocks", "twins", "chains")
 # Vertices from which a permutation of all takes longer than a few draws.
 _MANY = 2**16

@@ -10,7 +10,7 @@ from torch import Tensor
 
 import torchcent
 from torchcent.cli import _names
-from torchcent.engines._measures import OPTIONS, Measure
+from torchcent.engines.measures._measures import OPTIONS, Measure
 from torchcent.graph import Graph
 from torchcent.io import EdgeList
 

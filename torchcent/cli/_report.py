@@ -10,7 +10,7 @@ import numpy as np
 from torch import Tensor
 
 import torchcent
-from torchcent.engines import _hops
+from torchcent.engines.reduce import _hops
 from torchcent.io import EdgeList
 from torchcent.io._edge_list import both_directions
 from torchcent.runtime import _ops

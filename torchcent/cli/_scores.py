@@ -13,7 +13,7 @@ from torchcent.check import _common as check
 from torchcent.check._run import Run
 from torchcent.cli import _arguments, _columns, _common, _output
 from torchcent.cli._report import score_rows, score_table
-from torchcent.engines._measures import MEASURES, Measure
+from torchcent.engines.measures._measures import MEASURES, Measure
 from torchcent.io import EdgeList, write_scores
 from torchcent.io._files import split_suffix
 from torchcent.io._scores import GEO_SUFFIXES, check_scores_path

@@ -14,7 +14,7 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import integer
-from torchcent.engines._driver import counts_in_float64
+from torchcent.engines.search._driver import counts_in_float64
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths._betweenness import edge_betweenness

@@ -23,10 +23,13 @@ from torch import Tensor
 
 from torchcent.distances._distance_sums import source_sums
 from torchcent.distances._run import farthest
-from torchcent.engines import _hops, _room, _tensor, _weighted_rows
-from torchcent.engines._choice import OPERATORS
-from torchcent.engines._costs import Bits
-from torchcent.engines._request import Request
+from torchcent.engines import _tensor
+from torchcent.engines.measures._request import Request
+from torchcent.engines.plan import _room
+from torchcent.engines.plan._choice import OPERATORS
+from torchcent.engines.plan._costs import Bits
+from torchcent.engines.reduce import _hops
+from torchcent.engines.search import _weighted_rows
 from torchcent.graph import Graph
 from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import WIDE_BITS

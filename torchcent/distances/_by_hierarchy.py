@@ -9,12 +9,12 @@ from torch import Tensor
 
 from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, run
 from torchcent.distribute._units import Kind
-from torchcent.engines import _plan
-from torchcent.engines._core import Core
-from torchcent.engines._hierarchy import Hierarchy, levels
-from torchcent.engines._kernels import KERNELS
-from torchcent.engines._plan import Plan
-from torchcent.engines._request import Request, weights
+from torchcent.engines.measures._kernels import KERNELS
+from torchcent.engines.measures._request import Request, weights
+from torchcent.engines.plan import _plan
+from torchcent.engines.plan._plan import Plan
+from torchcent.engines.reduce._core import Core
+from torchcent.engines.reduce._hierarchy import Hierarchy, levels
 from torchcent.graph import Graph
 from torchcent.runtime import _ops
 

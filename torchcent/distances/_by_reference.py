@@ -9,8 +9,9 @@ from torch import Tensor
 
 from torchcent.distances._run import Sums, run, zeros
 from torchcent.distribute._units import Kind
-from torchcent.engines import _cutoffs, _plan
-from torchcent.engines._request import Request
+from torchcent.engines.measures._request import Request
+from torchcent.engines.plan import _plan
+from torchcent.engines.reduce import _cutoffs
 from torchcent.graph import Graph
 from torchcent.runtime import _ops
 

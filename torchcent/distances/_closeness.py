@@ -23,10 +23,10 @@ from torchcent.distances._distance_sums import (
 )
 from torchcent.distances._run import Sums
 from torchcent.distribute._arguments import pivots_of
-from torchcent.engines import _normalize
-from torchcent.engines._kernels import Kernel
-from torchcent.engines._measures import measure
-from torchcent.engines._request import Request
+from torchcent.engines.measures import _normalize
+from torchcent.engines.measures._kernels import Kernel
+from torchcent.engines.measures._measures import measure
+from torchcent.engines.measures._request import Request
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 

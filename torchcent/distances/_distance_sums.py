@@ -37,11 +37,14 @@ from torchcent.distances._run import (
     zeros,
 )
 from torchcent.distribute._arguments import scale_of, shown
-from torchcent.engines import _choice, _cutoffs, _normalize, _pieces, _plan, _tiny
-from torchcent.engines._core import Core
-from torchcent.engines._kernels import KERNELS
-from torchcent.engines._request import Request
 from torchcent.engines._tensor import _distances as tensor_engine
+from torchcent.engines.measures import _normalize
+from torchcent.engines.measures._kernels import KERNELS
+from torchcent.engines.measures._request import Request
+from torchcent.engines.plan import _choice, _pieces, _plan
+from torchcent.engines.reduce import _cutoffs
+from torchcent.engines.reduce._core import Core
+from torchcent.engines.search import _tiny
 from torchcent.graph import Graph, _batch
 from torchcent.graph._pieces import Pieces
 from torchcent.runtime import _ops

@@ -20,10 +20,11 @@ from torchcent.distances._distance_sums import (
 )
 from torchcent.distances._weighted_sums import distance_counts, distance_rows
 from torchcent.distribute._arguments import pivots_of
-from torchcent.engines import _pieces, _room, _tiny
-from torchcent.engines._kernels import Kernel
-from torchcent.engines._measures import measure
-from torchcent.engines._request import Request
+from torchcent.engines.measures._kernels import Kernel
+from torchcent.engines.measures._measures import measure
+from torchcent.engines.measures._request import Request
+from torchcent.engines.plan import _pieces, _room
+from torchcent.engines.search import _tiny
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.graph._pieces import Pieces

@@ -11,8 +11,8 @@ from torch import Tensor
 from torchcent.distances._bounds import Bounds, as_tensor, worth
 from torchcent.distances._distance_sums import small_sums, source_sums, vertex_sums
 from torchcent.distances._run import Sums
-from torchcent.engines import _tiny
-from torchcent.engines._request import Request
+from torchcent.engines.measures._request import Request
+from torchcent.engines.search import _tiny
 from torchcent.graph import Graph, _batch
 from torchcent.runtime import _ops
 

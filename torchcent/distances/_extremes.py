@@ -15,10 +15,11 @@ from torchcent.distances._bounds import Bounds, as_tensor, check_memory
 from torchcent.distances._distance_sums import request_for, source_sums
 from torchcent.distances._eccentricity import eccentricities, of_small
 from torchcent.distances._longest import LongestDistance
-from torchcent.engines import _pieces, _tiny
-from torchcent.engines._kernels import Kernel
-from torchcent.engines._measures import measure
-from torchcent.engines._request import Request
+from torchcent.engines.measures._kernels import Kernel
+from torchcent.engines.measures._measures import measure
+from torchcent.engines.measures._request import Request
+from torchcent.engines.plan import _pieces
+from torchcent.engines.search import _tiny
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.graph._pieces import pieces

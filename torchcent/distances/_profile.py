@@ -10,9 +10,9 @@ from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.distances._distance_sums import over_all, request_for, vertex_sums
 from torchcent.distribute._arguments import pivots_of
-from torchcent.engines import _normalize
-from torchcent.engines._kernels import Kernel
-from torchcent.engines._measures import measure
+from torchcent.engines.measures import _normalize
+from torchcent.engines.measures._kernels import Kernel
+from torchcent.engines.measures._measures import measure
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 
 

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from torchcent.distribute._digest import Key
 from torchcent.distribute._units import Kind
-from torchcent.engines._core import Core
-from torchcent.engines._execute import execute
-from torchcent.engines._plan import Plan
-from torchcent.engines._request import Request
+from torchcent.engines.measures._request import Request
+from torchcent.engines.plan._plan import Plan
+from torchcent.engines.reduce._core import Core
+from torchcent.engines.search._execute import execute
 from torchcent.graph import Graph
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import DONE

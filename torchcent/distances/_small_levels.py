@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent.engines import _tiny
-from torchcent.engines._request import Request
+from torchcent.engines.measures._request import Request
+from torchcent.engines.search import _tiny
 from torchcent.graph import Graph, _batch
 from torchcent.runtime import _ops, _small
 from torchcent.runtime._codes import control

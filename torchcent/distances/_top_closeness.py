@@ -20,8 +20,9 @@ from torch import Tensor
 
 from torchcent.distances._bounds import as_tensor, distances_from, worth
 from torchcent.distances._distance_sums import source_sums, vertex_sums
-from torchcent.engines import _normalize, _plan
-from torchcent.engines._request import Request
+from torchcent.engines.measures import _normalize
+from torchcent.engines.measures._request import Request
+from torchcent.engines.plan import _plan
 from torchcent.graph import Graph
 
 BATCH = 512

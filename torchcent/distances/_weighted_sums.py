@@ -13,12 +13,12 @@ from torchcent.distances import _by_hierarchy
 from torchcent.distances._run import FAR, HARMONIC, REACH, Part, Sums, in_order, run
 from torchcent.distribute._digest import Key
 from torchcent.distribute._units import Kind
-from torchcent.engines import _plan
-from torchcent.engines import _weighted_rows as _rows
-from torchcent.engines._execute import is_quick
-from torchcent.engines._hierarchy import ROWS
-from torchcent.engines._request import Request
 from torchcent.engines._tensor import _weighted
+from torchcent.engines.measures._request import Request
+from torchcent.engines.plan import _plan
+from torchcent.engines.reduce._hierarchy import ROWS
+from torchcent.engines.search import _weighted_rows as _rows
+from torchcent.engines.search._execute import is_quick
 from torchcent.graph import Graph, _segments
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import CANCEL

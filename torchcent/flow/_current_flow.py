@@ -13,7 +13,7 @@ from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
 from torchcent.check._run import DEFAULT, Run
 from torchcent.check._values import dense, flag
-from torchcent.engines._measures import measure
+from torchcent.engines.measures._measures import measure
 from torchcent.flow import _solver, _trees
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph

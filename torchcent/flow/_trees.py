@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent.engines._fold import Fold, in_component, tree_slots
+from torchcent.engines.reduce._fold import Fold, in_component, tree_slots
 from torchcent.graph import Graph
 from torchcent.runtime import _ops
 

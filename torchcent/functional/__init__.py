@@ -27,7 +27,7 @@ Example:
             [1., 0.]])
 """
 
-from torchcent.engines._measures import MEASURES
+from torchcent.engines.measures._measures import MEASURES
 from torchcent.functional._calls import function_of, is_here
 
 # torchcent/__init__.py has imported all modules that declare measures.

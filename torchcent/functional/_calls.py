@@ -16,7 +16,7 @@ from torchcent.check import _weights as check_weights
 from torchcent.check._batch import measures as columns
 from torchcent.check._run import around, of_operator
 from torchcent.check._values import choice, dense, integer, number, shortened
-from torchcent.engines._measures import Measure, plain_columns
+from torchcent.engines.measures._measures import Measure, plain_columns
 from torchcent.functional import _operator
 
 _TENSORS = ("vertices", "values", "value", "group")

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from torchcent.check import _weights as check_weights
 from torchcent.check._run import Run, quiet
-from torchcent.engines._measures import MEASURES, OPTIONS, Measure
+from torchcent.engines.measures._measures import MEASURES, OPTIONS, Measure
 
 # Kernels read sizes back from the device, which a CUDA graph cannot record: torch.compile splits
 # its CUDA graphs there.

@@ -8,7 +8,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import choice
-from torchcent.engines._measures import columns, plain_columns
+from torchcent.engines.measures._measures import columns, plain_columns
 from torchcent.gnn._features import node_features
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, as_graph

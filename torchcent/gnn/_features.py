@@ -16,10 +16,11 @@ from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.distances._distance_sums import vertex_sums
 from torchcent.distances._eccentricity import eccentricities
 from torchcent.distribute._arguments import scale_of, shown
-from torchcent.engines import _normalize, _tiny
-from torchcent.engines._kernels import KERNELS
-from torchcent.engines._measures import Measure, columns, measure, plain_columns
-from torchcent.engines._request import Request
+from torchcent.engines.measures import _normalize
+from torchcent.engines.measures._kernels import KERNELS
+from torchcent.engines.measures._measures import Measure, columns, measure, plain_columns
+from torchcent.engines.measures._request import Request
+from torchcent.engines.search import _tiny
 from torchcent.graph import Graph, _batch, _fixed_point
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums

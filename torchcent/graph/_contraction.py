@@ -1,4 +1,4 @@
-"""The order in which a hierarchy contracts the vertices of a graph (engines/_hierarchy.py)."""
+"""The order in which vertices of a graph are contracted (engines/reduce/_hierarchy.py)."""
 
 from __future__ import annotations
 

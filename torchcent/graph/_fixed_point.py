@@ -25,7 +25,7 @@ from torchcent.runtime import _ops
 from torchcent.runtime._codes import ENGINE, Launch, control
 
 # Vertices of components that are not searched, which would gain a few bits: as many as graphs have
-# in batches at most (engines/_tiny.py), whose units are found together.
+# in batches at most (engines/search/_tiny.py), whose units are found together.
 _SMALL = 512
 _MOST = 16  # components that are searched
 

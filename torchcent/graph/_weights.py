@@ -30,7 +30,7 @@ _MOST_DIGITS = 6  # behind the point of a decimal weight
 _DOUBLE_DIGITS, _SINGLE_DIGITS = 15, 6  # that float64 and float32 numbers tell apart
 _SAMPLE = 1000  # weights whose digits are counted before those of all
 _LARGEST_SHIFT = 1000  # beyond it 2^shift is close to the largest float64
-# Fixed point: distances and chains (engines/_chains.py) have less than 2^52 units, whatever
+# Fixed point: distances and chains (engines/reduce/_chains.py) have less than 2^52 units, whatever
 # rounding adds to a bound on them, and weights at least 2^16, of which they lose 2^-17 at most.
 _FIXED_BITS, _LEAST_BITS, _ROUNDING = 52, 16, 1 + 2.0**-10
 _MOST_FIXED = 512  # units beyond 2^512 or below 2^-512 are left to float64

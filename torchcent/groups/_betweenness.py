@@ -12,8 +12,8 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _groups as check_groups
 from torchcent.check._run import DEFAULT, Run
-from torchcent.engines import _resolution
-from torchcent.engines._measures import measure
+from torchcent.engines.measures._measures import measure
+from torchcent.engines.search import _resolution
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.graph._pieces import around

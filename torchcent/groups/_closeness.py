@@ -12,7 +12,7 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _groups as check_groups
 from torchcent.check._run import DEFAULT, Run
-from torchcent.engines._measures import measure
+from torchcent.engines.measures._measures import measure
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs._lengths import shortest_path_lengths

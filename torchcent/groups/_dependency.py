@@ -13,9 +13,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from torchcent.engines import _levels, _plan
-from torchcent.engines._driver import counts_in_float64
-from torchcent.engines._request import Request
+from torchcent.engines.measures._request import Request
+from torchcent.engines.plan import _plan
+from torchcent.engines.search import _levels
+from torchcent.engines.search._driver import counts_in_float64
 from torchcent.graph import Graph
 from torchcent.groups import _shares
 from torchcent.paths import _path_sums

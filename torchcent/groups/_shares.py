@@ -13,11 +13,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from torchcent.engines import _levels, _resolution, _tensor
+from torchcent.engines import _tensor
 from torchcent.engines._tensor import _weighted
 from torchcent.engines._tensor._scaled import Scaled
 from torchcent.engines._tensor._scatter import scatter_add
 from torchcent.engines._tensor._search import Levels, Search
+from torchcent.engines.search import _levels, _resolution
 from torchcent.graph import Graph
 
 _OWN = 32, 24  # bytes per vertex and per slot of a lane, besides those of the search

@@ -12,7 +12,7 @@ import torch
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.check._run import Engine, Run, quiet, surrounding
-from torchcent.engines import _driver
+from torchcent.engines.search import _driver
 from torchcent.graph import Graph
 
 #: the engines of a family, by hops and by weights

@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 from torch import Tensor
 
-from torchcent.engines._measures import MEASURES, OPTIONS, Measure
+from torchcent.engines.measures._measures import MEASURES, OPTIONS, Measure
 from torchcent.graph import Graph
 from torchcent.nx._config import DISTANCES, PATHS
 from torchcent.nx._declare import backend

@@ -10,9 +10,11 @@ from torch import Tensor
 from tqdm import tqdm
 
 from torchcent.check import _common as check
-from torchcent.engines import _hops, _room, _weighted_rows
-from torchcent.engines._row_plan import Rows
 from torchcent.engines._tensor import _rows
+from torchcent.engines.plan import _room
+from torchcent.engines.plan._row_plan import Rows
+from torchcent.engines.reduce import _hops
+from torchcent.engines.search import _weighted_rows
 from torchcent.graph import Graph
 from torchcent.pairs import _npy
 from torchcent.runtime import _codes, _ops

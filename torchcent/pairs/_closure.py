@@ -13,7 +13,7 @@ from torchcent.check import _pairs as check_pairs
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import flag_or_none
 from torchcent.distribute._arguments import scale_of, shown
-from torchcent.engines import _hops
+from torchcent.engines.reduce import _hops
 from torchcent.graph import Graph, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs import _columns

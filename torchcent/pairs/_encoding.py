@@ -12,7 +12,8 @@ from torch import Tensor
 
 from torchcent.check import _encodings as check_encodings
 from torchcent.check._run import DEFAULT, Run, computes
-from torchcent.engines import _room, _tiny
+from torchcent.engines.plan import _room
+from torchcent.engines.search import _tiny
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs import _trees

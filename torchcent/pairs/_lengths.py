@@ -15,9 +15,9 @@ from torchcent.check import _pairs as check_pairs
 from torchcent.check import _weights as check_weights
 from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.distribute._arguments import Scale, scale_of, shown
-from torchcent.engines import _row_plan
-from torchcent.engines._measures import measure
-from torchcent.engines._request import Request
+from torchcent.engines.measures._measures import measure
+from torchcent.engines.measures._request import Request
+from torchcent.engines.plan import _row_plan
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.io._files import replacing
 from torchcent.pairs import _blocks, _npy, _shared, _streams

@@ -13,8 +13,10 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import dense, shortened
-from torchcent.engines import _climbs, _hops, _room, _weighted_rows
-from torchcent.engines._climbs import Climbs
+from torchcent.engines.plan import _climbs, _room
+from torchcent.engines.plan._climbs import Climbs
+from torchcent.engines.reduce import _hops
+from torchcent.engines.search import _weighted_rows
 from torchcent.graph import Graph, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _codes, _ops

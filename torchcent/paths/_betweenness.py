@@ -11,10 +11,10 @@ from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
 from torchcent.check._run import DEFAULT, PATHS, Run
 from torchcent.distribute._arguments import pivots_of, scale_of, shown
-from torchcent.engines._kernels import KERNELS, Kernel
-from torchcent.engines._measures import measure
-from torchcent.engines._request import Request, engine_and_strategy
-from torchcent.engines._visitors import Visitor
+from torchcent.engines.measures._kernels import KERNELS, Kernel
+from torchcent.engines.measures._measures import measure
+from torchcent.engines.measures._request import Request, engine_and_strategy
+from torchcent.engines.measures._visitors import Visitor
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums

@@ -7,9 +7,9 @@ from typing import Any
 from torch import Tensor
 
 from torchcent.check._run import DEFAULT, PATHS, Run
-from torchcent.engines._kernels import Kernel
-from torchcent.engines._measures import InNetworkX, measure
-from torchcent.engines._visitors import Visitor
+from torchcent.engines.measures._kernels import Kernel
+from torchcent.engines.measures._measures import InNetworkX, measure
+from torchcent.engines.measures._visitors import Visitor
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths._betweenness import Lengths, request_of, scores_within
 

@@ -5,20 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent.engines import (
-    _block_paths,
-    _blocks,
-    _driver,
-    _on_host,
-    _pieces,
-    _plan,
-    _reduce,
-    _resolution,
-    _tiny,
-)
-from torchcent.engines._kernels import KERNELS
-from torchcent.engines._normalize import of_request
-from torchcent.engines._request import Request
+from torchcent.engines.blocks import _block_paths, _blocks
+from torchcent.engines.measures._kernels import KERNELS
+from torchcent.engines.measures._normalize import of_request
+from torchcent.engines.measures._request import Request
+from torchcent.engines.plan import _on_host, _pieces, _plan
+from torchcent.engines.reduce import _reduce
+from torchcent.engines.search import _driver, _resolution, _tiny
 from torchcent.graph import Graph, _batch
 from torchcent.graph._pieces import Pieces
 

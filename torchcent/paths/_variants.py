@@ -6,9 +6,9 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, SEARCHES, Run
-from torchcent.engines._kernels import Kernel
-from torchcent.engines._measures import measure
-from torchcent.engines._visitors import Visitor
+from torchcent.engines.measures._kernels import Kernel
+from torchcent.engines.measures._measures import measure
+from torchcent.engines.measures._visitors import Visitor
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.paths._betweenness import request_of

@@ -1,7 +1,7 @@
 """Constants shared by Python and the compiled libraries: codes of arguments, and limits.
 
 csrc/core/codes.h is the compiled side and documents each constant; a test compares the two. The
-codes of measures are in engines/_visitors.py.
+codes of measures are in engines/measures/_visitors.py.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run
-from torchcent.engines._measures import measure
+from torchcent.engines.measures._measures import measure
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.walks import _matrix

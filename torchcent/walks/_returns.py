@@ -9,8 +9,8 @@ from torch import Tensor
 
 from torchcent.check import _encodings as check_encodings
 from torchcent.check._run import DEFAULT, Run
-from torchcent.engines import _room
-from torchcent.engines._measures import measure
+from torchcent.engines.measures._measures import measure
+from torchcent.engines.plan import _room
 from torchcent.graph import Graph, _batch, _segments
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory, _small

@@ -1,4 +1,4 @@
-// Twins: vertices with the same neighbours, each other aside (torchcent/engines/_twins.py).
+// Twins: vertices with the same neighbours, each other aside (torchcent/engines/reduce/_twins.py).
 
 #include <torch/csrc/stable/library.h>
 

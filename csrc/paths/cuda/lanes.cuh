@@ -223,7 +223,7 @@ Ranges run_ranges(const Graph& graph, const Sources& all, double* scores, const 
   return failed;
 }
 
-// The number of lanes determines the order of summation, and thereby the bits of a result; torchcent/engines/_plan.py
+// The number of lanes determines the order of summation, and thereby the bits of a result; torchcent/engines/plan
 // chooses it.
 template <class Visitor, class... Rest>
 Ranges run_floats(int lanes, const Rest&... rest) {

@@ -1,8 +1,8 @@
 """The `tensor` engine: shortest-path measures in plain PyTorch, on any device, uncompiled.
 
 It is the readable reference for the compiled engines. A batch of sources is searched level by level
-(`_search.py`), then each measure processes the levels in reverse order. `engines/_visitors.py` has
-the formulas of most measures, and here are files for the others.
+(`_search.py`), then each measure processes the levels in reverse order. `engines/measures` has the
+formulas of most measures (`_visitors.py`), and here are files for the others.
 
 Let sigma_v be the number of shortest paths from a source s to v, and succ(v) the out-neighbours of
 v one level deeper. A batch adds to `scores`, for every lane l with source s_l:
@@ -36,7 +36,7 @@ from math import inf
 
 from torch import Tensor, ones_like
 
-from torchcent.engines._visitors import FORMULAS, Visitor
+from torchcent.engines.measures._visitors import FORMULAS, Visitor
 
 from . import _edge_betweenness, _proximal, _vertices, _weighted
 from ._memory import lanes_of_run, lanes_that_fit, memory_needed, weighted_extra

@@ -140,7 +140,7 @@ def shortest_path_levels(
     """The levels from the sources down, or None if a float64 path count gets too large.
 
     `one` is the path count of the sources themselves; its type is that of all counts. There are no
-    levels below `deepest`. `unit`: every arc carries 1 (engines/_visitors.py).
+    levels below `deepest`. `unit`: every arc carries 1 (engines/measures/_visitors.py).
     """
     search, sigma = Search(rowptr, col, sources), one
     levels = Levels()

@@ -1,8 +1,8 @@
-"""Scores of vertices by the formulas of a visitor (`engines/_visitors.py`)."""
+"""Scores of vertices by the formulas of a visitor (`engines/measures/_visitors.py`)."""
 
 from torch import Tensor
 
-from torchcent.engines._visitors import Formulas
+from torchcent.engines.measures._visitors import Formulas
 
 from ._scaled import as_float, sum_by
 from ._scatter import scatter_add

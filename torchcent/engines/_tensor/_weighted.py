@@ -165,7 +165,7 @@ def shortest_path_levels(
     """The levels from the sources down, or None if a float64 path count gets too large.
 
     `one` is the path count of the sources themselves; its type is that of all counts. `unit`: every
-    arc carries 1 (engines/_visitors.py).
+    arc carries 1 (engines/measures/_visitors.py).
     """
     lengths = distances(rowptr, col, weight, sources, farthest)
     lanes, num_nodes = lengths.shape

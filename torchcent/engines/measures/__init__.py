@@ -1,0 +1,1 @@
+"""What searches compute for a measure: declarations, kernels, requests, normalisation."""

@@ -1,0 +1,1 @@
+"""Engine, lanes, threads and memory of a run, determined before any search."""

@@ -1,0 +1,1 @@
+"""Searches of a plan: their units and calls, number formats, operators."""
