@@ -345,11 +345,18 @@ def computes(
         def call(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
             run = resolved(options.get("run"), uses, function.__name__)
             options["run"] = run
-            with _inside(run), _memory.reporting(function.__qualname__):
-                method = run.engine.name
-                if searches and _host.is_elsewhere(arguments, options, method, run.devices):
-                    return _host.run(function, arguments, options)
-                return function(*arguments, **options)
+            within = nullcontext() if run is DEFAULT and not _entered.get() else _inside(run)
+            try:
+                with within:
+                    method = run.engine.name
+                    if searches and _host.is_elsewhere(arguments, options, method, run.devices):
+                        return _host.run(function, arguments, options)
+                    return function(*arguments, **options)
+            except _memory.FAILURES as error:
+                failure = _memory.allocation_failure(error, function.__qualname__)
+                if failure is None:
+                    raise
+                raise failure from None
 
         _compiling.outside(call)
         return call
@@ -363,6 +370,8 @@ def resolved(given: object, uses: tuple[str, ...], function: str) -> Run:
     Raises:
         ValueError: the argument names what the function does not use.
     """
+    if (given is None or given is DEFAULT) and not _entered.get():
+        return DEFAULT  # most calls are small ones without a Run
     own = DEFAULT if given is None else checked(given)
     refuse(own, uses, function)
     run = surrounding() | own

@@ -164,7 +164,12 @@ class Search(NamedTuple):
     ) -> int:  # fmt: skip
         """Computes the sources of a unit, some at a time, and shows how many are done."""
         total, begin = unit.stop - unit.start, unit.start
-        for size in [total] if self.calls is None else self.calls(total):
+        if self.calls is None:
+            rung = self.compute(inputs, unit, outputs, rung, control)
+            if show is not None:
+                show()
+            return rung
+        for size in self.calls(total):
             if begin > unit.start and control[CANCEL]:
                 break
             rows = slice(begin - unit.start, begin - unit.start + size)

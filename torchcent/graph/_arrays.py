@@ -159,7 +159,7 @@ class Arrays(Keeper):
         more = Arrays.back_weight.get(self), Arrays.batch.get(self), self._order
         every = (*self._own, *(Arrays._transposed.get(self) or ()), *more)
         parts = {id(part): part for part in every if part is not None}
-        return sum(part.numel() * part.element_size() for part in parts.values())
+        return sum(part.nbytes for part in parts.values())
 
     @property
     def is_weighted(self) -> bool:

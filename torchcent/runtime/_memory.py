@@ -7,8 +7,7 @@ import functools
 import os
 import re
 import resource
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
@@ -81,29 +80,29 @@ def ran_out(text: str) -> bool:
     return re.search(_RAN_OUT, text) is not None
 
 
-@contextmanager
-def reporting(function: str) -> Iterator[None]:
-    """Converts allocation failures to a MemoryError of our wording, which names the function.
+#: what is raised where an allocation fails, and elsewhere
+FAILURES = (MemoryError, RuntimeError, ImportError)
 
-    They occur if the system has less memory than it reported, or if memory= allows more than
+
+def allocation_failure(error: BaseException, function: str) -> MemoryError | None:
+    """The error of our wording, which names the function; None if no allocation failed.
+
+    Allocations fail if the system has less memory than it reported, or if memory= allows more than
     exists.
     """
-    try:
-        yield
-    except (MemoryError, RuntimeError, ImportError) as error:
-        text = str(error)
-        if "memory=" in text or not (text == "" or ran_out(text)):
-            raise
-        if text == "" and not isinstance(error, MemoryError):
-            raise
-        tried = re.search(_TRIED, text)
-        size = next(filter(None, tried.groups())) if tried else "memory"
-        device = _device_that_ran_out(text)
-        where = "the host" if device.type == "cpu" else device
-        raise MemoryError(
-            f"{function}: the system did not grant {size}, with {readable(_free(device))} free on "
-            f"{where}; pass a smaller Run(memory=...) to process less at a time"
-        ) from None
+    text = str(error)
+    if "memory=" in text or not (text == "" or ran_out(text)):
+        return None
+    if text == "" and not isinstance(error, MemoryError):
+        return None
+    tried = re.search(_TRIED, text)
+    size = next(filter(None, tried.groups())) if tried else "memory"
+    device = _device_that_ran_out(text)
+    where = "the host" if device.type == "cpu" else device
+    return MemoryError(
+        f"{function}: the system did not grant {size}, with {readable(_free(device))} free on "
+        f"{where}; pass a smaller Run(memory=...) to process less at a time"
+    )
 
 
 def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
@@ -114,8 +113,13 @@ def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
 
     @functools.wraps(function)
     def call(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
-        with reporting(function.__qualname__):
+        try:
             return function(*arguments, **options)
+        except FAILURES as error:
+            failure = allocation_failure(error, function.__qualname__)
+            if failure is None:
+                raise
+            raise failure from None
 
     _compiling.outside(call)
     return call

@@ -117,9 +117,11 @@ def run(
     """
     n, device = graph.num_nodes, graph.device
     size, slots = (each[numbers] for each in _batch.counts(graph))
-    threads = threads_for(size, slots, graph.is_weighted)
+    work = float(size @ slots)
+    threads = _threads(work, size.size, graph.is_weighted)
     shape = {"edge_betweenness": (graph.num_slots,), "distances": (n, 6)}
-    room_for(graph, numbers, wanted, title, memory)
+    largest = int(size.max(initial=0))
+    _memory_of(graph, largest, threads, wanted, title, memory)
     if graph.is_weighted and set(wanted) - {"distances"}:
         resolvable(graph, numbers)
     parts = sizes_of_graphs(device.type, size, slots)
@@ -164,8 +166,8 @@ def run(
     kinds: tuple[Kind, ...] = tuple("sum" for _ in outputs)
     _run.execute(
         Search(key, parts, inputs, outputs, kinds, compute), device, scale, title=title,
-        progress=progress, quick=float(size @ slots) < TUNED["tiny"].inline,
-        # The kernels of the CPU need what `room_for` counts.
+        progress=progress, quick=work < TUNED["tiny"].inline,
+        # The kernels of the CPU need what `_memory_of` counts.
         workspace=0 if device.type == "cpu" else _memory.budget(memory, device),
     )  # fmt: skip
     if per_one is not None and "distances" in wanted:
@@ -190,9 +192,12 @@ def lanes(device: torch.device) -> int:
 
 def threads_for(size: Numbers, slots: Numbers, weighted: bool) -> int:
     """Threads of the CPU for these graphs: none is woken for little work."""
+    return _threads(float(size @ slots), size.size, weighted)
+
+
+def _threads(work: float, graphs: int, weighted: bool) -> int:
     worth = _WORTH_WEIGHTED if weighted else _WORTH
-    work = float((size.astype(float) * slots).sum())
-    return max(1, min(torch.get_num_threads(), size.size, int(work / worth)))
+    return max(1, min(torch.get_num_threads(), graphs, int(work / worth)))
 
 
 def room_for(
@@ -200,7 +205,15 @@ def room_for(
 ) -> int:
     """Bytes of a run; raises MemoryError if they exceed the limit."""
     size, slots = (each[numbers] for each in _batch.counts(graph))
-    largest, threads = int(size.max(initial=0)), threads_for(size, slots, graph.is_weighted)
+    threads = threads_for(size, slots, graph.is_weighted)
+    return _memory_of(graph, int(size.max(initial=0)), threads, wanted, title, memory)
+
+
+def _memory_of(
+    graph: Graph, largest: int, threads: int, wanted: Collection[str], title: str,
+    memory: int | None,
+) -> int:  # fmt: skip
+    """The same for graphs of up to so many vertices."""
     per_vertex = 8 * len(wanted) + (48 if "distances" in wanted else 0)
     nbytes = graph._nbytes + per_vertex * graph.num_nodes
     on_cuda = graph.device.type == "cuda"
