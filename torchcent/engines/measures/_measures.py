@@ -190,6 +190,12 @@ def measure(
 
 def columns() -> dict[str, Measure]:
     """The measure that has each column of `node_features`."""
+    return _columns(len(MEASURES))
+
+
+@functools.cache
+def _columns(declared: int) -> dict[str, Measure]:
+    """That of so many declared measures; they are declared when their modules are imported."""
     return {name: each for each in MEASURES.values() for name in each.columns}
 
 
