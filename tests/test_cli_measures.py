@@ -78,7 +78,7 @@ def columns(result):
 
 def graph_of(each, directed=False, weighted=True):
     edges = torchcent.read("g.txt", directed=directed)
-    return edges.graph(weighted=weighted and bool(each["weights"]))
+    return edges.graph(edge_weight=weighted and bool(each["weights"]))
 
 
 def compared(capsys, each, words, values, *, directed=False, turned=False):

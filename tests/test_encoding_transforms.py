@@ -81,13 +81,13 @@ def test_matrices():
 def test_weights_and_directions():
     index = torch.tensor([[0, 1, 0], [1, 2, 2]], device=DEVICE)
     data = Data(edge_index=index, length=torch.tensor([1.0, 1.5, 4.0], device=DEVICE), num_nodes=3)
-    found = AddShortestPathEncoding(weight="length")(copy.copy(data))
+    found = AddShortestPathEncoding(edge_weight="length")(copy.copy(data))
     assert listed(found) == {(0, 0): 0, (0, 1): 1, (0, 2): 2.5, (1, 1): 0, (1, 2): 1.5, (2, 2): 0}
     assert found.spd.dtype == torch.float32
-    found = AddShortestPathEncoding(cutoff=2, weight="length", directed=False)(copy.copy(data))
+    found = AddShortestPathEncoding(cutoff=2, edge_weight="length", directed=False)(copy.copy(data))
     assert listed(found)[2, 1] == 1.5
     assert (2, 0) not in listed(found)
-    walks = AddRandomWalkEncoding(2, weight="length", directed=False)(data).random_walk
+    walks = AddRandomWalkEncoding(2, edge_weight="length", directed=False)(data).random_walk
     strength = torch.tensor([[0, 1, 4], [1, 0, 1.5], [4, 1.5, 0]])
     step = strength / strength.sum(1, keepdim=True)
     torch.testing.assert_close(walks[:, 1].cpu(), (step @ step).diag())
@@ -123,12 +123,12 @@ def test_heterogeneous_data():
 
 def test_arguments():
     assert repr(AddShortestPathEncoding(cutoff=3)) == (
-        "AddShortestPathEncoding(attr_name='spd', cutoff=3, dense=False, dtype=None, weight=None, "
+        "AddShortestPathEncoding(attr_name='spd', cutoff=3, dense=False, dtype=None, edge_weight=None, "
         "directed=None)"
     )
     assert "max_nodes=9" in repr(AddShortestPathEncoding(dense=True, max_nodes=9))
     assert repr(AddRandomWalkEncoding(4)) == (
-        "AddRandomWalkEncoding(walk_length=4, attr_name='random_walk', weight=None, directed=None)"
+        "AddRandomWalkEncoding(walk_length=4, attr_name='random_walk', edge_weight=None, directed=None)"
     )
     with pytest.raises(TypeError, match="pairs of vertices are no rows of data.x"):
         AddShortestPathEncoding(None)

@@ -181,7 +181,7 @@ def test_networkx(directed):
         edges.remove_edges_from([*edges.edges][::4])
     for number, (u, v) in enumerate(edges.edges):
         edges[u][v]["weight"] = 1 + number % 7
-    graph = Graph.from_networkx(edges, weight="weight")
+    graph = Graph.from_networkx(edges, edge_weight="weight")
     expected = nx.closeness_centrality(edges, distance="weight")
     assert_close(by_hierarchy(graph, "closeness"), list(expected.values()))
     expected = nx.harmonic_centrality(edges, distance="weight")

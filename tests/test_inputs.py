@@ -103,7 +103,9 @@ def test_libraries(name: str, directed: bool) -> None:
 def test_named_weights(name: str) -> None:
     given = LIBRARIES[name][0](False)
     if not name.startswith("networkx"):  # there, 1 stands for what is missing
-        with pytest.raises(ValueError, match="weight='no'.*no such edge attribute; accepted: w"):
+        with pytest.raises(
+            ValueError, match="edge_weight='no'.*no such edge attribute; accepted: w"
+        ):
             torchcent.betweenness(given, "no")
     with pytest.raises(TypeError, match="weight must be the name.*True"):
         torchcent.betweenness(given, True)
@@ -144,12 +146,12 @@ def test_matrices(name: str, directed: bool) -> None:
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_a_torch_matrix_back(directed: bool) -> None:
-    graph = Graph.from_scipy(matrix(directed), weighted=True)
+    graph = Graph.from_scipy(matrix(directed), edge_weight=True)
     for layout in (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc):
         made = graph.to_torch_sparse(layout, dtype=torch.float64)
         assert made.layout == layout
         assert torch.equal(made.to_dense(), torch.tensor(matrix(directed).toarray()))
-        assert Graph.from_torch_sparse(made, weighted=True) == graph
+        assert Graph.from_torch_sparse(made, edge_weight=True) == graph
         ones = graph.unweighted().to_torch_sparse(layout)
         assert ones.dtype == torch.get_default_dtype()
         assert torch.equal(ones.to_dense() != 0, made.to_dense() != 0)
@@ -271,12 +273,12 @@ def test_tables(kind: str) -> None:
     close(torchcent.betweenness(first, "km", num_nodes=N), wanted)
     close(torchcent.betweenness(first, "km", num_nodes=N, directed=False),
           nx.betweenness_centrality(known(False), weight="weight"))  # fmt: skip
-    turned = Graph.from_table(first, columns=("b", "a"), weight="km", num_nodes=N)
-    assert turned == Graph.from_table(named, weight="weight", num_nodes=N).reversed()
+    turned = Graph.from_table(first, columns=("b", "a"), edge_weight="km", num_nodes=N)
+    assert turned == Graph.from_table(named, edge_weight="weight", num_nodes=N).reversed()
     for bad, said in (
         ({"columns": ("a", "c")}, "columns='c'.*no such column.*'km'"),
         ({"columns": "ab"}, "columns must be a pair"),
-        ({"weight": "length"}, "weight='length'.*no such column"),
+        ({"edge_weight": "length"}, "edge_weight='length'.*no such column"),
     ):
         with pytest.raises((TypeError, ValueError), match=said):
             Graph.from_table(first, **spread(bad))
@@ -290,19 +292,23 @@ def test_tables_of_names(kind: str) -> None:
     names = ["Bern", "Thun", "Spiez", "Brig", "Visp", "Sion", "Chur"]
     tail, head = ([names[v] for v in end] for end in zip(*PAIRS, strict=True))
     given = table(kind, source=tail, target=head)
-    with pytest.raises(TypeError, match=r"column 'source'.*from_table\(..., labels=True\)"):
+    with pytest.raises(TypeError, match=r"column 'source'.*from_table\(table\).*graph.labels"):
         torchcent.betweenness(given)
-    graph, labels = Graph.from_table(given, labels=True)
+    graph = Graph.from_table(given)
+    assert list(Graph.from_table(given, labels=True).labels) == list(graph.labels)
     other = nx.DiGraph(zip(tail, head, strict=True))
-    assert labels == list(other)
+    assert list(graph.labels) == list(other)
     scores = nx.betweenness_centrality(other)
-    close(torchcent.betweenness(graph), torch.tensor([scores[x] for x in labels]))
-    huge, ids = Graph.from_table(
+    close(torchcent.betweenness(graph), torch.tensor([scores[x] for x in graph.labels]))
+    huge = Graph.from_table(
         table(kind, source=[10**12, 7], target=[7, 10**15]), labels=True, directed=False
     )
-    assert ids == [10**12, 7, 10**15] and huge.num_edges == 2 and not huge.directed
-    with pytest.raises(ValueError, match="labels and num_nodes exclude"):
-        Graph.from_table(given, labels=True, num_nodes=9)
+    assert huge.labels.tolist() == [10**12, 7, 10**15]
+    assert huge.num_edges == 2 and not huge.directed
+    with pytest.raises(ValueError, match="num_nodes is for numbers of vertices"):
+        Graph.from_table(given, num_nodes=9)
+    with pytest.raises(TypeError, match="column 'source' of table must hold integer"):
+        Graph.from_table(given, labels=False)
 
 
 def test_pytorch_geometric() -> None:
@@ -313,7 +319,7 @@ def test_pytorch_geometric() -> None:
     close(torchcent.betweenness(one), nx.betweenness_centrality(known(True)))
     for asked in (True, "edge_weight", "km"):
         close(torchcent.betweenness(one, asked), wanted)
-    with pytest.raises(ValueError, match="weight='miles'"):
+    with pytest.raises(ValueError, match="edge_weight='miles'.*only edge_weight, km"):
         torchcent.betweenness(one, "miles")
     two = data.Batch.from_data_list([one, one])
     close(torchcent.betweenness(two, True), torch.tensor([*wanted.values()] * 2))
@@ -322,8 +328,8 @@ def test_pytorch_geometric() -> None:
         torchcent.betweenness(two, batch=torch.zeros(2 * N, dtype=torch.int64))
     sparse = data.Data(adj_t=SparseTensor(index[1], index[0], N, length), num_nodes=N)
     close(torchcent.betweenness(sparse, True), wanted)
-    assert torchcent.Graph.from_data(one, weighted=True) == torchcent.Graph.from_data(
-        torchcent.Graph.from_data(one, weighted=True).to_data(), weighted=True
+    assert torchcent.Graph.from_data(one, edge_weight=True) == torchcent.Graph.from_data(
+        torchcent.Graph.from_data(one, edge_weight=True).to_data(), edge_weight=True
     )
     batch = Graph.from_data(two)
     assert Graph.from_data(batch.to_data()) == batch
@@ -340,7 +346,7 @@ def test_dgl() -> None:
     length = torch.tensor(LENGTHS)
     wanted = nx.betweenness_centrality(known(True), weight="weight")
     close(torchcent.betweenness(Dgl(PAIRS, [N], km=length), "km"), wanted)
-    assert Graph.from_dgl(Dgl(PAIRS, [N], km=length), weight="km").is_weighted
+    assert Graph.from_dgl(Dgl(PAIRS, [N], km=length), edge_weight="km").is_weighted
     twice = Dgl(PAIRS + [(u + N, v + N) for u, v in PAIRS], [N, N], km=length.repeat(2))
     close(torchcent.betweenness(twice, "km"), torch.tensor([*wanted.values()] * 2))
     assert Graph.from_dgl(twice, directed=False).num_graphs == 2
@@ -369,7 +375,7 @@ def test_files_and_names_of_methods() -> None:
     )
     weighted = Graph.from_networkx(known(True), "weight")
     assert Graph.from_igraph(igraph(True), "weight") == weighted
-    assert Graph.from_networkit(networkit(True), weighted=True) == weighted
+    assert Graph.from_networkit(networkit(True), edge_weight=True) == weighted
     assert Graph.from_graph_tool(GraphTool(PAIRS, N, True, km=LENGTHS), "km") == weighted
     assert Graph.from_edges(PAIRS, N, edge_weight=LENGTHS) == weighted
 
@@ -389,7 +395,7 @@ def test_back_to_libraries(directed: bool, weighted: bool) -> None:
     pytest.importorskip("networkit")
     there = graph.to_networkit()
     assert there.numberOfEdges() == len(PAIRS) and there.isWeighted() == weighted
-    assert Graph.from_networkit(there, weighted=weighted) == graph
+    assert Graph.from_networkit(there, edge_weight=weighted) == graph
 
 
 SIBLINGS = {

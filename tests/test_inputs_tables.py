@@ -40,8 +40,8 @@ def test_columns_by_their_names(kind, names):
     wanted = Graph.from_edge_index(
         torch.tensor([[0, 1, 3], [1, 2, 0]]), edge_weight=torch.tensor([1.0, 2.0, 3.0])
     )
-    assert Graph.from_table(table, weight="weight") == wanted
-    chosen = Graph.from_table(table, columns=(target, source), weight="weight")
+    assert Graph.from_table(table, edge_weight="weight") == wanted
+    chosen = Graph.from_table(table, columns=(target, source), edge_weight="weight")
     assert chosen == wanted.reversed()
 
 
@@ -51,8 +51,8 @@ def test_the_only_two_columns(kind):
     ends = {"a": [0, 1], "b": [1, 2]}
     assert Graph.from_table(frame(kind, **ends)) == wanted
     assert Graph.from_table(frame(kind, weight=[5, 6], **ends)) == wanted
-    assert Graph.from_table(frame(kind, score=[5, 6], **ends), weight="score").is_weighted
-    assert Graph.from_table(frame(kind, km=[5, 6], **ends), weight="km").is_weighted
+    assert Graph.from_table(frame(kind, score=[5, 6], **ends), edge_weight="score").is_weighted
+    assert Graph.from_table(frame(kind, km=[5, 6], **ends), edge_weight="km").is_weighted
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
@@ -80,8 +80,10 @@ def test_adjacency_matrices(dtype, nodes):
     table = table.astype(dtype)
     assert torchcent.betweenness(table, normalized=False).tolist() == [0, 2, 2, 0]
     assert not Graph.from_table(table, directed=False).directed
-    made, labels = Graph.from_table(table, labels=True)
-    assert labels == list(nodes) and made.num_nodes == 4 and made.num_edges == 6
+    made = Graph.from_table(table)
+    assert (made.labels is None) == (nodes == range(4))
+    assert list(made.to_networkx()) == list(nodes)
+    assert made.num_nodes == 4 and made.num_edges == 6
 
 
 @pytest.mark.parametrize("missing", [0.0, math.nan])
@@ -94,14 +96,14 @@ def test_values_of_matrices(missing):
         scores = torchcent.betweenness(given, True)
         wanted = nx.betweenness_centrality(graph, weight="weight")
         np.testing.assert_allclose(scores.numpy(), [wanted[v] for v in table.index])
-    made, labels = Graph.from_table(table, weight=True, labels=True)
-    assert labels == list(graph)
+    made = Graph.from_table(table, edge_weight=True)
+    assert list(made.labels) == list(graph)
     dense = made.to_scipy().toarray()
     np.testing.assert_array_equal(dense, nx.to_numpy_array(graph))
     with pytest.raises(TypeError, match="an adjacency matrix, has no named weights"):
         torchcent.betweenness(table, "a")
     with pytest.raises(ValueError, match="num_nodes=9 contradicts"):
-        Graph.from_table(table, num_nodes=9)
+        Graph.from_table(table, num_nodes=9, labels=False)
     with pytest.raises(TypeError, match="must hold real numbers"):
         torchcent.betweenness(table.astype(str).replace("0.5", "x"))
 
@@ -132,7 +134,7 @@ def test_tables_without_names():
     table = pandas.DataFrame([[0, 1], [1, 2], [2, 3], [3, 4]])
     assert Graph.from_table(table).num_edges == 4
     weighted = pandas.DataFrame([[0, 1, 5], [1, 2, 6], [2, 3, 7], [3, 4, 8]])
-    assert Graph.from_table(weighted, weight=2).is_weighted
+    assert Graph.from_table(weighted, edge_weight=2).is_weighted
     with pytest.raises(ValueError, match=r"table\[\[0, 1\]\]"):
         Graph.from_table(pandas.DataFrame(np.zeros((5, 4), int)))
 
@@ -143,8 +145,8 @@ def test_cross_tabulations():
         torchcent.betweenness(pandas.crosstab(calls.caller, calls.hour))
     pairs = pandas.DataFrame({"a": list("xyzx"), "b": list("yzxy")})
     counts = pandas.crosstab(pairs.a, pairs.b)
-    graph, labels = Graph.from_table(counts, weight=True, labels=True)
-    assert labels == ["x", "y", "z"] and graph.is_weighted
+    graph = Graph.from_table(counts, edge_weight=True)
+    assert list(graph.labels) == ["x", "y", "z"] and graph.is_weighted
     assert graph.to_scipy().toarray().tolist() == [[0, 2, 0], [0, 0, 1], [1, 0, 0]]
 
 
@@ -170,4 +172,4 @@ def test_names_of_columns_that_repeat(labels):
     with pytest.raises(ValueError, match="table has 2 columns called 'source'"):
         Graph.from_table(table, labels=labels)
     graph = Graph.from_table(table.iloc[:, :2], labels=labels)
-    assert (graph[0] if labels else graph).num_slots == 2
+    assert graph.num_slots == 2

@@ -38,7 +38,7 @@ def npz(tmp_path, **arrays):
 def test_every_layout_reads(tmp_path, layout, kind):
     matrix = kind(DENSE.astype(float)).asformat(layout)
     expected = {(0, 1): 2, (1, 0): 2, (1, 2): 1, (2, 1): 1}
-    graph = Graph.from_scipy(matrix, weighted=True)
+    graph = Graph.from_scipy(matrix, edge_weight=True)
     ends = map(tuple, graph.to_edge_index().T.tolist())
     assert dict(zip(ends, graph.weight.tolist(), strict=True)) == expected
     if layout in ("lil", "dok"):
@@ -147,7 +147,7 @@ def test_one_dimension_and_complex_are_refused():
     with pytest.raises(ValueError, match=r"must be square, got shape \(3,\)"):
         Graph.from_scipy(scipy.sparse.coo_array(np.ones(3)))
     with pytest.raises(TypeError, match="dtype complex128; weights are real numbers"):
-        Graph.from_scipy(scipy.sparse.csr_array(DENSE * 1j), weighted=True)
+        Graph.from_scipy(scipy.sparse.csr_array(DENSE * 1j), edge_weight=True)
     with pytest.raises(TypeError, match="directed must be True, False or None, got 'x'"):
         Graph.from_scipy(scipy.sparse.csr_array(DENSE), "x")
 

@@ -213,7 +213,7 @@ def test_networkx_loses_load_with_weights() -> None:
     """Where a predecessor is the source itself, the ones after it get nothing."""
     graph = nx.Graph()
     graph.add_weighted_edges_from([(0, 1, 2), (0, 2, 1), (2, 1, 1)])
-    ours = Graph.from_networkx(graph, weight="weight")
+    ours = Graph.from_networkx(graph, edge_weight="weight")
     found = torchcent.load_centrality(ours, normalized=False, run=EXACT)
     assert found.tolist() == [0, 0, 1]
     lost = nx.load_centrality(graph, normalized=False, weight="weight", backend="networkx")

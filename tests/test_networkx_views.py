@@ -381,9 +381,9 @@ def test_measures_of_views(view, kind):
         one_way = view == "one way" and not shown.is_directed()
         if one_way or (weight and "undirected" in view and kind().is_directed()):
             with pytest.raises(ValueError, match="pass a copy of it, networkx"):
-                torchcent.Graph.from_networkx(shown, weight=weight)
+                torchcent.Graph.from_networkx(shown, edge_weight=weight)
             continue
-        graph = torchcent.Graph.from_networkx(shown, weight=weight)
+        graph = torchcent.Graph.from_networkx(shown, edge_weight=weight)
         expected = nx.betweenness_centrality(shown, weight=weight, backend="networkx")
         found = torchcent.betweenness(graph, run=torchcent.Run(dtype=torch.float64))
         assert np.allclose(found, list(expected.values()), rtol=1e-9)

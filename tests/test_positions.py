@@ -231,11 +231,11 @@ def test_scores_return_to_the_graph(undirected):
     nx = pytest.importorskip("networkx")
     roads = osmnx_graph()
     roads = roads.to_undirected() if undirected else roads
-    graph = torchcent.Graph.from_networkx(roads, weight="length")
+    graph = torchcent.Graph.from_networkx(roads, edge_weight="length")
     scores = torchcent.betweenness(graph, run=torchcent.Run(dtype=torch.float64))
     flow = torchcent.edge_betweenness(graph, run=torchcent.Run(dtype=torch.float64))
     torchcent.set_attributes(roads, "between", scores)
-    torchcent.set_attributes(roads, "flow", flow, edges=True, weight="length")
+    torchcent.set_attributes(roads, "flow", flow, edges=True, edge_weight="length")
     nodes = nx.betweenness_centrality(roads, weight="length")
     edges = nx.edge_betweenness_centrality(roads, weight="length")
     assert dict(roads.nodes(data="between")) == pytest.approx(nodes)
@@ -273,9 +273,9 @@ def test_osmnx_files(tmp_path):
     assert edges.directed and edges.labels.tolist() == list(roads) and edges.crs == "epsg:4326"
     assert edges.edge_weight.tolist() == [x for *_, x in roads.edges(data="length")]
     assert edges.positions.tolist() == [[d["x"], d["y"]] for _, d in roads.nodes(data=True)]
-    torchcent.set_attributes(roads, "between", torchcent.betweenness(edges.graph(weighted=True)))
+    torchcent.set_attributes(roads, "between", torchcent.betweenness(edges.graph(edge_weight=True)))
     again = ox.load_graphml(tmp_path / "roads.graphml")
-    torchcent.set_attributes(again, "between", torchcent.betweenness(edges.graph(weighted=True)))
+    torchcent.set_attributes(again, "between", torchcent.betweenness(edges.graph(edge_weight=True)))
     nodes, _ = ox.graph_to_gdfs(again)
     assert nodes["between"].tolist() == [x for _, x in roads.nodes(data="between")]
     with pytest.raises(ValueError, match="has no attribute 'speed'; accepted: a number of every"):

@@ -576,7 +576,7 @@ def test_integers_in_a_matrix_are_added_up_exactly():
     matrix = scipy.sparse.coo_array(
         (np.array([100, 100, 3], np.int8), ([0, 0, 1], [1, 1, 0])), shape=(2, 2)
     )
-    assert Graph.from_scipy(matrix, weighted=True).weight.tolist() == [200, 3]
+    assert Graph.from_scipy(matrix, edge_weight=True).weight.tolist() == [200, 3]
 
 
 @pytest.mark.parametrize("directed", [False, None])

@@ -96,7 +96,7 @@ def test_weights_are_lengths(shape: tuple[int, ...]) -> None:
         graph.edges[u, v]["length"] = float(number + 1)
     data = from_networkx(nx.DiGraph(graph)).to(DEVICE)
     data.length = data.length.reshape(shape)
-    made = AddCentrality(MEASURES, weight="length")(data)
+    made = AddCentrality(MEASURES, edge_weight="length")(data)
     torch.testing.assert_close(made.centrality, expected(graph, weight="length"), **DECIMALS)
     plain = AddCentrality(MEASURES)(data)  # never taken without being asked for
     torch.testing.assert_close(plain.centrality, expected(graph), **DECIMALS)
@@ -242,7 +242,7 @@ def test_clusters_by_similarity() -> None:
     """Two pairs of a square hold together, by the weights alone."""
     square = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]], device=DEVICE)
     data = Data(edge_index=square, num_nodes=4, near=torch.tensor([9.0, 0.1, 9.0, 0.1]).to(DEVICE))
-    found = AddClusters(weight="near", directed=False)(data).cluster
+    found = AddClusters(edge_weight="near", directed=False)(data).cluster
     assert found.tolist() == [0, 0, 1, 1]
     coarse = AddClusters(inflation=1.1, directed=False)(data).cluster
     assert coarse.unique().numel() == 1
@@ -327,7 +327,7 @@ def test_weights_of_heterogeneous_graphs() -> None:
         data[kind].length = torch.arange(1.0, len(arcs) + 1, device=DEVICE)
         for number, (a, b) in enumerate(arcs):
             graph.edges[(kind[0], a), (kind[2], b)]["length"] = number + 1
-    made = AddCentrality(["closeness"], weight="length")(data)
+    made = AddCentrality(["closeness"], edge_weight="length")(data)
     wanted = nx.closeness_centrality(graph, distance="length")
     assert made["paper"].centrality[:, 0].tolist() == pytest.approx(
         [wanted["paper", v] for v in range(4)]
@@ -335,7 +335,7 @@ def test_weights_of_heterogeneous_graphs() -> None:
 
 
 TRANSFORMS = [
-    AddCentrality(["betweenness", "closeness"], log=True, weight="length"),
+    AddCentrality(["betweenness", "closeness"], log=True, edge_weight="length"),
     AddCentrality(["degree"], None, edge_types=[("a", "to", "b")]),
     AddEdgeCentrality(normalized=False, directed=False),
     AddClusters("group", inflation=1.4),
@@ -353,7 +353,7 @@ def test_pickle_and_repr(transform: object) -> None:
 def test_repr_tells_what_decides_the_result() -> None:
     assert repr(AddCentrality()) == (
         "AddCentrality(measures=['betweenness', 'closeness'], attr_name='centrality', "
-        "normalized=True, log=False, weight=None, directed=None)"
+        "normalized=True, log=False, edge_weight=None, directed=None)"
     )
     assert len({repr(transform) for transform in TRANSFORMS}) == len(TRANSFORMS)
 

@@ -74,7 +74,7 @@ def roads(request, tmp_path):
 def test_a_graph_of_every_format(roads):
     edges = torchcent.read(roads)
     assert edges.edge_weight is not None and not edges.graph().is_weighted
-    graph = edges.graph(weighted=True)
+    graph = edges.graph(edge_weight=True)
     expected = nx.betweenness_centrality(towns(), weight="weight")
     assert torchcent.betweenness(graph, run=torchcent.Run(dtype=F64)).tolist() == pytest.approx(
         list(expected.values())
@@ -103,14 +103,14 @@ def test_graphs_are_written_with_their_weights(name, tmp_path):
     weight = torch.tensor([0.1, math.pi, 1e-3], dtype=F64)
     graph = Graph.from_edge_index(arcs, 3, False, weight)
     torchcent.write(tmp_path / name, graph)
-    again = torchcent.read(tmp_path / name, directed=False).graph(weighted=True)
+    again = torchcent.read(tmp_path / name, directed=False).graph(edge_weight=True)
     assert torch.equal(again.col, graph.col) and torch.equal(again.weight, graph.weight)
 
 
 def test_parallel_edges_of_a_file(tmp_path):
     path = save(tmp_path, "g.txt", "a b 3\nb a 2\na b 5\n")
-    assert torchcent.read(path).graph(weighted=True).weight.tolist() == [2, 2]
-    assert torchcent.read(path).graph(True, weighted=True).weight.tolist() == [3, 2]
+    assert torchcent.read(path).graph(edge_weight=True).weight.tolist() == [2, 2]
+    assert torchcent.read(path).graph(True, edge_weight=True).weight.tolist() == [3, 2]
 
 
 @pytest.mark.parametrize("text, said", [
@@ -120,7 +120,7 @@ def test_parallel_edges_of_a_file(tmp_path):
 def test_weights_that_are_no_distances(text, said, tmp_path, capsys):
     path = save(tmp_path, "g.txt", text)
     with pytest.raises(ValueError, match=said):
-        torchcent.read(path).graph(weighted=True)
+        torchcent.read(path).graph(edge_weight=True)
     err = refused(capsys, "betweenness", path, "--weights")
     assert "of edge b c (row 2)" in err
     assert run(capsys, "betweenness", path)[0] == 0
@@ -129,7 +129,7 @@ def test_weights_that_are_no_distances(text, said, tmp_path, capsys):
 def test_files_without_weights(tmp_path, capsys):
     path = save(tmp_path, "g.txt", "a b\nb c\n")
     with pytest.raises(ValueError, match="no weights"):
-        torchcent.read(path).graph(weighted=True)
+        torchcent.read(path).graph(edge_weight=True)
     assert "--weights, but" in refused(capsys, "betweenness", path, "--weights")
     assert "--similarity, but" in refused(capsys, "info", path, "--similarity", "log")
     assert run(capsys, "betweenness", path, "--no-weights")[0] == 0

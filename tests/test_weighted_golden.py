@@ -32,7 +32,7 @@ LARGE = ["rome99", "openflights-routes"]
 
 def known(load: Graphs, name: str) -> Graph:
     matrix, info = load.load(name)
-    return Graph.from_scipy(matrix, info["directed"], weighted=True).to(DEVICE)
+    return Graph.from_scipy(matrix, info["directed"], edge_weight=True).to(DEVICE)
 
 
 @pytest.mark.parametrize("name", SMALL + LARGE)
@@ -117,9 +117,9 @@ def test_streets_of_no_length(load: Graphs) -> None:
     """8,808 arcs of the streets of Berlin have length 0: they are named, not searched."""
     matrix, info = load.load("tn-berlin-center")
     with pytest.raises(ValueError, match=r"edge_weight\[\d+\] is 0.*contract"):
-        Graph.from_scipy(matrix, info["directed"], weighted=True)
+        Graph.from_scipy(matrix, info["directed"], edge_weight=True)
     matrix.data = np.maximum(matrix.data, 1e-3)
-    graph = Graph.from_scipy(matrix, info["directed"], weighted=True)
+    graph = Graph.from_scipy(matrix, info["directed"], edge_weight=True)
     assert torch.isfinite(torchcent.betweenness(graph, sources=20)).all()
 
 
@@ -128,7 +128,7 @@ def test_streets(name: str, load: Graphs) -> None:
     """Both kinds of search, on directed streets with lengths that are no whole numbers."""
     matrix, info = load.load(name)
     matrix.data = np.maximum(matrix.data, 1e-3)
-    graph = Graph.from_scipy(matrix, info["directed"], weighted=True).to(DEVICE)
+    graph = Graph.from_scipy(matrix, info["directed"], edge_weight=True).to(DEVICE)
     pivots = torch.arange(0, graph.num_nodes, graph.num_nodes // 70)
     auto = torchcent.betweenness(graph, sources=pivots, run=torchcent.Run(dtype=F64))
     if torchcent.explain(graph).engine == "tensor":
@@ -146,7 +146,7 @@ def test_hierarchies_of_streets(name: str, load: Graphs) -> None:
     """One-way streets, and those of another length back."""
     matrix, info = load.load(name)
     matrix.data = np.maximum(matrix.data, 1e-3)
-    graph = Graph.from_scipy(matrix, info["directed"], weighted=True)
+    graph = Graph.from_scipy(matrix, info["directed"], edge_weight=True)
     assert not graph.is_symmetric and graph.scale.exact
     pivots = torch.arange(0, graph.num_nodes, graph.num_nodes // 40)
 
@@ -184,11 +184,11 @@ def test_decimals_of_streets(load: Graphs) -> None:
     sums, which is how NetworkX compares them."""
     matrix, info = load.load("tn-chicago-regional")
     matrix.data = np.maximum(matrix.data, 1e-2)
-    graph = Graph.from_scipy(matrix, info["directed"], weighted=True).to(DEVICE)
+    graph = Graph.from_scipy(matrix, info["directed"], edge_weight=True).to(DEVICE)
     digits = graph.scale.digits
     assert graph.scale.exact and 2 <= digits <= 6
     matrix.data = (matrix.data * 10**digits).round()
-    whole = Graph.from_scipy(matrix, info["directed"], weighted=True).to(DEVICE)
+    whole = Graph.from_scipy(matrix, info["directed"], edge_weight=True).to(DEVICE)
     pivots = torch.arange(0, graph.num_nodes, graph.num_nodes // 50)
     found = torchcent.betweenness(graph, sources=pivots, run=torchcent.Run(dtype=F64))
     assert (

@@ -103,18 +103,18 @@ def test_from_scipy_and_back(graph, directed):
     n, arcs, weights = graph
     known = made(max(n, 1), arcs, weights, directed)
     matrix = known.to_scipy()
-    again = Graph.from_scipy(matrix, weighted=True)
+    again = Graph.from_scipy(matrix, edge_weight=True)
     assert weights_of(again) == weights_of(known) and (again.directed or known.is_symmetric)
     assert not Graph.from_scipy(matrix).is_weighted
-    assert Graph.from_scipy(matrix, directed, weighted=True).directed is directed
+    assert Graph.from_scipy(matrix, directed, edge_weight=True).directed is directed
 
 
 def test_from_scipy_is_directed_by_values():
     matrix = scipy.sparse.csr_array([[0, 2.0], [1.0, 0]])
-    assert Graph.from_scipy(matrix, weighted=True).directed
+    assert Graph.from_scipy(matrix, edge_weight=True).directed
     assert not Graph.from_scipy(matrix).directed
-    assert weights_of(Graph.from_scipy(matrix, False, weighted=True)) == {(0, 1): 1, (1, 0): 1}
-    assert Graph.from_scipy(scipy.sparse.coo_array([[0, 3], [3, 0]]), weighted=True).scale.whole
+    assert weights_of(Graph.from_scipy(matrix, False, edge_weight=True)) == {(0, 1): 1, (1, 0): 1}
+    assert Graph.from_scipy(scipy.sparse.coo_array([[0, 3], [3, 0]]), edge_weight=True).scale.whole
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
@@ -126,20 +126,20 @@ def test_from_networkx_and_back(kind):
     graph.add_edge("a", "b", weight=7, length=9)
     graph.add_edge("c", "c", weight=4)
     directed = graph.is_directed()
-    known = Graph.from_networkx(graph, weight="weight")
+    known = Graph.from_networkx(graph, edge_weight="weight")
     number = {"d": 0, "c": 1, "b": 2, "a": 3}
     first = 2 if graph.is_multigraph() else 7
     expected = {(number["a"], number["b"]): first, (number["b"], number["c"]): 1}
     if not directed:
         expected |= {(v, u): w for (u, v), w in expected.items()}
     assert weights_of(known) == expected and known.directed is directed
-    assert Graph.from_networkx(graph, weight="length").weight.min() == (
+    assert Graph.from_networkx(graph, edge_weight="length").weight.min() == (
         0.5 if graph.is_multigraph() else 3
     )
     assert not Graph.from_networkx(graph).is_weighted
     back = known.to_networkx()
-    assert back.is_directed() is directed and list(back) == [0, 1, 2, 3]
-    assert {(u, v): w for u, v, w in back.edges(data="weight")}.items() <= expected.items()
+    assert back.is_directed() is directed and list(back) == list("dcba")
+    assert {(u, v): w for u, v, w in numbered(back)}.items() <= expected.items()
     plain = known.unweighted().to_networkx()
     assert set(map(frozenset, plain.edges)) == set(map(frozenset, back.edges))
     expected = nx.betweenness_centrality(graph, weight="weight")
@@ -147,33 +147,40 @@ def test_from_networkx_and_back(kind):
     assert actual.tolist() == pytest.approx([expected[v] for v in graph])
 
 
+def numbered(graph):
+    names = list(graph)
+    return [(names.index(u), names.index(v), w) for u, v, w in graph.edges(data="weight")]
+
+
 def test_from_networkx_refuses_other_weights():
     graph = nx.Graph()
     graph.add_edge("a", "b", weight="far")
-    with pytest.raises(TypeError, match=r"weight='weight'.*\('a', 'b'\).*'far'.*not a number"):
-        Graph.from_networkx(graph, weight="weight")
+    with pytest.raises(TypeError, match=r"edge_weight='weight'.*\('a', 'b'\).*'far'.*not a number"):
+        Graph.from_networkx(graph, edge_weight="weight")
     with pytest.raises(TypeError, match="weight must be the name.*True"):
-        Graph.from_networkx(graph, weight=True)
+        Graph.from_networkx(graph, edge_weight=True)
     graph.add_edge("a", "b", weight=0)
     with pytest.raises(ValueError, match="contract"):
-        Graph.from_networkx(graph, weight="weight")
+        Graph.from_networkx(graph, edge_weight="weight")
     for many in (2**53 + 1, 10**400):
         graph.add_edge("a", "b", weight=many)
         with pytest.raises(ValueError, match=rf"\('a', 'b'\) has {many}; integers beyond 2\^53"):
-            Graph.from_networkx(graph, weight="weight")
+            Graph.from_networkx(graph, edge_weight="weight")
 
 
 def test_from_data():
     data = pytest.importorskip("torch_geometric.data")
     arcs = torch.tensor([[0, 1, 1], [1, 2, 2]])
     graph = data.Data(edge_index=arcs, edge_weight=torch.tensor([1.0, 3.0, 2.0]), num_nodes=5)
-    assert weights_of(Graph.from_data(graph, weighted=True)) == {(0, 1): 1, (1, 2): 2}
-    assert weights_of(Graph.from_data(graph, False, weighted=True))[2, 1] == 2
+    assert weights_of(Graph.from_data(graph, edge_weight=True)) == {(0, 1): 1, (1, 2): 2}
+    assert weights_of(Graph.from_data(graph, False, edge_weight=True))[2, 1] == 2
     assert not Graph.from_data(graph).is_weighted
     with pytest.raises(ValueError, match="no edge_weight"):
-        Graph.from_data(data.Data(edge_index=arcs, num_nodes=3), weighted=True)
-    with pytest.raises(TypeError, match="weighted must be True or False"):
-        Graph.from_data(graph, weighted="yes")
+        Graph.from_data(data.Data(edge_index=arcs, num_nodes=3), edge_weight=True)
+    with pytest.raises(ValueError, match="edge_weight='yes': .* only edge_weight"):
+        Graph.from_data(graph, edge_weight="yes")
+    given = Graph.from_data(graph, edge_weight=[5.0, 7.0, 9.0])
+    assert weights_of(given) == {(0, 1): 5, (1, 2): 7}
 
 
 @pytest.mark.parametrize("order", [None, "row", "col"])
@@ -182,11 +189,11 @@ def test_edge_index_with_a_value(order):
     arcs = torch.tensor([[0, 1, 2], [2, 0, 1]] if order != "col" else [[1, 2, 0], [0, 1, 2]])
     index = geometric.EdgeIndex(arcs, sparse_size=(4, 4), sort_order=order)
     index._value = torch.tensor([1.0, 2.0, 4.0])
-    known = Graph.from_data(index, weighted=True)
+    known = Graph.from_data(index, edge_weight=True)
     assert weights_of(known) == dict(zip(map(tuple, arcs.t().tolist()), [1, 2, 4], strict=True))
     index._value = None
     with pytest.raises(ValueError, match="no value"):
-        Graph.from_data(index, weighted=True)
+        Graph.from_data(index, edge_weight=True)
 
 
 def test_on_its_way_to_another_device():

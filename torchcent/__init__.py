@@ -15,6 +15,7 @@ try:
     from torchcent.approx._approximation import betweenness_approx, edge_betweenness_approx
     from torchcent.approx._current_flow import current_flow_betweenness_approx
     from torchcent.approx._result import AdaptiveBetweenness, Approximation, Top
+    from torchcent.check._names import unknown_function
     from torchcent.check._run import Engine, Run
     from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
     from torchcent.clustering._mcl import (
@@ -168,11 +169,15 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from torchcent import cluster_plot as cluster_plot
+    from torchcent import plot as plot
     from torchcent import transforms as transforms
 else:
 
     def __getattr__(name: str) -> object:
-        """Imports ``torchcent.transforms``, which needs torch_geometric, on first access."""
-        if name == "transforms":
-            return importlib.import_module("torchcent.transforms")
-        raise AttributeError(f"module 'torchcent' has no attribute {name!r}")
+        """Imports what needs an extra, or is for few, on first access."""
+        if name in ("transforms", "plot", "cluster_plot"):
+            return importlib.import_module(f"torchcent.{name}")
+        if name.startswith("__"):
+            raise AttributeError(f"module 'torchcent' has no attribute {name!r}")
+        raise unknown_function(name, __all__)

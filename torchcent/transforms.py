@@ -53,14 +53,14 @@ class _OfGraphs(BaseTransform):
     """Base class of all transforms: the arcs and their lengths or similarities."""
 
     def __init__(
-        self, weight: str | None, directed: bool | None, edge_types: EdgeTypes | None, run: Run,
+        self, edge_weight: str | None, directed: bool | None, edge_types: EdgeTypes | None, run: Run,
         **own: Any,
     ) -> None:  # fmt: skip
         """`own`: the other arguments that determine the result."""
-        self._names = (*own, "weight", "directed")
+        self._names = (*own, "edge_weight", "directed")
         for name, value in own.items():
             setattr(self, name, value)
-        self.weight = check_data.weight_attribute(weight)
+        self.edge_weight = check_data.weight_attribute(edge_weight)
         self.directed = directed if directed is None else check.flag(directed, "directed")
         self.edge_types = check_data.edge_types(edge_types)
         self.run = DEFAULT if run is None else checked(run)
@@ -82,7 +82,7 @@ class _OfGraphs(BaseTransform):
         return (surrounding() | self.run).dtype
 
     def forward(self, data: Any) -> Any:
-        self._add(data, _stores.graph_of(data, self.edge_types, self.weight))
+        self._add(data, _stores.graph_of(data, self.edge_types, self.edge_weight))
         return data
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
@@ -109,7 +109,7 @@ class AddCentrality(_OfGraphs):
         normalized: as in :func:`torchcent.node_features`.
         log: compute log(1 + score) in float64, before rounding to the result's dtype. It compresses
             raw scores (normalized=False), which span orders of magnitude.
-        weight: edge attribute that holds the *lengths* of edges, such as "edge_weight"; None counts
+        edge_weight: edge attribute that holds the *lengths* of edges, such as "edge_weight"; None counts
             hops. (In graph neural networks, edge_weight is often a similarity: see
             docs/weights.md.)
         directed: None uses the arcs of edge_index, which in PyTorch Geometric holds both directions
@@ -150,14 +150,14 @@ class AddCentrality(_OfGraphs):
         attr_name: str | None = "centrality",
         normalized: bool = True,
         log: bool = False,
-        weight: str | None = None,
+        edge_weight: str | None = None,
         *,
         directed: bool | None = None,
         edge_types: EdgeTypes | None = None,
         run: Run = DEFAULT,
     ) -> None:
         super().__init__(
-            weight, directed, edge_types, run,
+            edge_weight, directed, edge_types, run,
             measures=check_batch.measures(measures, plain_columns()),
             attr_name=check_data.attribute(attr_name, "nodes"),
             normalized=check.flag(normalized, "normalized"), log=check.flag(log, "log"),
@@ -194,14 +194,14 @@ class AddEdgeCentrality(_OfGraphs):
         attr_name: str | None = "edge_centrality",
         normalized: bool = True,
         log: bool = False,
-        weight: str | None = None,
+        edge_weight: str | None = None,
         *,
         directed: bool | None = None,
         edge_types: EdgeTypes | None = None,
         run: Run = DEFAULT,
     ) -> None:
         super().__init__(
-            weight, directed, edge_types, run, attr_name=check_data.attribute(attr_name, "edges"),
+            edge_weight, directed, edge_types, run, attr_name=check_data.attribute(attr_name, "edges"),
             normalized=check.flag(normalized, "normalized"), log=check.flag(log, "log"),
         )  # fmt: skip
 
@@ -217,7 +217,7 @@ class AddClusters(_OfGraphs):
     Args:
         attr_name: attribute for the labels, int64 [n]: 0 is the largest cluster *of each graph*.
         inflation: larger values give more and smaller clusters; as in :func:`torchcent.mcl`.
-        weight: edge attribute that holds the *similarities* of edges, such as "edge_weight"; None
+        edge_weight: edge attribute that holds the *similarities* of edges, such as "edge_weight"; None
             uses 1 for all edges.
         directed: None uses the arcs of edge_index, False adds missing reverse arcs.
         edge_types, run: as for :class:`AddCentrality`, also for batches and HeteroData.
@@ -235,14 +235,14 @@ class AddClusters(_OfGraphs):
         self,
         attr_name: str = "cluster",
         inflation: float = 2.0,
-        weight: str | None = None,
+        edge_weight: str | None = None,
         *,
         directed: bool | None = None,
         edge_types: EdgeTypes | None = None,
         run: Run = DEFAULT,
     ) -> None:
         super().__init__(
-            weight, directed, edge_types, run,
+            edge_weight, directed, edge_types, run,
             attr_name=check_data.required_attribute(attr_name, "nodes", _LABELS),
             inflation=check_mcl.inflation(inflation),
         )  # fmt: skip
@@ -267,7 +267,7 @@ class AddShortestPathEncoding(_OfGraphs):
             several graphs can be put into one Batch if `max_nodes` gives all the same shape.
         max_nodes, unreachable, padding: with dense=True, as in
             :func:`torchcent.shortest_path_encoding`.
-        weight: edge attribute that holds the *lengths* of edges; None counts hops.
+        edge_weight: edge attribute that holds the *lengths* of edges; None counts hops.
         directed: None uses the arcs of edge_index, False adds missing reverse arcs.
         dtype: of the distances: torch.int8, int16, int32, int64, float32 or float64. None uses
             int64, with weights torch.get_default_dtype(), so that all graphs have the same.
@@ -304,7 +304,7 @@ class AddShortestPathEncoding(_OfGraphs):
         cutoff: float | None = None,
         dense: bool = False,
         max_nodes: int | None = None,
-        weight: str | None = None,
+        edge_weight: str | None = None,
         *,
         unreachable: float = -1,
         padding: float = -1,
@@ -314,7 +314,7 @@ class AddShortestPathEncoding(_OfGraphs):
     ) -> None:
         check_encodings.cutoff(cutoff)
         super().__init__(
-            weight, directed, None, run,
+            edge_weight, directed, None, run,
             attr_name=check_data.required_attribute(attr_name, "nodes", _PAIRS),
             cutoff=cutoff, dense=check.flag(dense, "dense"),
             max_nodes=check.positive(max_nodes, "max_nodes"),
@@ -322,7 +322,7 @@ class AddShortestPathEncoding(_OfGraphs):
             dtype=dtype,
         )  # fmt: skip
         if not dense:
-            self._names = ("attr_name", "cutoff", "dense", "dtype", "weight", "directed")
+            self._names = ("attr_name", "cutoff", "dense", "dtype", "edge_weight", "directed")
             if (self.max_nodes, self.unreachable, self.padding) != (None, -1, -1):
                 raise ValueError("max_nodes, unreachable and padding are for dense=True")
 
@@ -332,7 +332,7 @@ class AddShortestPathEncoding(_OfGraphs):
         return super().forward(data)
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
-        dtype = torch.int64 if self.dtype is None and self.weight is None else self.dtype
+        dtype = torch.int64 if self.dtype is None and self.edge_weight is None else self.dtype
         options = self._options(graph)
         if graph.place is None and isinstance(data.get("ptr"), torch.Tensor):
             # Unlike batch, it counts empty graphs at the end.
@@ -360,7 +360,7 @@ class AddRandomWalkEncoding(_OfGraphs):
         walk_length: number of steps, and of columns.
         attr_name: attribute for the encoding, [n, walk_length]; None appends it to ``data.x``, in
             its dtype and on its device (or creates ``data.x``).
-        weight: edge attribute that holds the *strengths* of edges, such as "edge_weight"; None
+        edge_weight: edge attribute that holds the *strengths* of edges, such as "edge_weight"; None
             uses 1 for all edges.
         directed: None uses the arcs of edge_index, False adds missing reverse arcs.
         edge_types, run: as for :class:`AddCentrality`, also for batches and HeteroData.
@@ -385,19 +385,19 @@ class AddRandomWalkEncoding(_OfGraphs):
         self,
         walk_length: int,
         attr_name: str | None = "random_walk",
-        weight: str | None = None,
+        edge_weight: str | None = None,
         *,
         directed: bool | None = None,
         edge_types: EdgeTypes | None = None,
         run: Run = DEFAULT,
     ) -> None:
         super().__init__(
-            weight, directed, edge_types, run, walk_length=check_encodings.steps(walk_length),
+            edge_weight, directed, edge_types, run, walk_length=check_encodings.steps(walk_length),
             attr_name=check_data.attribute(attr_name, "nodes"),
         )  # fmt: skip
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
-        if self.weight is None:
+        if self.edge_weight is None:
             run = resolved(self.run, ("dtype",), "random_walk_encoding")
             pyg_graph = as_graph(**graph.arguments(), directed=self.directed, run=run)
             encoding = as_in_pyg(pyg_graph, self.walk_length)

@@ -12,11 +12,13 @@ from torch import Tensor
 
 from torchcent.approx._estimate import certain_ranks
 from torchcent.check import _common as check
+from torchcent.runtime import _html
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
 
 
+_SHOWN = 10  # vertices in a notebook
 _EXACT = 1e-5  # maximum relative error of exact scores (docs/betweenness.md)
 
 
@@ -25,6 +27,7 @@ class Top(NamedTuple):
 
     certain[i] means that the first i + 1 vertices are the i + 1 highest, provided that the
     intervals hold, which has probability 1 - delta. If all entries are True, the order is correct.
+    `labels` are the names of the vertices, None if the graph has none.
     """
 
     vertices: Tensor  # int64 [k]
@@ -32,6 +35,7 @@ class Top(NamedTuple):
     lower: Tensor
     upper: Tensor
     certain: Tensor  # bool [k]
+    labels: list[Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +91,21 @@ class Approximation:
         best, certain = certain_ranks(scores, lower, upper, k)
         vertices, ranks = (torch.from_numpy(x).to(self.scores.device) for x in (best, certain))
         ends = self.lower[vertices], self.upper[vertices]
-        return Top(vertices, self.scores[vertices], *ends, ranks)
+        names = None
+        if self._graph.labels is not None:
+            names = self._graph.labels[best].tolist()
+        return Top(vertices, self.scores[vertices], *ends, ranks, names)
+
+    def _repr_html_(self) -> str:
+        """The highest scores with their intervals, in notebooks."""
+        title = f"{self.scores.numel():,} scores, {self.in_words}"
+        if self._edges or not self.scores.numel():
+            return _html.rows(title, {"reason": self.reason})
+        top = self.top(min(_SHOWN, self.scores.numel()))
+        names = top.vertices.tolist() if top.labels is None else top.labels
+        columns = ([f"{each:.4g}" for each in part.tolist()] for part in top[1:4])
+        cells = zip(names, *columns, strict=True)
+        return _html.columns(title, ("vertex", "score", "lower", "upper"), cells)
 
     def plot(
         self, path: str | os.PathLike[str], labels: Sequence[Any] | None = None,

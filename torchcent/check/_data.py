@@ -54,7 +54,7 @@ def required_attribute(value: object, of: str, instead: str) -> str:
 def weight_attribute(value: object) -> str | None:
     if value is not None and not isinstance(value, str):
         accepted = "the name of an attribute of edges, such as 'edge_weight', or None"
-        raise wrong_type("weight", accepted, value)
+        raise wrong_type("edge_weight", accepted, value)
     return value
 
 
@@ -145,8 +145,10 @@ def ids_within(index: Tensor, sizes: tuple[int, int], what: str) -> None:
 def named_weight(value: object, name: str, what: str, known: str = "") -> Tensor:
     """The tensor that is named as the weights, [E] or [E, 1], a common shape of edge_attr."""
     if not isinstance(value, Tensor):
-        others = f", only {known}; weight=None takes none" if known else ""
-        raise ValueError(f"weight={shortened(name)}: {what} has no tensor of this name{others}")
+        others = f", only {known}; edge_weight=None takes none" if known else ""
+        raise ValueError(
+            f"edge_weight={shortened(name)}: {what} has no tensor of this name{others}"
+        )
     return value[:, 0] if value.dim() == 2 and value.shape[1] == 1 else value
 
 

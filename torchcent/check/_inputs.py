@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ ACCEPTED = (
     "scipy.sparse matrix, a torch sparse tensor, a NumPy array or a list of pairs, or a pandas, "
     "polars or pyarrow table"
 )
-_NAMES = "; number names first, or make a networkx.Graph of them"
+_NAMES = "; Graph.from_edges(edges) numbers names, which its graph.labels has"
 
 
 def type_name(value: object) -> str:
@@ -36,6 +38,9 @@ def type_name(value: object) -> str:
 
 def unknown(value: object, name: str) -> TypeError:
     what = f"the class {type_name(value)}" if isinstance(value, type) else type_name(value)
+    if isinstance(value, (str, os.PathLike)):
+        file = shortened(os.fspath(value))
+        what = f"the name of a file, which torchcent.read({file}).graph() reads"
     return TypeError(f"{name} must be {ACCEPTED}; got {what}")
 
 
@@ -76,14 +81,26 @@ def attribute(weight: object, known: Callable[[], Sequence[str]], where: str) ->
     if weight is None:
         return None
     if not isinstance(weight, str):
-        raise wrong_type("weight", f"the name of an edge attribute of the {where}, or None", weight)
+        raise no_name(weight)
     names = list(known())
     if weight not in names:
-        raise ValueError(
-            f"weight={shortened(weight)}: the {where} has no such edge attribute; accepted: "
-            f"{', '.join(map(str, names)) or 'none, because it has none'}"
-        )
+        raise no_attribute("edge_weight", weight, where, names)
     return weight
+
+
+def no_name(weight: object) -> TypeError:
+    return wrong_type(
+        "edge_weight", "the name of an attribute of the edges, or numbers, one for each", weight
+    )
+
+
+def no_attribute(name: str, value: object, where: str, known: Sequence[object]) -> ValueError:
+    """No edge of a graph has the attribute that was named."""
+    names = ", ".join(sorted(map(str, known)))[:200]
+    return ValueError(
+        f"{name}={shortened(value)}: the {where} has no such edge attribute; accepted: "
+        f"{names or 'none, because it has none'}"
+    )
 
 
 def values_wanted(weight: object, where: str) -> bool:
@@ -186,6 +203,65 @@ def edge_list(edges: Any, name: str) -> np.ndarray:
                 f"entries; weights go into edge_weight{of_square(shape, matrix)}"
             )
     return ids([end for pair in edges for end in pair], name, _NAMES).reshape(-1, 2).T
+
+
+def begins_with_text(edges: Any) -> bool:
+    """Whether the first end of a list of pairs or rows is text."""
+    first = edges[0] if edges else ()
+    return isinstance(first, (list, tuple, np.ndarray)) and len(first) > 0 and _is_text(first[0])
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def edge_names(edges: Any, name: str) -> list[Any]:
+    """The source and the target of each edge in turn, from a list of pairs or two rows."""
+    arrays = len(edges) == 2 and all(isinstance(row, (np.ndarray, Tensor)) for row in edges)
+    if arrays or (len(edges) == 2 and not any(isinstance(row, tuple) for row in edges)):
+        rows = [row.tolist() if isinstance(row, (np.ndarray, Tensor)) else row for row in edges]
+        if not arrays and all(isinstance(row, list) and len(row) == 2 for row in rows):
+            raise either_way(name)
+        if len(rows[0]) != len(rows[1]):
+            raise ValueError(
+                f"{name} has {len(rows[0])} sources and {len(rows[1])} targets; there must be as "
+                "many"
+            )
+        return [end for pair in zip(*rows, strict=True) for end in pair]
+    kinds = set(map(type, edges))
+    if not kinds <= {tuple, list} or set(map(len, edges)) - {2}:
+        edge_list(edges, name)  # which raises an error about the first that is no pair
+    return list(chain.from_iterable(edges))
+
+
+def all_text(names: list[Any], name: str) -> None:
+    if set(map(type, names)) - {str}:
+        wrong = next((each for each in names if not isinstance(each, str)), None)
+        if wrong is not None:
+            raise TypeError(
+                f"{name} holds text and {shortened(wrong)}; labels=True takes both for names"
+            )
+
+
+def hashable(names: list[Any]) -> list[Any]:
+    """Refuses what cannot be the name of a vertex."""
+    for kind in set(map(type, names)):
+        if kind.__hash__ is None:
+            raise TypeError(f"edges hold a {kind.__name__}, which cannot be the name of a vertex")
+    return names
+
+
+def complete_names(names: Sequence[Any]) -> None:
+    """Refuses a missing name, which would be a vertex that all such edges share."""
+    if "" in names or None in names or any(isinstance(x, float) and x != x for x in names):
+        raise ValueError("edges hold a missing name, None, NaN or ''; accepted: a name of each end")
+
+
+def no_size_of_names(num_nodes: object, labels: object) -> None:
+    if num_nodes is not None and labels is not None:
+        raise ValueError(
+            "num_nodes is for numbers of vertices, and these are names; labels=False refuses names"
+        )
 
 
 def _row(row: Any, name: str) -> np.ndarray:

@@ -17,6 +17,7 @@ import torch
 from torchcent.check import _common as check
 from torchcent.check import _files as check_files
 from torchcent.check import _weights as check_weights
+from torchcent.check._names import unknown_argument
 from torchcent.check._values import flag, integer, shortened, wrong_type, wrong_value
 from torchcent.runtime import _compiling, _host, _memory
 
@@ -341,8 +342,13 @@ def computes(
     """
 
     def decorate(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+        known = Signature.from_callable(function).parameters
+
         @functools.wraps(function)
         def call(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+            for name in options:
+                if name not in known:
+                    raise unknown_argument(function.__qualname__, name, known)
             run = resolved(options.get("run"), uses, function.__name__)
             options["run"] = run
             within = nullcontext() if run is DEFAULT and not _entered.get() else _inside(run)

@@ -187,25 +187,28 @@ def networkx_weights(values: list[Any], edges: Iterable[tuple[Any, ...]], name: 
     for weight, (u, v) in zip(values, edges, strict=True):
         if isinstance(weight, int) and abs(weight) > _EXACT:
             raise ValueError(
-                f"weight={name!r}: edge ({u!r}, {v!r}) has {weight}; integers beyond 2^53 are not "
+                f"edge_weight={name!r}: edge ({u!r}, {v!r}) has {weight}; integers beyond 2^53 are not "
                 "exact: divide, or use float"
             )
         try:
             numbers.append(float(weight))
         except (TypeError, ValueError):
             raise TypeError(
-                f"weight={name!r}: edge ({u!r}, {v!r}) has {weight!r}, which is not a number"
+                f"edge_weight={name!r}: edge ({u!r}, {v!r}) has {weight!r}, which is not a number"
             ) from None
     return torch.tensor(numbers, dtype=torch.float64, device="cpu")
 
 
-def data_weight(data: Any, index: Any) -> Tensor:
-    """``edge_weight`` of a PyG Data, or the value of an EdgeIndex."""
+def data_weight(data: Any, index: Any, known: str = "") -> Tensor:
+    """``edge_weight`` of a PyG Data, or the value of an EdgeIndex; `known` are its attributes."""
     weight = getattr(data, "edge_weight", None)
     if weight is None:  # an EdgeIndex may carry values
         weight = getattr(index, "_value", None)
     if weight is None:
-        raise ValueError("weighted=True, but data has no edge_weight and its edge_index no value")
+        hint = f"; attributes of its edges: {known}" if known else ""
+        raise ValueError(
+            f"edge_weight=True, but data has no edge_weight and its edge_index no value{hint}"
+        )
     weights: Tensor = weight
     return weights
 

@@ -171,7 +171,7 @@ def load_graph(args: argparse.Namespace, weights: str = "distances") -> Job:
         remark(args, f"{args.graph}: its weights are not used ({how})")
     started = time.perf_counter()
     if weights == "distances" or not weighted(args):
-        graph = edges.graph(weighted=weighted(args))
+        graph = edges.graph(edge_weight=weighted(args))
         if "ties" in args:
             graph = graph.with_ties(args.ties, args.tie_tolerance)
     else:

@@ -132,7 +132,7 @@ def _about(
             "iterations": one.iterations, "overlapping": one.overlaps.numel(),
         })  # fmt: skip
         if args.out is None:
-            several[-1]["members"] = [names[part.cpu().numpy()] for part in one.clusters()]
+            several[-1]["members"] = [names[part.cpu().numpy()] for part in one.clusters(False)]
     return {"out": args.out, "plot": args.plot, "clusterings": several}
 
 

@@ -226,7 +226,7 @@ def arranged(
     args: argparse.Namespace, edges: EdgeList, clustering: torchcent.Clustering
 ) -> Sequence[Tensor]:
     """The clusters in the order of -sort."""
-    clusters = clustering.clusters()
+    clusters = clustering.clusters(False)
     if args.sort == "size":
         return clusters[::-1]
     if args.sort == "lex":

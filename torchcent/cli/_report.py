@@ -131,7 +131,7 @@ def summary(
     name: str, edges: EdgeList, weighted: bool = False, device: str = "cpu"
 ) -> dict[str, Any]:
     """What ``torchcent info`` finds, under the keys of ``--json``, and the plan of betweenness."""
-    graph = edges.graph(weighted=weighted)
+    graph = edges.graph(edge_weight=weighted)
     degree = graph.degree.numpy()
     n, weight = graph.num_nodes, edges.edge_weight
     row, col = edges.edge_index

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from torchcent.check import _labels as check_labels
 from torchcent.check._values import dense
 from torchcent.clustering import _check as check_mcl
+from torchcent.runtime import _html
 from torchcent.runtime._optional import need
+
+_SHOWN, _SHOWN_OF_EACH = 10, 8  # clusters in a notebook, and vertices of each
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,21 +50,53 @@ class Clustering:
     _members: Tensor = field()
     _offset: tuple[int, ...] = field()
     cluster_ptr: Tensor | None = None
+    _labels: np.ndarray | None = None
 
-    def clusters(self) -> list[Tensor]:
-        """int64 vertices of each cluster, ascending.
+    @overload
+    def clusters(self, labels: Literal[False]) -> list[Tensor]: ...
+
+    @overload
+    def clusters(self, labels: Any = None) -> list[Any]: ...
+
+    def clusters(self, labels: Any = None) -> list[Any]:
+        """The vertices of each cluster, ascending: their names, or int64 tensors.
 
         The clusters (of each graph) are sorted by decreasing size, ties by their lowest vertex.
         With overlap="keep", a vertex can be in several clusters.
+
+        Args:
+            labels: None gives lists of the names that vertices have in the graph (its ``labels``),
+                or tensors of their numbers if they have none. A sequence of n names gives lists of
+                these, False tensors.
+
+        Raises:
+            TypeError, ValueError: `labels` has not one name of each vertex.
 
         Example:
             >>> import torch, torchcent
             >>> pair_and_one = torchcent.mcl(torch.tensor([[0, 1], [1, 0]]), num_nodes=3)
             >>> pair_and_one.clusters()
             [tensor([0, 1]), tensor([2])]
+            >>> pair_and_one.clusters(["Ada", "Bob", "Cleo"])
+            [['Ada', 'Bob'], ['Cleo']]
         """
         ends = zip(self._offset[:-1], self._offset[1:], strict=True)
-        return [self._members[begin:end] for begin, end in ends]
+        parts = [self._members[begin:end] for begin, end in ends]
+        if labels is False or (labels is None and self._labels is None):
+            return parts
+        own = self._labels if labels is None else labels
+        names = check_labels.sequence(own, self.num_nodes)
+        return [[names[vertex] for vertex in part.tolist()] for part in parts]
+
+    def _repr_html_(self) -> str:
+        """The largest clusters, in notebooks."""
+        cells = []
+        for number, members in enumerate(self.clusters()[:_SHOWN]):
+            first = members[:_SHOWN_OF_EACH]
+            names = map(str, first.tolist() if isinstance(first, Tensor) else first)
+            more = ", ..." if len(members) > _SHOWN_OF_EACH else ""
+            cells.append((number, len(members), ", ".join(names) + more))
+        return _html.columns(repr(self), ("cluster", "size", "vertices"), cells)
 
     @property
     def num_clusters(self) -> int:

@@ -140,7 +140,7 @@ def mcl(
         result = _run.run(setup.take(), rules, plan, run.progress, group=ranks)
     with agreed(ranks):
         _run.warn_if_stuck(result, rules, setup.one_way)
-        return _clustering(result, rate, overlap, return_flow, ptr)
+        return _clustering(result, rate, overlap, return_flow, setup.labels, ptr)
 
 
 @dataclass(frozen=True, repr=False)
@@ -243,7 +243,7 @@ def mcl_sweep(
         ]
         with agreed(ranks):
             _run.warn_if_stuck(result, rules, setup.one_way)
-            last = _clustering(result, rate, overlap, False)
+            last = _clustering(result, rate, overlap, False, setup.labels)
             clusterings.append(last)
             size = last.sizes
             table.append({
@@ -344,7 +344,7 @@ def explain_mcl(
 
 def _clustering(
     result: _run.Outcome, inflation: float, overlap: str, return_flow: bool,
-    ptr: Tensor | None = None,
+    labels: np.ndarray | None, ptr: Tensor | None = None,
 ) -> Clustering:  # fmt: skip
     flow, graph = result.flow, None
     if ptr is not None:
@@ -368,5 +368,5 @@ def _clustering(
         chaos_history=tuple(summary.chaos for summary in result.summaries),
         converged=result.converged, inflation=inflation, engine=engine, flow=matrix,
         _members=there(parts.members), _offset=tuple(parts.offset.tolist()),
-        cluster_ptr=cluster_ptr,
+        cluster_ptr=cluster_ptr, _labels=labels,
     )  # fmt: skip

@@ -9,7 +9,7 @@ import torch
 from torchcent.clustering import _flow, _pieces, _tensor
 from torchcent.clustering._flow import Flow
 from torchcent.clustering._rules import Rules, step_memory
-from torchcent.runtime import _memory, _ops
+from torchcent.runtime import _html, _memory, _ops
 from torchcent.runtime._memory import readable
 
 ENGINES = ("auto", "fused", "dense", "tensor")
@@ -72,8 +72,9 @@ class MclPlan:
     may_switch: bool
     pieces: int = 1
 
-    def __str__(self) -> str:
-        rows = {
+    @property
+    def _rows(self) -> dict[str, str]:
+        return {
             "measure": "mcl",
             "engine": f"{self.engine}: {self.reason}",
             "device": f"{self.device}" + (f", {self.threads} threads" if self.threads else ""),
@@ -82,7 +83,13 @@ class MclPlan:
             "memory": f"{readable(self.memory)} of {readable(self.memory_limit)} allowed"
             + (f", in {self.pieces:,} pieces" if self.pieces > 1 else ""),
         }
-        return "\n".join(f"{name:<9} {text}" for name, text in rows.items())
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<9} {text}" for name, text in self._rows.items())
+
+    def _repr_html_(self) -> str:
+        """A table, in notebooks."""
+        return _html.rows("Plan", self._rows)
 
 
 def plan(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from torch import Tensor
 
 from torchcent.check import _common as check
@@ -11,7 +12,7 @@ from torchcent.check._run import Run
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering import _flow, _plan
 from torchcent.clustering._flow import Flow
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _labels
 from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs, graph_of
 
 
@@ -22,6 +23,7 @@ class Setup:
     flow: Flow
     engine: str
     one_way: bool  # whether there are arcs without their reverse
+    labels: np.ndarray | None  # the names of the vertices
 
     def take(self) -> Flow:
         """Returns the flow and drops the reference to it."""
@@ -37,10 +39,10 @@ def prepare(
     kind = check_mcl.loops(loops)
     engine = check.choice(run.engine.name, "engine", _plan.ENGINES)
     ptr = weights = None
+    labels = edge_index.labels if isinstance(edge_index, Graph) else None
     if not isinstance(edge_index, Graph):
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, _ = as_arcs(
-            edge_index, num_nodes, directed, edge_weight, batch
-        )
+        arcs = as_arcs(edge_index, num_nodes, directed, edge_weight, batch)
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, _, labels = arcs
         if kind is None:  # copied: it is read again below, and another thread may modify it
             edge_index = edge_index.clone()
     weight = check_mcl.similarities(edge_index, edge_weight)
@@ -49,4 +51,5 @@ def prepare(
     if kind is None and isinstance(edge_index, Tensor):
         weights = _flow.input_loops(edge_index, weight, graph.num_nodes)
     flow = _flow.build(graph, similarity, kind, weights)
-    return Setup(graph, similarity, flow, engine, one_way=not graph.is_symmetric)
+    names = _labels.array(labels)
+    return Setup(graph, similarity, flow, engine, one_way=not graph.is_symmetric, labels=names)

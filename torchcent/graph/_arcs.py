@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
@@ -11,7 +11,8 @@ class Arcs(NamedTuple):
     """The arguments of Graph.from_edge_index, in its order.
 
     `directed` is None for a matrix, which is undirected if it is symmetric. `matrix` says that the
-    columns are the stored entries of one, of which those of one place are added up.
+    columns are the stored entries of one, of which those of one place are added up. `labels` are the
+    names of the vertices, each once; None if they are called 0 to n - 1.
     """
 
     edge_index: Tensor
@@ -21,3 +22,4 @@ class Arcs(NamedTuple):
     batch: Tensor | None = None
     ptr: Tensor | None = None
     matrix: bool = False
+    labels: Any = None

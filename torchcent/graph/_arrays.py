@@ -6,12 +6,13 @@ import zlib
 from functools import cached_property
 from typing import Any, Self
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
-from torchcent.graph import _cache, _components, _csr, _segments, _strengths, _weights
+from torchcent.graph import _cache, _components, _csr, _labels, _segments, _strengths, _weights
 from torchcent.graph._cache import Keeper, Slot
 from torchcent.graph._contraction import Contraction
 from torchcent.graph._strengths import NONE, Strengths
@@ -34,6 +35,16 @@ class Arrays(Keeper):
     _loop_ends: Tensor | None  # of each column that is a loop, once their slots are known
     _diagonal: Tensor | None  # float64 [n], of an adjacency matrix that has loops
     _contraction: Contraction
+    _labels: np.ndarray | None  # int64 or object [n], read-only
+
+    def __new__(cls, *parts: Any, _trusted: bool = False, **others: Any) -> Self:
+        if (parts or others) and not _trusted:
+            raise TypeError(
+                f"{cls.__name__}(...) is not how a graph is made; accepted: {cls.__name__}."
+                "from_edge_index(edge_index), from_edges, from_networkx, from_scipy and the other "
+                "from_ methods, or torchcent.read(path).graph()"
+            )
+        return super().__new__(cls)
 
     def __init__(
         self, rowptr: Tensor, col: Tensor, slot: Tensor | None, directed: bool,
@@ -41,15 +52,15 @@ class Arrays(Keeper):
         _ids: Tensor | None = None, _ties: Ties = DECIMAL,
         _repeated: bool = False, _multiplicity: Strengths | None = None, _sums: Strengths = NONE,
         _loop_ends: Tensor | None = None, _diagonal: Tensor | None = None,
-        _contraction: Contraction | None = None,
+        _contraction: Contraction | None = None, _labels: np.ndarray | None = None,
     ) -> None:  # fmt: skip
         if not _trusted:
-            raise TypeError("use Graph.from_edge_index, or another Graph.from_..., to make a Graph")
+            raise TypeError("a Graph is made by Graph.from_edge_index, or another Graph.from_...")
         self.__dict__.update(
             num_nodes=rowptr.numel() - 1, rowptr=rowptr, col=col, directed=directed, weight=weight,
             ptr=ptr, cache={}, _ties=_ties, _repeated=_repeated, _sums=_sums,
             _loop_ends=_loop_ends, _diagonal=_diagonal,
-            _contraction=_contraction or Contraction(rowptr, col),
+            _contraction=_contraction or Contraction(rowptr, col), _labels=_labels,
         )  # fmt: skip
         if _multiplicity is not None:
             self.__dict__["_multiplicity"] = _multiplicity
@@ -82,7 +93,8 @@ class Arrays(Keeper):
     def __eq__(self, other: object) -> bool:
         """Whether both have the same arcs, weights, direction, batches and ties, on one device.
 
-        The order of the columns that they were built from (:attr:`slot`) does not matter, but
+        The order of the columns that they were built from (:attr:`slot`) and the names of vertices
+        do not matter, but
         loops and the sums of parallel arcs, of which measures of strengths are functions, do.
         """
         if not isinstance(other, Arrays):
@@ -121,7 +133,8 @@ class Arrays(Keeper):
             >>> path.nbytes, path.components.numel(), path.nbytes
             (56, 3, 80)
         """
-        return sum(storage.nbytes() for storage in _cache.storages(self))
+        arrays = sum(storage.nbytes() for storage in _cache.storages(self))
+        return arrays + self._nbytes_of_labels
 
     def drop_caches(self) -> None:
         """Forgets all that is kept with the graph and can be computed anew.
@@ -160,6 +173,10 @@ class Arrays(Keeper):
         every = (*self._own, *(Arrays._transposed.get(self) or ()), *more)
         parts = {id(part): part for part in every if part is not None}
         return sum(part.nbytes for part in parts.values())
+
+    @Slot
+    def _nbytes_of_labels(self) -> int:
+        return _labels.nbytes(self._labels)
 
     @property
     def is_weighted(self) -> bool:
@@ -492,7 +509,7 @@ class Arrays(Keeper):
 # Of graphs that are made of another one: their parts, and what follows from which.
 _HANDED_ON = (
     "rowptr", "col", "directed", "weight", "ptr", "_ties", "_repeated", "_multiplicity", "_sums",
-    "_loop_ends", "_contraction",
+    "_loop_ends", "_contraction", "_labels",
 )  # fmt: skip
 _OF_ARCS = (
     Arrays._mutual, Arrays._transposed, Arrays.degree, Arrays.degree_order, Arrays.components,

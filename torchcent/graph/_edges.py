@@ -13,13 +13,12 @@ from torch import Tensor
 from torchcent.check import _columns as check_columns
 from torchcent.check import _inputs as check_inputs
 from torchcent.check import _sparse as check_sparse
+from torchcent.graph import _labels
 from torchcent.graph._arcs import Arcs
 from torchcent.runtime import _small
 
 SPARSE = (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc)
-_NUMBERED = (
-    "; Graph.from_table(..., labels=True) numbers ids of any kind and returns them, too"
-)  # fmt: skip
+_NUMBERED = "; Graph.from_table(table) numbers names, which its graph.labels has"
 
 
 def of_pairs(edges: Any, weight: object = None, name: str = "edges") -> Arcs:
@@ -82,7 +81,12 @@ def of_table(
     labels = _matrix_labels(table, name) if columns is None else None
     if labels is not None:
         return _of_matrix(table, labels, weight, name)
-    source, target, length = _columns(table, weight, name, columns)
+    return _of_columns(*_columns(table, weight, name, columns), name)
+
+
+def _of_columns(
+    source: tuple[np.ndarray, Any], target: tuple[np.ndarray, Any], length: Tensor | None, name: str
+) -> Arcs:
     ends = [
         check_inputs.ids(end, f"column {label!r} of {name}", _NUMBERED)
         for end, label in (source, target)
@@ -91,26 +95,56 @@ def of_table(
     return Arcs(_tensor(np.stack(ends)), None, True, length)
 
 
-def of_labelled_table(
-    table: Any, weight: object, name: str, columns: object
-) -> tuple[Arcs, list[Any]]:
-    """As :func:`of_table` with ids of any kind, numbered by first appearance, row by row."""
-    labels = _matrix_labels(table, name) if columns is None else None
-    if labels is not None:
-        return _of_matrix(table, labels, weight, name), labels
-    ends = *_, length = _columns(table, weight, name, columns)
+def of_any_table(table: Any, weight: object, columns: object, labels: bool | None) -> Arcs:
+    """As :func:`of_table`; names are numbered as they first appear, row by row.
+
+    `labels`: True takes all ids for names, None text.
+    """
+    names = _matrix_labels(table, "table") if columns is None else None
+    if names is not None:
+        arcs = _of_matrix(table, names, weight, "table")
+        return arcs if labels is False else arcs._replace(labels=names)
+    ends = *_, length = _columns(table, weight, "table", columns)
+    if not labels and (labels is False or not any(_is_text(end) for end, _ in ends[:2])):
+        return _of_columns(*ends, "table")
     source, target = (
-        check_inputs.complete(end, f"column {title!r} of {name}") for end, title in ends[:2]
+        check_inputs.complete(end, f"column {title!r} of table") for end, title in ends[:2]
     )
     _tell_of_shared(ends[:2])
-    both: list[Any] = (
-        np.stack([source.astype(object), target.astype(object)], axis=1).ravel().tolist()
-    )
-    number: dict[Any, int] = {}
-    for label in both:
-        number.setdefault(label, len(number))
-    index = np.fromiter(map(number.__getitem__, both), np.int64, len(both)).reshape(-1, 2).T
-    return Arcs(_tensor(index), len(number), True, length), list(number)
+    both = np.stack([source.astype(object), target.astype(object)], axis=1).ravel().tolist()
+    return _of_names(both)._replace(edge_weight=length)
+
+
+def of_any_pairs(edges: Any, labels: bool | None) -> Arcs:
+    """As :func:`of_pairs`; names are numbered as they first appear, pair by pair."""
+    if labels is False:
+        return of_pairs(edges)
+    if isinstance(edges, np.ndarray) and edges.dtype.kind in "UTO":
+        edges = check_inputs.edge_array(edges, "edges").T.astype(object)
+        flat: list[Any] = edges.ravel().tolist()
+    elif isinstance(edges, (list, tuple)) and (labels or check_inputs.begins_with_text(edges)):
+        flat = check_inputs.edge_names(edges, "edges")
+    elif labels:
+        return _of_names(of_pairs(edges).edge_index.T.reshape(-1).tolist())
+    else:
+        return of_pairs(edges)
+    if not labels:
+        check_inputs.all_text(flat, "edges")
+    return _of_names(flat)
+
+
+def _of_names(both: list[Any]) -> Arcs:
+    """The arcs between names, the source and the target of each in turn."""
+    ids, names = _labels.numbered(check_inputs.hashable(both))
+    check_inputs.complete_names(names)
+    return Arcs(_tensor(ids.reshape(-1, 2).T), len(names), True, labels=names)
+
+
+def _is_text(ids: np.ndarray) -> bool:
+    """Whether a column holds text: any that is no number is refused if it is not a name."""
+    if ids.dtype.kind in "UT":
+        return True
+    return ids.dtype == object and any(isinstance(each, str) for each in ids.tolist())
 
 
 def is_table(kind: type) -> bool:
@@ -154,7 +188,7 @@ def _columns(
     if not is_table(type(table)):
         raise check_inputs.other(table, name, "a pandas, polars or pyarrow table")
     names = list(table.column_names if hasattr(table, "column_names") else table.columns)
-    column = None if weight is None else check_inputs.column(weight, names, "weight")
+    column = None if weight is None else check_inputs.column(weight, names, "edge_weight")
     source, target = check_inputs.columns(columns, names, name, column)
     check_inputs.once((source, target, column), names, name)
     length = None
@@ -168,7 +202,7 @@ def _tell_of_shared(ends: Sequence[tuple[np.ndarray, Any]]) -> None:
     (source, one), (target, other) = ends
     text = check_columns.shared_ids((one, other), source, target)
     if text is not None:
-        warnings.warn(text, stacklevel=5)
+        warnings.warn(text, stacklevel=6)
 
 
 def _column(table: Any, name: Any) -> np.ndarray:

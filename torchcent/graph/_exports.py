@@ -11,7 +11,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _inputs as check_inputs
 from torchcent.graph import _csr
-from torchcent.graph._arrays import Arrays
+from torchcent.graph._parts import Parts
 from torchcent.runtime._optional import need
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import torch_geometric.data
 
 
-class Exports(Arrays):
+class Exports(Parts):
     """See :class:`torchcent.Graph`."""
 
     def to_edge_index(self) -> Tensor:
@@ -74,15 +74,20 @@ class Exports(Arrays):
         )
 
     def to_networkx(self) -> networkx.Graph:
-        """A NetworkX ``Graph``, or ``DiGraph`` if directed, with vertices 0 to n - 1.
+        """A NetworkX ``Graph``, or ``DiGraph`` if directed.
 
-        Weights become the edge attribute ``weight``.
+        Its nodes are the names of the vertices (:attr:`labels`), or 0 to n - 1. Weights become the
+        edge attribute ``weight``.
         """
         networkx = need("networkx", "networkx", "Graph.to_networkx")
         network = networkx.DiGraph() if self.directed else networkx.Graph()
-        network.add_nodes_from(range(self.num_nodes))
         (row, col), weight = self._edges()
-        ends = row.tolist(), col.tolist()
+        ends: Any = row.tolist(), col.tolist()
+        names: Any = range(self.num_nodes)
+        if self.labels is not None:
+            names = self.labels.tolist()
+            ends = tuple(map(names.__getitem__, vertices) for vertices in ends)
+        network.add_nodes_from(names)
         if weight is None:
             network.add_edges_from(zip(*ends, strict=True))
         else:
@@ -92,14 +97,17 @@ class Exports(Arrays):
     def to_igraph(self) -> igraph.Graph:
         """An igraph ``Graph`` with vertices 0 to n - 1.
 
-        Weights become the edge attribute ``weight``.
+        Weights become the edge attribute ``weight``, names (:attr:`labels`) the vertex attribute
+        ``name``.
         """
         igraph = need("igraph", "igraph", "Graph.to_igraph")
         index, weight = self._edges()
         attributes = {} if weight is None else {"weight": weight.tolist()}
+        names = {} if self.labels is None else {"name": self.labels.tolist()}
         return igraph.Graph(
-            self.num_nodes, index.T.tolist(), directed=self.directed, edge_attrs=attributes
-        )
+            self.num_nodes, index.T.tolist(), directed=self.directed, edge_attrs=attributes,
+            vertex_attrs=names,
+        )  # fmt: skip
 
     def to_networkit(self) -> networkit.Graph:
         """A NetworKit ``Graph`` with vertices 0 to n - 1, weighted if this one is."""

@@ -14,19 +14,21 @@ from collections.abc import Callable
 from functools import partial
 from typing import IO, Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from torchcent.check import _values as check_values
 from torchcent.check import _weights as check_weights
-from torchcent.graph import _csr
+from torchcent.graph import _csr, _labels
 from torchcent.graph._contraction import Contraction
 from torchcent.graph._strengths import Strengths
 from torchcent.graph._weights import DECIMAL, Ties
 from torchcent.runtime import _ops, _pickled, _replacing, _small
 
 _FORMAT = "torchcent.Graph"
-_VERSIONS = (1, 2)  # 2 has the strengths of parallel arcs and loops, which readers of 1 would lose
+# 2 has the strengths of parallel arcs and loops, and 3 names, which earlier readers would lose.
+_VERSIONS = (1, 2, 3)
 _DTYPES = {
     "rowptr": torch.int64, "col": torch.int32, "weight": torch.float64, "ptr": torch.int64,
     "counts": torch.float64, "loops": torch.float64,
@@ -35,7 +37,9 @@ _DTYPES = {
 _NEEDED = ("rowptr", "col")
 #: All that the pickle of such a file names. PyTorch's own list for weights_only is longer: it
 #: includes calls that allocate memory by a number in the file.
-_NAMED = rb"collections OrderedDict|torch\._utils _rebuild_tensor_v2|torch (Long|Int|Double)Storage"
+_NAMED = (
+    rb"collections OrderedDict|torch\._utils _rebuild_tensor_v2|torch (Long|Int|Double|Byte)Storage"
+)
 _MOST_PICKLED = 2**16  # bytes; names, sizes and a few numbers
 # By the codes of csrc/graph/cpu/valid.cpp.
 _FAULTS = (
@@ -60,14 +64,18 @@ class Stored(NamedTuple):
     loop_strengths: Tensor | None = None
     order: Tensor | None = None
     ties: Ties = DECIMAL
+    labels: np.ndarray | None = None
 
     def held(self) -> dict[str, Any]:
         """What is stored, with the format and its version."""
         parts = {name: part for name, part in self._asdict().items() if part is not None}
         del parts["ties"]
+        parts.pop("labels", None)
         if self.ties != DECIMAL:
             parts |= {"ties": self.ties.sums, "tie_tolerance": self.ties.tolerance}
         version = 1 if all(part is None for part in self[5:9]) else 2
+        if self.labels is not None:
+            version, parts = 3, parts | _labels.stored(self.labels)
         return {"format": _FORMAT, "version": version, **parts}
 
     def each(self, change: Callable[[Tensor], Tensor]) -> Stored:
@@ -82,6 +90,7 @@ class Stored(NamedTuple):
             "_sums": Strengths(self.strengths, self.loop_strengths),
             "_repeated": self.counts is not None or self.loops is not None,
             "_contraction": Contraction(self.rowptr, self.col, self.order), "_ties": self.ties,
+            "_labels": self.labels,
         }  # fmt: skip
 
 
@@ -211,8 +220,9 @@ def _stored(refuse: Callable[[str], ValueError], content: Any) -> Stored:
         raise refuse("ties are not 'decimal' or 'float'")
     of_columns = counts, loops, strengths, of_loops
     return Stored(
-        rowptr, col, weight, ptr, content["directed"], *of_columns, order=order, ties=ties
-    )
+        rowptr, col, weight, ptr, content["directed"], *of_columns, order=order, ties=ties,
+        labels=_labels.restored(content, rowptr.numel() - 1, refuse),
+    )  # fmt: skip
 
 
 def _check_values(refuse: Callable[[str], ValueError], stored: Stored) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -14,14 +14,17 @@ from torchcent.check import _inputs as check_inputs
 from torchcent.check import _values as check_values
 from torchcent.check import _weights as check_weights
 from torchcent.check._run import DEFAULT, Run, computes
-from torchcent.graph import _building, _edges, _file, _foreign, _libraries
+from torchcent.graph import _building, _edges, _file, _foreign, _inputs, _labels, _libraries
 from torchcent.graph._arcs import Arcs
 from torchcent.graph._exports import Exports
+from torchcent.graph._inputs import WeightLike
 from torchcent.graph._weights import Ties
-from torchcent.runtime import _memory
+from torchcent.runtime import _html, _memory
 
 if TYPE_CHECKING:
     import networkx
+
+_SHOWN = 5  # labels in a notebook
 
 
 class Graph(Exports):
@@ -52,6 +55,7 @@ class Graph(Exports):
             without weights.
         ptr: int64 [num_graphs + 1] for a batch, which is a disjoint union of graphs: graph i has
             the vertices ptr[i] to ptr[i + 1] - 1. None for a single graph (docs/batches.md).
+        labels: the names of the vertices, if they have any.
 
     Example:
         >>> import torch, torchcent
@@ -115,102 +119,115 @@ class Graph(Exports):
     @staticmethod
     @computes()
     def from_scipy(
-        matrix: Any, directed: bool | None = None, *, weighted: bool = False, run: Run = DEFAULT
+        matrix: Any,
+        directed: bool | None = None,
+        *,
+        edge_weight: WeightLike = None,
+        run: Run = DEFAULT,
     ) -> Graph:
         """Builds a graph from a square scipy.sparse matrix: a stored entry (i, j) is an arc i -> j.
 
         Stored zeros count as arcs. Duplicate entries are added up, as ``toarray`` does, and are one
         arc. Column e of :attr:`slot` is the e-th stored entry. None for `directed` means True
-        unless the matrix is symmetric: in its pattern and, if they are used, in its values. True
-        for `weighted` uses the values as weights.
+        unless the matrix is symmetric: in its pattern and, if they are used, in its values.
+        `edge_weight` is True for the values, or lengths, one for each entry.
 
         Example:
             >>> import scipy.sparse, torchcent
             >>> matrix = scipy.sparse.csr_array([[0, 2.5, 0], [2.5, 0, 1], [0, 1, 0]])
-            >>> torchcent.Graph.from_scipy(matrix, weighted=True).weight
+            >>> torchcent.Graph.from_scipy(matrix, edge_weight=True).weight
             tensor([2.5000, 2.5000, 1.0000, 1.0000], dtype=torch.float64)
         """
         check_values.flag_or_none(directed, "directed")
-        return built(_foreign.of_scipy(matrix, directed, weighted), run.memory)
+        arcs = _inputs.read(_foreign.of_scipy, matrix, edge_weight, "matrix")
+        return built(arcs._replace(directed=directed), run.memory)
 
     @staticmethod
     @computes()
     def from_networkx(
-        graph: networkx.Graph, weight: str | None = None, *, run: Run = DEFAULT
+        graph: networkx.Graph, edge_weight: WeightLike = None, *, run: Run = DEFAULT
     ) -> Graph:
         """Builds a graph from a NetworkX graph; it is directed if that graph is.
 
         Vertex i is the i-th of ``graph.nodes``, and column e of :attr:`slot` is the e-th of
-        ``graph.edges``. `weight` names the edge attribute that holds lengths, 1 where an edge lacks
-        it, as in NetworkX; None ignores weights.
+        ``graph.edges``. `edge_weight` names the attribute of the edges that holds lengths, or is
+        one for each edge; None ignores weights. An edge without the attribute has 1, as in
+        NetworkX, but if no edge has it, it is an error.
 
         Example:
             >>> import networkx, torchcent
             >>> roads = networkx.Graph()
             >>> roads.add_weighted_edges_from([("Bern", "Thun", 28), ("Thun", "Spiez", 11)])
-            >>> torchcent.Graph.from_networkx(roads, weight="weight").weight.tolist()
+            >>> torchcent.Graph.from_networkx(roads, edge_weight="weight").weight.tolist()
             [28.0, 28.0, 11.0, 11.0]
         """
-        return built(_foreign.of_networkx(graph, weight), run.memory)
+        return built(_inputs.read(_foreign.of_networkx, graph, edge_weight, "graph"), run.memory)
 
     @staticmethod
     @computes()
-    def from_igraph(graph: Any, weight: str | None = None, *, run: Run = DEFAULT) -> Graph:
+    def from_igraph(graph: Any, edge_weight: WeightLike = None, *, run: Run = DEFAULT) -> Graph:
         """Builds a graph from an igraph graph; it is directed if that graph is.
 
         Vertices have their numbers in igraph, and column e of :attr:`slot` is the e-th of
-        ``graph.es``. `weight` names the edge attribute that holds lengths; None ignores weights.
+        ``graph.es``. `edge_weight` names the edge attribute that holds lengths, or is one for each
+        edge; None ignores weights.
         """
-        return built(_libraries.of_igraph(graph, weight), run.memory)
+        return built(_inputs.read(_libraries.of_igraph, graph, edge_weight, "graph"), run.memory)
 
     @staticmethod
     @computes()
-    def from_networkit(graph: Any, *, weighted: bool = False, run: Run = DEFAULT) -> Graph:
+    def from_networkit(graph: Any, *, edge_weight: WeightLike = None, run: Run = DEFAULT) -> Graph:
         """Builds a graph from a NetworKit graph; it is directed if that graph is.
 
         Vertices have their numbers in NetworKit, which must be without gaps, and column e of
-        :attr:`slot` is the e-th of ``graph.iterEdges()``. weighted=True uses the weights as
-        lengths.
+        :attr:`slot` is the e-th of ``graph.iterEdges()``. `edge_weight` is True for the weights as
+        lengths, or lengths, one for each edge.
         """
-        check.flag(weighted, "weighted")
-        return built(_libraries.of_networkit(graph, weighted), run.memory)
+        return built(_inputs.read(_libraries.of_networkit, graph, edge_weight, "graph"), run.memory)
 
     @staticmethod
     @computes()
-    def from_graph_tool(graph: Any, weight: str | None = None, *, run: Run = DEFAULT) -> Graph:
+    def from_graph_tool(graph: Any, edge_weight: WeightLike = None, *, run: Run = DEFAULT) -> Graph:
         """Builds a graph from a graph-tool graph; it is directed if that graph is.
 
         Vertex i is the i-th of ``graph.vertices()`` (in a graph without filter, the vertex of index
-        i), and column e of :attr:`slot` is the e-th of ``graph.edges()``. `weight` names the
-        internal edge property that holds lengths; None ignores weights.
+        i), and column e of :attr:`slot` is the e-th of ``graph.edges()``. `edge_weight` names the
+        internal edge property that holds lengths, or is one for each edge; None ignores weights.
         """
-        return built(_libraries.of_graph_tool(graph, weight), run.memory)
+        return built(
+            _inputs.read(_libraries.of_graph_tool, graph, edge_weight, "graph"), run.memory
+        )
 
     @staticmethod
     @computes()
     def from_dgl(
-        graph: Any, directed: bool = True, weight: str | None = None, *, run: Run = DEFAULT
+        graph: Any, directed: bool = True, edge_weight: WeightLike = None, *, run: Run = DEFAULT
     ) -> Graph:
         """Builds a graph from a homogeneous DGL graph, of a batched one a batch.
 
-        Column e of :attr:`slot` is the edge of id e. `weight` names the entry of ``graph.edata``
-        that holds lengths; None ignores weights. As in PyTorch Geometric, an undirected edge is
-        two arcs; directed=False adds those that are missing.
+        Column e of :attr:`slot` is the edge of id e. `edge_weight` names the entry of
+        ``graph.edata`` that holds lengths, or is one for each edge; None ignores weights. As in
+        PyTorch Geometric, an undirected edge is two arcs; directed=False adds those that are
+        missing.
         """
         check.flag(directed, "directed")
-        return built(_libraries.of_dgl(graph, weight)._replace(directed=directed), run.memory)
+        arcs = _inputs.read(_libraries.of_dgl, graph, edge_weight, "graph")
+        return built(arcs._replace(directed=directed), run.memory)
 
     @staticmethod
     @computes()
     def from_torch_sparse(
-        matrix: Any, directed: bool | None = None, *, weighted: bool = False, run: Run = DEFAULT
+        matrix: Any,
+        directed: bool | None = None,
+        *,
+        edge_weight: WeightLike = None,
+        run: Run = DEFAULT,
     ) -> Graph:
         """Builds a graph from a square torch sparse tensor, or a SparseTensor of torch_sparse.
 
         A stored entry (i, j) of a COO, CSR or CSC tensor is an arc i -> j; those of one place are
         added up, as ``coalesce`` does. The ``adj_t`` of PyTorch Geometric is the transpose: pass
-        ``adj_t.t()``. `directed`, `weighted` and `run` are
-        those of :meth:`from_scipy`.
+        ``adj_t.t()``. `directed`, `edge_weight` and `run` are those of :meth:`from_scipy`.
 
         Example:
             >>> import torch, torchcent
@@ -218,8 +235,8 @@ class Graph(Exports):
             Graph(num_nodes=3, num_slots=6, directed=False, device=cpu, 128 bytes)
         """
         check_values.flag_or_none(directed, "directed")
-        check.flag(weighted, "weighted")
-        return built(_edges.of_sparse(matrix, weighted)._replace(directed=directed), run.memory)
+        arcs = _inputs.read(_edges.of_sparse, matrix, edge_weight, "matrix")
+        return built(arcs._replace(directed=directed), run.memory)
 
     @staticmethod
     @computes()
@@ -229,112 +246,89 @@ class Graph(Exports):
         directed: bool = True,
         edge_weight: Any = None,
         *,
+        labels: bool | None = None,
         run: Run = DEFAULT,
     ) -> Graph:
-        """Builds a graph from a NumPy array or a list of pairs.
+        """Builds a graph from a NumPy array or a list of pairs, of numbers or of names.
 
-        Accepted are arrays of integers [2, E] or [E, 2], a list of pairs (u, v), and two rows:
-        sources and targets, as lists, arrays or tensors. An array, or a list of two lists, of shape
-        [2, 2] could be either and is refused; a list of tuples always holds pairs. `edge_weight` is
-        a tensor, an array or a list with the length of each edge. All else is as in
-        :meth:`from_edge_index`.
+        Accepted are arrays [2, E] or [E, 2], a list of pairs (u, v), and two rows: sources and
+        targets, as lists, arrays or tensors. An array, or a list of two lists, of shape [2, 2]
+        could be either and is refused; a list of tuples always holds pairs.
+
+        Args:
+            edges: the edges.
+            num_nodes: n; by default the largest id + 1. Not with names.
+            directed: whether a pair is an arc; False adds the missing reverse arcs.
+            edge_weight: a tensor, an array or a list with the length of each edge.
+            labels: None takes text for the names of vertices, and integers for their numbers. True
+                takes whatever can be the key of a dict for names, also integers. They are numbered
+                as they first appear, pair by pair, and :attr:`labels` has them. False refuses
+                names.
+            run: how it is computed, see :class:`Run`.
 
         Example:
             >>> import torchcent
             >>> torchcent.Graph.from_edges([(0, 1), (1, 2)], directed=False).num_edges
             2
+            >>> torchcent.Graph.from_edges([("Ada", "Bob"), ("Cleo", "Ada")]).labels.tolist()
+            ['Ada', 'Bob', 'Cleo']
         """
         check.flag(directed, "directed")
-        arcs = _edges.of_pairs(edges)._replace(num_nodes=num_nodes, directed=directed)
-        if edge_weight is not None:
-            arcs = arcs._replace(edge_weight=check_inputs.numbers(edge_weight, "edge_weight"))
-        return built(arcs, run.memory)
-
-    @overload
-    @staticmethod
-    def from_table(
-        table: Any,
-        directed: bool = True,
-        weight: str | int | None = None,
-        *,
-        columns: tuple[str | int, str | int] | None = None,
-        labels: Literal[False] = False,
-        num_nodes: int | None = None,
-        run: Run = ...,
-    ) -> Graph: ...
-
-    @overload
-    @staticmethod
-    def from_table(
-        table: Any,
-        directed: bool = True,
-        weight: str | int | None = None,
-        *,
-        columns: tuple[str | int, str | int] | None = None,
-        labels: Literal[True],
-        num_nodes: int | None = None,
-        run: Run = ...,
-    ) -> tuple[Graph, list[Any]]: ...
+        arcs = _edges.of_any_pairs(edges, check_values.flag_or_none(labels, "labels"))
+        return built(_completed(arcs, edges, num_nodes, directed, edge_weight, None), run.memory)
 
     @staticmethod
     @computes()
     def from_table(
         table: Any,
         directed: bool = True,
-        weight: str | int | None = None,
+        edge_weight: Any = None,
         *,
         columns: tuple[str | int, str | int] | None = None,
-        labels: bool = False,
+        labels: bool | None = None,
         num_nodes: int | None = None,
         run: Run = DEFAULT,
-    ) -> Graph | tuple[Graph, list[Any]]:
+    ) -> Graph:
         """Builds a graph from a pandas or polars data frame, or a pyarrow table: one row per edge.
 
         Args:
             table: the edges.
             directed: whether a row is an arc; False adds the missing reverse arcs.
-            weight: the column that holds lengths; None ignores weights.
+            edge_weight: the column that holds lengths, or one for each row; None ignores weights.
             columns: the columns of sources and targets; None: by names such as "from" and "to"
                 (docs/inputs.md), or the only two. A pandas matrix has an arc for each entry.
-            labels: False takes ids as the numbers of the vertices, which must be integers from 0.
-                True takes ids of any kind, numbers them by first appearance, row by row, and
-                returns them, too.
-            num_nodes: n; by default the largest id + 1. Not with `labels`.
+            labels: as in :meth:`from_edges`.
+            num_nodes: n; by default the largest id + 1. Not with names.
             run: how it is computed, see :class:`Run`.
-
-        Returns:
-            The graph, or with labels=True the graph and a list of n labels.
 
         Example:
             >>> import pandas, torchcent
             >>> roads = pandas.DataFrame({"from": ["Bern", "Thun"], "to": ["Thun", "Spiez"]})
-            >>> graph, names = torchcent.Graph.from_table(roads, directed=False, labels=True)
-            >>> dict(zip(names, torchcent.betweenness(graph).tolist()))
-            {'Bern': 0.0, 'Thun': 1.0, 'Spiez': 0.0}
+            >>> graph = torchcent.Graph.from_table(roads, directed=False)
+            >>> graph.labels[torchcent.betweenness(graph).argmax()]
+            'Thun'
         """
         check.flag(directed, "directed")
-        if check.flag(labels, "labels"):
-            check.at_most_one(labels=labels or None, num_nodes=num_nodes)
-            arcs, names = _edges.of_labelled_table(table, weight, "table", columns)
-            return built(arcs._replace(directed=directed), run.memory), names
-        arcs = _edges.of_table(table, weight, "table", columns)
-        size = check_inputs.size(check.num_nodes(num_nodes), arcs.num_nodes, table)
-        return built(arcs._replace(num_nodes=size, directed=directed), run.memory)
+        edge_weight = None if edge_weight is False else edge_weight
+        own = edge_weight if isinstance(edge_weight, (str, int)) else None
+        arcs = _edges.of_any_table(table, own, columns, check_values.flag_or_none(labels, "labels"))
+        return built(_completed(arcs, table, num_nodes, directed, edge_weight, own), run.memory)
 
     @staticmethod
     @computes()
     def from_data(
-        data: Any, directed: bool = True, *, weighted: bool = False, run: Run = DEFAULT
+        data: Any, directed: bool = True, *, edge_weight: WeightLike = None, run: Run = DEFAULT
     ) -> Graph:
         """Builds a graph from a torch_geometric ``Data``, ``Batch`` or ``EdgeIndex``.
 
-        A ``Batch`` becomes a batch of graphs, according to its ``ptr`` or ``batch``. weighted=True
-        uses ``data.edge_weight``, or the value of an ``EdgeIndex``, as the lengths of the arcs. (In
-        graph neural networks, edge_weight is often a similarity: docs/weights.md explains the
-        conversion to distances.)
+        A ``Batch`` becomes a batch of graphs, according to its ``ptr`` or ``batch``. `edge_weight`
+        names the attribute that holds the lengths of the arcs, is True for ``data.edge_weight`` or
+        the value of an ``EdgeIndex``, or is one length for each arc. (In graph neural networks,
+        edge_weight is often a similarity: docs/weights.md explains the conversion to distances.)
         """
-        check.flag(weighted, "weighted")
-        return built(_foreign.of_data(data, directed, weighted), run.memory)
+        check.flag(directed, "directed")
+        arcs = _inputs.read(_inputs.of_data, data, edge_weight, "data")
+        return built(arcs._replace(directed=directed), run.memory)
 
     @_memory.reported
     def with_weights(self, edge_weight: Tensor) -> Graph:
@@ -438,7 +432,23 @@ class Graph(Exports):
     def _stored(self) -> _file.Stored:
         parts = (self.rowptr, self.col, self.weight, self.ptr, self.directed)
         ties = Ties(self.ties, self.tie_tolerance)
-        return _file.Stored(*parts, *self._multiplicity, *self._sums, self._order, ties)
+        return _file.Stored(
+            *parts, *self._multiplicity, *self._sums, self._order, ties, self.labels
+        )
+
+    def _repr_html_(self) -> str:
+        """A table, in notebooks."""
+        values: dict[str, object] = {"vertices": f"{self.num_nodes:,}"}
+        values["arcs" if self.directed else "edges"] = f"{self.num_edges:,}"
+        if self.ptr is not None:
+            values["graphs"] = f"{self.num_graphs:,}"
+        if self.weight is not None and self.num_slots and self.device.type != "meta":
+            values["weights"] = f"{float(self.weight.min()):g} to {float(self.weight.max()):g}"
+        if self.labels is not None:
+            first = ", ".join(map(str, self.labels[:_SHOWN].tolist()))
+            values["labels"] = first + (", ..." if self.num_nodes > _SHOWN else "")
+        values |= {"device": self.device, "bytes": f"{self.nbytes:,}"}
+        return _html.rows("Directed graph" if self.directed else "Undirected graph", values)
 
     def __repr__(self) -> str:
         weighted = "weighted=True, " if self.is_weighted else ""
@@ -462,7 +472,29 @@ def built(arcs: Arcs, memory: int | None, weights: str = "lengths") -> Graph:
         edge_weight=arcs.edge_weight, batch=arcs.batch, ptr=arcs.ptr, memory=memory,
         weights=weights, matrix=arcs.matrix,
     )  # fmt: skip
-    return graph._with(directed=False) if symmetric and graph.is_symmetric else graph
+    if symmetric and graph.is_symmetric:
+        graph = graph._with(directed=False)
+    return named(graph, arcs.labels)
+
+
+def _completed(
+    arcs: Arcs, value: Any, num_nodes: int | None, directed: bool, edge_weight: Any, own: object
+) -> Arcs:
+    """With the other arguments; `own` is the name of the weights, if they are a column."""
+    check_inputs.no_size_of_names(num_nodes, arcs.labels)
+    size = check_inputs.size(check.num_nodes(num_nodes), arcs.num_nodes, value)
+    arcs = arcs._replace(num_nodes=size, directed=directed)
+    if edge_weight is None or own is not None:
+        return arcs
+    return arcs._replace(edge_weight=check_inputs.numbers(edge_weight, "edge_weight"))
+
+
+def named(graph: Graph, labels: Any) -> Graph:
+    """A new graph, with the names of what it was read from."""
+    names = _labels.array(labels)
+    if names is not None:
+        graph.__dict__["_labels"] = names
+    return graph
 
 
 # Graphs in files of torch.save are read with weights_only=True; __setstate__ checks them.

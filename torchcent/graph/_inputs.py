@@ -37,19 +37,16 @@ class Family(NamedTuple):
     read: Callable[[Any, Any, str], Arcs]
 
 
-def _scipy(matrix: Any, weight: Any, name: str) -> Arcs:
-    return _foreign.of_scipy(matrix, None, check_inputs.values_wanted(weight, name), name)
-
-
-def _data(data: Any, weight: Any, name: str) -> Arcs:
-    return _foreign.of_data(data, True, weight, name)
+def of_data(data: Any, weight: Any, name: str) -> Arcs:
+    return _foreign.of_data(data, weight, name)
 
 
 def _edge_list(edges: Any, weight: Any, name: str) -> Arcs:
     """An EdgeList, as torchcent.read returns it."""
     weighted = check_inputs.values_wanted(weight, f"{name}, an EdgeList,")
     length = edges.edge_weight if weighted else None
-    return Arcs(edges.edge_index, edges.num_nodes, edges.directed, length)
+    parts = (edges.edge_index, edges.num_nodes, edges.directed, length)
+    return Arcs(*parts, labels=edges._names)
 
 
 #: In this order.
@@ -60,8 +57,8 @@ FAMILIES = (
     Family(lambda kind: has(kind, _libraries.NETWORKIT), _libraries.of_networkit),
     Family(lambda kind: has(kind, _libraries.GRAPH_TOOL), _libraries.of_graph_tool),
     Family(lambda kind: has(kind, _libraries.DGL), _libraries.of_dgl),
-    Family(lambda kind: has(kind, ("stores", "edge_stores", "num_nodes")), _data),
-    Family(lambda kind: has(kind, ("tocoo", "nnz", "format")), _scipy),
+    Family(lambda kind: has(kind, ("stores", "edge_stores", "num_nodes")), of_data),
+    Family(lambda kind: has(kind, ("tocoo", "nnz", "format")), _foreign.of_scipy),
     Family(lambda kind: has(kind, ("coo", "sparse_sizes")), _edges.of_sparse),
     Family(lambda kind: has(kind, ("edge_name", "vertex_labels")), _edge_list),
     Family(_edges.is_table, _edges.of_table),
@@ -73,20 +70,25 @@ def arcs(value: GraphLike, edge_weight: WeightLike, name: str = "edge_index") ->
 
     Weights are taken from the object only if they are asked for: by name, or with True.
     """
-    own = edge_weight if isinstance(edge_weight, (str, bool)) else None
-    own = None if own is False else own
     reader: Callable[[Any, Any, str], Arcs]
     if isinstance(value, Tensor):
-        reader = _data if _foreign.is_edge_index(value) else _edges.of_sparse
+        reader = of_data if _foreign.is_edge_index(value) else _edges.of_sparse
     else:
         families = () if isinstance(value, type) else FAMILIES
         family_of_value = next((family for family in families if family.matches(type(value))), None)
         if family_of_value is None:
             raise check_inputs.unknown(value, name)
         reader = family_of_value.read
-    edges = reader(value, own, name)
+    return read(reader, value, edge_weight, name)
+
+
+def read(
+    reader: Callable[[Any, Any, str], Arcs], value: Any, edge_weight: WeightLike, name: str
+) -> Arcs:
+    """The arcs of an object, with its own weights if these are named, or with the numbers given."""
     if edge_weight is None or isinstance(edge_weight, (str, bool)):
-        return edges
+        return reader(value, None if edge_weight is False else edge_weight, name)
+    edges = reader(value, None, name)
     return edges._replace(edge_weight=check_inputs.numbers(edge_weight, "edge_weight"))
 
 

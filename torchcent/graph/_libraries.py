@@ -6,6 +6,7 @@ is what their classes have, so that none of them is imported.
 
 from __future__ import annotations
 
+import warnings
 from itertools import chain
 from typing import Any
 
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _inputs as check_inputs
+from torchcent.graph import _labels
 from torchcent.graph._arcs import Arcs
 
 #: What the graphs of a library have, and hardly anything else.
@@ -32,7 +34,16 @@ def of_igraph(graph: Any, weight: object = None, name: str = "graph") -> Arcs:
     length = None
     if key is not None:
         length = check_inputs.numbers(graph.es[key], f"the edge attribute {key!r}")
-    return Arcs(_tensor(index), graph.vcount(), bool(graph.is_directed()), length)
+    names = None
+    if "name" in graph.vs.attributes():
+        names = _labels.of_attribute(graph.vs["name"], _tell_of_names)
+    return Arcs(_tensor(index), graph.vcount(), bool(graph.is_directed()), length, labels=names)
+
+
+def _tell_of_names(reason: str) -> None:
+    warnings.warn(
+        f"the attribute 'name' of the vertices is not taken for labels: {reason}", stacklevel=6
+    )
 
 
 def of_networkit(graph: Any, weight: object = None, name: str = "graph") -> Arcs:

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from torchcent.check import _inputs as check_inputs
 from torchcent.check._values import dense, flag, shortened
 
 if TYPE_CHECKING:
@@ -107,6 +108,13 @@ def lengths(graph: networkx.Graph, parts: Arrays, weight: Hashable) -> list[Any]
     return [attributes.get(weight, 1) for attributes in data(graph, parts)]
 
 
+def require(graph: networkx.Graph, parts: Arrays, weight: str, name: str) -> None:
+    """Refuses an attribute that no edge has. NetworkX takes 1 for all of them."""
+    if parts.tail.size and not any(weight in attributes for attributes in data(graph, parts)):
+        known = dict.fromkeys(key for attributes in data(graph, parts) for key in attributes)
+        raise check_inputs.no_attribute(name, weight, "networkx graph", list(known))
+
+
 def keys(graph: networkx.Graph, parts: Arrays) -> list[Hashable]:
     """The keys of a multigraph's edges, in the order of graph.edges."""
     return list(chain.from_iterable(_per_neighbour(graph, parts.first)))
@@ -130,7 +138,7 @@ def set_attributes(
     scores: Tensor,
     *,
     edges: bool = False,
-    weight: str | None = None,
+    edge_weight: str | None = None,
 ) -> None:
     """Writes scores into a NetworkX graph, as attributes of its nodes or edges.
 
@@ -142,11 +150,12 @@ def set_attributes(
             measures of ``Graph.from_networkx(graph)`` return.
         edges: whether these are the scores of edges. Of parallel edges of a multigraph, the
             shortest share the score and the others get 0, as in NetworkX.
-        weight: the attribute that holds the lengths of parallel edges; None: all are as long.
+        edge_weight: the attribute that holds the lengths of parallel edges; None: all are as long.
 
     Raises:
         TypeError: an argument has the wrong type.
-        ValueError: there are more or fewer scores than nodes or edges.
+        ValueError: there are more or fewer scores than nodes or edges, or no edge has the attribute
+            `edge_weight`.
 
     Example:
         >>> import networkx, torchcent
@@ -154,11 +163,11 @@ def set_attributes(
         >>> _ = roads.add_edge("a", "b", length=1.0)
         >>> _ = roads.add_edge("a", "b", length=5.0)
         >>> _ = roads.add_edge("b", "c", length=2.0)
-        >>> graph = torchcent.Graph.from_networkx(roads, weight="length")
+        >>> graph = torchcent.Graph.from_networkx(roads, edge_weight="length")
         >>> torchcent.set_attributes(roads, "betweenness", torchcent.betweenness(graph))
         >>> torchcent.set_attributes(
         ...     roads, "flow", torchcent.edge_betweenness(graph, normalized=False), edges=True,
-        ...     weight="length",
+        ...     edge_weight="length",
         ... )
         >>> roads.nodes["b"]["betweenness"], list(roads.edges(data="flow"))
         (0.5, [('a', 'b', 2.0), ('a', 'b', 0.0), ('b', 'c', 2.0)])
@@ -180,7 +189,7 @@ def set_attributes(
             graph.nodes[node][name] = value
         return
     if graph.is_multigraph():
-        values = _shared(graph, values, weight)
+        values = _shared(graph, values, edge_weight)
     for (*_, attributes), value in zip(graph.edges(data=True), values, strict=True):
         attributes[name] = value
 

@@ -18,7 +18,8 @@ from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
 from torchcent.check import _weights as check_weights
 from torchcent.check._values import shortened
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _labels
+from torchcent.graph._graph import named
 from torchcent.io._budget import Budget
 from torchcent.runtime import _ops
 
@@ -109,24 +110,31 @@ class EdgeList:
         u, v = self.vertex_labels()[self.edge_index[:, edge].numpy()]
         return f"edge {u} {v} (row {edge + 1})"
 
-    def graph(self, directed: bool | None = None, *, weighted: bool = False) -> Graph:
+    def graph(self, directed: bool | None = None, *, edge_weight: bool = False) -> Graph:
         """The :class:`torchcent.Graph` of these edges.
 
         Args:
             directed: overrides ``self.directed``.
-            weighted: use the weights as distances; if False, they are ignored.
+            edge_weight: True uses the weights as distances; False ignores them.
 
         Raises:
             ValueError: there are no weights, or a weight is not a valid distance (the message names
                 the first such edge).
         """
         directed = self.directed if directed is None else directed
-        weight = self.edge_weight if weighted else None
-        if weighted and self.edge_weight is None:
-            raise ValueError("weighted=True, but the edges have no weights")
+        wanted = check_values.flag(edge_weight, "edge_weight")
+        weight = self.edge_weight if wanted else None
+        if wanted and self.edge_weight is None:
+            raise ValueError("edge_weight=True, but the edges have no weights")
         if weight is not None:
             check_weights.distances(weight, self.edge_name)
-        return Graph.from_edge_index(self.edge_index, self.num_nodes, directed, weight)
+        graph = Graph.from_edge_index(self.edge_index, self.num_nodes, directed, weight)
+        return named(graph, self._names)
+
+    @property
+    def _names(self) -> Any:
+        """The labels, for a graph, which has each once."""
+        return _labels.of_attribute(self.labels, _tell_of_labels)
 
     def __repr__(self) -> str:
         first = [] if self.labels is None else self.labels[:1].tolist()
@@ -136,6 +144,10 @@ class EdgeList:
             f"directed={self.directed}, weighted={self.edge_weight is not None}, labels={example}"
             f"{'' if self.positions is None else ', positions'})"
         )
+
+
+def _tell_of_labels(reason: str) -> None:
+    warnings.warn(f"the graph has no labels: {reason}", stacklevel=6)
 
 
 def of_arrays(

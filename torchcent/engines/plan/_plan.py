@@ -23,7 +23,7 @@ from torchcent.engines.reduce._core import Core
 from torchcent.engines.reduce._hierarchy import Hierarchy
 from torchcent.graph import Graph, _fixed_point
 from torchcent.graph._cache import Slot
-from torchcent.runtime import _codes
+from torchcent.runtime import _codes, _html
 from torchcent.runtime._memory import readable
 
 #: plans that are kept with a graph
@@ -66,7 +66,8 @@ class Plan:
         lanes = self.lanes if self.engine == "lanes" else 0
         return _codes.Launch(self.threads, self.flight, lanes, self.strategy)
 
-    def __str__(self) -> str:
+    @property
+    def _rows(self) -> dict[str, str]:
         rows = {
             "measure": self.measure,
             "engine": f"{self.engine}: {self.reason}",
@@ -85,7 +86,14 @@ class Plan:
             "sources": f"{self.sources:,} in {self.batches:,} batches, {self.lanes} lanes each",
             "memory": f"{readable(self.memory)} of {readable(self.memory_limit)} allowed",
         }
-        return "\n".join(f"{name:<9} {text}" for name, text in rows.items() if text)
+        return {name: text for name, text in rows.items() if text}
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<9} {text}" for name, text in self._rows.items())
+
+    def _repr_html_(self) -> str:
+        """A table, in notebooks."""
+        return _html.rows("Plan", self._rows)
 
 
 class _Kept(NamedTuple):

@@ -1,0 +1,86 @@
+"""What a name is called here: errors about arguments and functions of other libraries."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable
+
+#: arguments of other libraries, and what they are here; "" where it is only for the Run
+_ARGUMENTS = {
+    "weight": ("edge_weight", "edge_weight= names the weights of the edges, or holds them"),
+    "weights": ("edge_weight", "edge_weight= names the weights of the edges, or holds them"),
+    "weighted": ("edge_weight", "edge_weight=True takes the weights of the edges"),
+    "distance": ("edge_weight", "edge_weight= names the lengths of the edges, or holds them"),
+    "k": ("sources", "sources=k draws k vertices from which paths count"),
+    "seed": ("generator", "generator=torch.Generator().manual_seed(seed)"),
+    "pivots": ("sources", "sources= takes the pivots, or their number"),
+    "normalised": ("normalized", "normalized="),
+    "nodes": ("vertices", "vertices="),
+    "nbunch": ("vertices", "vertices="),
+    "cutoffs": ("cutoff", "cutoff= takes one or several"),
+    "num_vertices": ("num_nodes", "num_nodes="),
+    "G": ("edge_index", "the graph is the first argument, edge_index="),
+    "graph": ("edge_index", "the graph is the first argument, edge_index="),
+    "n_jobs": ("run", "run=torchcent.Run(threads=...)"),
+    "num_threads": ("run", "run=torchcent.Run(threads=...)"),
+}
+_OF_RUN = (
+    "engine", "reduce", "memory", "progress", "checkpoint", "devices", "group", "threads", "dtype",
+)  # fmt: skip
+#: functions of other libraries under names that no rule derives
+_FUNCTIONS = {
+    "betweenness_centrality_subset": "betweenness(graph, sources=..., targets=...)",
+    "edge_betweenness_centrality": "edge_betweenness(graph)",
+    "degree_centrality": "degree(graph, normalized=True)",
+    "average_clustering": "clustering_coefficient(graph).mean()",
+    "clustering": "clustering_coefficient(graph)",
+    "second_order_centrality": "random_walk_encoding(graph, walk_length=...)",
+    "girvan_newman": "communities_by_betweenness(graph)",
+    "all_pairs_shortest_path_length": "shortest_path_lengths(graph)",
+    "single_source_shortest_path_length": "shortest_path_lengths(graph, sources=...)",
+    "shortest_path_length": "shortest_path(graph, source, target).length",
+    "dijkstra_path": "shortest_path(graph, source, target, edge_weight=...)",
+    "subgraph": "Graph.subgraph(vertices)",
+    "largest_component": "Graph.largest_component()",
+    "personalized_pagerank": "pagerank(graph, personalization=...)",
+    "from_networkx": "Graph.from_networkx(graph)",
+    "to_networkx": "Graph.to_networkx()",
+    "read_edgelist": "read(path)",
+    "read_graphml": "read(path)",
+    "read_gml": "read(path)",
+    "read_csv": "read(path)",
+    "load": "Graph.load(path), or torchcent.read(path)",
+    "markov_clustering": "mcl(graph)",
+}
+
+
+class UnknownArgument(TypeError, ValueError):
+    """A function has no argument of this name.
+
+    A TypeError, as Python raises it, and a ValueError, as of every name that a function does not
+    know.
+    """
+
+
+def unknown_argument(function: str, name: str, known: Collection[str]) -> UnknownArgument:
+    place, hint = _ARGUMENTS.get(name, ("", ""))
+    if name in _OF_RUN and "run" in known:
+        place, hint = "run", f"run=torchcent.Run({name}=...)"
+    if place not in known:
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"{near[0]}=?" if near else f"accepted: {', '.join(known)}"
+    return UnknownArgument(f"{function}() has no argument {name!r}; {hint}")
+
+
+def unknown_function(name: str, known: Iterable[str]) -> AttributeError:
+    """torchcent has nothing of this name."""
+    names = [each for each in known if not each.startswith("_")]
+    plain = name.removesuffix("_centrality").removesuffix("_centralities")
+    hint = ""
+    if name in _FUNCTIONS:
+        hint = f"; torchcent.{_FUNCTIONS[name]}"
+    elif plain != name and plain in names:
+        hint = f"; torchcent.{plain}(graph) is what it is called here"
+    elif near := difflib.get_close_matches(name, names, 3):
+        hint = f"; there is {', '.join(f'torchcent.{each}' for each in near)}"
+    return AttributeError(f"module 'torchcent' has no attribute {name!r}{hint}")
