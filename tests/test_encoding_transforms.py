@@ -123,12 +123,13 @@ def test_heterogeneous_data():
 
 def test_arguments():
     assert repr(AddShortestPathEncoding(cutoff=3)) == (
-        "AddShortestPathEncoding(attr_name='spd', cutoff=3, dense=False, dtype=None, edge_weight=None, "
-        "directed=None)"
+        "AddShortestPathEncoding(attr_name='spd', cutoff=3, dense=False, dtype=None, "
+        "edge_weight=None, directed=None)"
     )
     assert "max_nodes=9" in repr(AddShortestPathEncoding(dense=True, max_nodes=9))
     assert repr(AddRandomWalkEncoding(4)) == (
-        "AddRandomWalkEncoding(walk_length=4, attr_name='random_walk', edge_weight=None, directed=None)"
+        "AddRandomWalkEncoding(walk_length=4, attr_name='random_walk', edge_weight=None, "
+        "directed=None)"
     )
     with pytest.raises(TypeError, match="pairs of vertices are no rows of data.x"):
         AddShortestPathEncoding(None)

@@ -102,12 +102,9 @@ def test_libraries(name: str, directed: bool) -> None:
 @pytest.mark.parametrize("name", [name for name in LIBRARIES if name not in ("networkit",)])
 def test_named_weights(name: str) -> None:
     given = LIBRARIES[name][0](False)
-    if not name.startswith("networkx"):  # there, 1 stands for what is missing
-        with pytest.raises(
-            ValueError, match="edge_weight='no'.*no such edge attribute; accepted: w"
-        ):
-            torchcent.betweenness(given, "no")
-    with pytest.raises(TypeError, match="weight must be the name.*True"):
+    with pytest.raises(ValueError, match="edge_weight='no'.*no such edge attribute; accepted: w"):
+        torchcent.betweenness(given, "no")
+    with pytest.raises(TypeError, match="edge_weight must be the name.*True"):
         torchcent.betweenness(given, True)
 
 

@@ -551,7 +551,7 @@ def test_entries_of_a_matrix_are_added_up(layout, directed):
             torch.from_numpy(values[[0, 1, 4, 2, 5, 3]]), (3, 3), check_invariants=False,
         )  # fmt: skip
     read = Graph.from_torch_sparse if "torch" in layout else Graph.from_scipy
-    graph = read(matrix, directed, weighted=True)
+    graph = read(matrix, directed, edge_weight=True)
     off = expected * (1 - np.eye(3))
     if directed is False:
         expected = np.maximum(expected, expected.T)

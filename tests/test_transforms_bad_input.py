@@ -98,7 +98,7 @@ def links() -> HeteroData:
             AddCentrality(edge_weight="length"),
             two(),
             ValueError,
-            "edge_weight='length'.*edge_index",
+            "edge_weight='length'.*index",
         ),
         (AddCentrality(run=Run(engine="bits")), two(), ValueError, "engine"),
         (AddCentrality(edge_types=[("a", "to", "b")]), two(), ValueError, "HeteroData, got a Data"),

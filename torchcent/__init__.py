@@ -67,6 +67,7 @@ try:
     from torchcent.paths._load import load_centrality
     from torchcent.paths._percolation import percolation
     from torchcent.paths._variants import betweenness_variant
+    from torchcent.plots._tables import table
     from torchcent.runtime._config import __version__, show_config
     from torchcent.walks._local import clustering_coefficient, core_number, degree, triangles
     from torchcent.walks._pagerank import pagerank
@@ -163,6 +164,7 @@ __all__ = [
     "show_config",
     "stress",
     "subgraph_centrality",
+    "table",
     "transitive_closure",
     "triangles",
     "write",

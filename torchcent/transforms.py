@@ -53,8 +53,8 @@ class _OfGraphs(BaseTransform):
     """Base class of all transforms: the arcs and their lengths or similarities."""
 
     def __init__(
-        self, edge_weight: str | None, directed: bool | None, edge_types: EdgeTypes | None, run: Run,
-        **own: Any,
+        self, edge_weight: str | None, directed: bool | None, edge_types: EdgeTypes | None,
+        run: Run, **own: Any,
     ) -> None:  # fmt: skip
         """`own`: the other arguments that determine the result."""
         self._names = (*own, "edge_weight", "directed")
@@ -109,8 +109,8 @@ class AddCentrality(_OfGraphs):
         normalized: as in :func:`torchcent.node_features`.
         log: compute log(1 + score) in float64, before rounding to the result's dtype. It compresses
             raw scores (normalized=False), which span orders of magnitude.
-        edge_weight: edge attribute that holds the *lengths* of edges, such as "edge_weight"; None counts
-            hops. (In graph neural networks, edge_weight is often a similarity: see
+        edge_weight: edge attribute that holds the *lengths* of edges, such as "edge_weight"; None
+            counts hops. (In graph neural networks, edge_weight is often a similarity: see
             docs/weights.md.)
         directed: None uses the arcs of edge_index, which in PyTorch Geometric holds both directions
             of an undirected edge; False adds missing reverse arcs.
@@ -201,7 +201,8 @@ class AddEdgeCentrality(_OfGraphs):
         run: Run = DEFAULT,
     ) -> None:
         super().__init__(
-            edge_weight, directed, edge_types, run, attr_name=check_data.attribute(attr_name, "edges"),
+            edge_weight, directed, edge_types, run,
+            attr_name=check_data.attribute(attr_name, "edges"),
             normalized=check.flag(normalized, "normalized"), log=check.flag(log, "log"),
         )  # fmt: skip
 
@@ -217,8 +218,8 @@ class AddClusters(_OfGraphs):
     Args:
         attr_name: attribute for the labels, int64 [n]: 0 is the largest cluster *of each graph*.
         inflation: larger values give more and smaller clusters; as in :func:`torchcent.mcl`.
-        edge_weight: edge attribute that holds the *similarities* of edges, such as "edge_weight"; None
-            uses 1 for all edges.
+        edge_weight: edge attribute that holds the *similarities* of edges, such as "edge_weight";
+            None uses 1 for all edges.
         directed: None uses the arcs of edge_index, False adds missing reverse arcs.
         edge_types, run: as for :class:`AddCentrality`, also for batches and HeteroData.
 

@@ -6,9 +6,11 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from torchcent.check import _files as check_files
-from torchcent.check._values import shortened, wrong_type
+from torchcent.check._values import dense, shortened, wrong_type
 
 
 def sequence(labels: object, size: int) -> list[Any]:
@@ -51,10 +53,10 @@ def _is_hashable(name: object) -> bool:
 
 
 def names(value: object) -> list[Any]:
-    """Names of vertices that are asked for: a sequence, or one."""
+    """Labels of vertices that are asked for: a sequence, or one."""
     if isinstance(value, (str, bytes, tuple)) or not hasattr(value, "__iter__"):
         return [value]
-    return check_files.sequence(value, "names")
+    return check_files.sequence(value, "labels")
 
 
 def places(wanted: list[Any], known: Mapping[Any, int] | range) -> list[int]:
@@ -63,9 +65,8 @@ def places(wanted: list[Any], known: Mapping[Any, int] | range) -> list[int]:
     for name in wanted:
         if not _is_hashable(name) or not _is_in(name, known):
             example = "" if not len(known) else f", such as {shortened(next(iter(known)))}"
-            raise ValueError(
-                f"names: no vertex is called {shortened(name)}; accepted: labels{example}"
-            )
+            what = f"labels: no vertex is called {shortened(name)}"
+            raise ValueError(f"{what}; accepted: those of the graph{example}")
     return [int(name) if by_name is None else by_name[name] for name in wanted]
 
 
@@ -77,6 +78,51 @@ def _is_in(name: Any, known: Container[Any]) -> bool:
 
 def not_stored(name: object) -> ValueError:
     return ValueError(
-        f"the label {shortened(name)} cannot be stored; accepted: text, numbers and tuples of them, "
-        "or a graph without labels (graph.with_labels(None))"
+        f"the label {shortened(name)} cannot be stored; accepted: text, numbers and tuples of "
+        "them, or a graph without labels (graph.with_labels(None))"
     )
+
+
+def of_others(value: Any) -> np.ndarray | None:
+    """The labels of an EdgeList, of a Graph or of a sequence, int64 or text; None for a str."""
+    if value is None or isinstance(value, str):
+        return None
+    if hasattr(value, "num_nodes") and hasattr(value, "labels"):
+        own = value.labels
+        value = range(value.num_nodes) if own is None else own
+    known = check_files.sequence(value, "labels")
+    kinds = set(map(type, known))
+    if not known or kinds == {str}:
+        distinct(known)
+        return np.array([*known, None], object)[:-1]
+    if any(issubclass(kind, bool) or not issubclass(kind, (int, np.integer)) for kind in kinds):
+        accepted = "an EdgeList, a Graph, or labels that are all text or all integers"
+        raise wrong_type("labels", f"the name of an attribute, {accepted}", value)
+    distinct(known)
+    try:
+        return np.array(known, np.int64)
+    except OverflowError:
+        raise ValueError("labels holds an integer beyond int64; pass text") from None
+
+
+def column(value: Any, name: str, size: int) -> np.ndarray:
+    """A column of a table: a number of each vertex, or whatever."""
+    if isinstance(value, Tensor):
+        dense(value, name)
+        value = value.detach().cpu()
+        array = (value.float() if value.dtype == torch.bfloat16 else value).numpy()
+    else:
+        try:
+            array = np.asarray(value)
+        except ValueError:
+            raise wrong_type(name, "a tensor, an array or a sequence", value) from None
+    if array.shape != (size,):
+        raise ValueError(
+            f"{name} has shape {list(array.shape)}; accepted: [{size}], a value of each vertex"
+        )
+    return array.astype(object) if array.dtype.kind in "US" else array
+
+
+def rows(value: object) -> int:
+    """How many rows of a table are wanted."""
+    return check_files.count(value, "top")

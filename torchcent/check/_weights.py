@@ -187,8 +187,8 @@ def networkx_weights(values: list[Any], edges: Iterable[tuple[Any, ...]], name: 
     for weight, (u, v) in zip(values, edges, strict=True):
         if isinstance(weight, int) and abs(weight) > _EXACT:
             raise ValueError(
-                f"edge_weight={name!r}: edge ({u!r}, {v!r}) has {weight}; integers beyond 2^53 are not "
-                "exact: divide, or use float"
+                f"edge_weight={name!r}: edge ({u!r}, {v!r}) has {weight}; integers beyond 2^53 are "
+                "not exact: divide, or use float"
             )
         try:
             numbers.append(float(weight))

@@ -11,8 +11,8 @@ class Arcs(NamedTuple):
     """The arguments of Graph.from_edge_index, in its order.
 
     `directed` is None for a matrix, which is undirected if it is symmetric. `matrix` says that the
-    columns are the stored entries of one, of which those of one place are added up. `labels` are the
-    names of the vertices, each once; None if they are called 0 to n - 1.
+    columns are the stored entries of one, of which those of one place are added up. `labels` are
+    the names of the vertices, each once; None if they are called 0 to n - 1.
     """
 
     edge_index: Tensor

@@ -38,7 +38,8 @@ _NEEDED = ("rowptr", "col")
 #: All that the pickle of such a file names. PyTorch's own list for weights_only is longer: it
 #: includes calls that allocate memory by a number in the file.
 _NAMED = (
-    rb"collections OrderedDict|torch\._utils _rebuild_tensor_v2|torch (Long|Int|Double|Byte)Storage"
+    rb"collections OrderedDict|torch\._utils _rebuild_tensor_v2|"
+    rb"torch (Long|Int|Double|Byte)Storage"
 )
 _MOST_PICKLED = 2**16  # bytes; names, sizes and a few numbers
 # By the codes of csrc/graph/cpu/valid.cpp.

@@ -71,6 +71,18 @@ def part(labels: np.ndarray | None, vertices: Tensor) -> np.ndarray:
     return names
 
 
+def plain(values: np.ndarray) -> Any:
+    """A column for pyarrow: names of several kinds as text, tuples among them."""
+    if values.dtype != object:
+        return values
+    kinds = set(map(type, values.tolist()))
+    return (
+        values.tolist()
+        if len(kinds) == 1 and kinds <= {str, int, float}
+        else list(map(str, values))
+    )
+
+
 def nbytes(labels: np.ndarray | None) -> int:
     """Bytes of the array and of the text in it."""
     if labels is None:

@@ -135,7 +135,7 @@ class Parts(Arrays):
 
     @Slot
     def strong_components(self) -> Tensor:
-        """int64 [n]: label of the strong component of each vertex, from 0 by the lowest vertices."""
+        """int64 [n]: label of each vertex's strong component, from 0 by the lowest vertices."""
         if self._mutual:
             return self.components
         found = _csr.strong_components(self.rowptr.cpu(), self.col.cpu()).long()

@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from torchcent.check import _files as check_files
 from torchcent.check._run import DEFAULT, Run, resolved
+from torchcent.io._aligned import aligned
 from torchcent.io._arrays import read_npy, read_npz, read_pt
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
@@ -52,7 +53,7 @@ def read(
     weight_column: int | str | None = None,
     coordinates: str | os.PathLike[str] | None = None,
     crs: str | None = None,
-    labels: str | None = None,
+    labels: Any = None,
     run: Run = DEFAULT,
 ) -> EdgeList:
     """Reads a graph file. The suffix selects the format; ``.gz .bz2 .xz .zst`` decompress.
@@ -122,7 +123,10 @@ def read(
             EPSG:4326.
         labels: of .graphml and .gml, the attribute of the nodes that holds their names, or "id" for
             the ids of the file. None takes ``name`` or ``label``, or what yEd draws on a node, if
-            every node has one of its own.
+            every node has one of its own. Of any file: an EdgeList, a Graph or the labels of an
+            earlier file, such as last month's. Its vertices keep their numbers here, and those
+            that this file lacks have no edges. New labels follow, in the order of this file. If the
+            earlier labels are text, those of an edge list are read as text.
         run: how it is computed, see :class:`Run`.
 
     Returns:
@@ -198,7 +202,8 @@ def _read(limits: Budget, kind: str, data: bytes | None, **values: Any) -> EdgeL
             raise ValueError(
                 f"{path}: num_nodes={options.num_nodes}, but the file has {edges.num_nodes}"
             )
-        return with_positions(edges, limits, options)
+        edges = with_positions(edges, limits, options)
+        return edges if options.before is None else aligned(edges, options.before, path)
 
 
 _READERS: dict[str, Callable[[Any, Budget, Options], EdgeList]] = {

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from torchcent.check import _files as check_files
+from torchcent.check import _labels as check_labels
 from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
 from torchcent.check._values import shortened
@@ -27,6 +30,7 @@ class Options:
     choice: Choice = Choice()
     attribute: str | None = None  # the weights of GraphML and GML
     labels: str | None = None
+    before: np.ndarray | None = None  # labels that are numbered first
     coordinates: str | None = None
     crs: str | None = None
 
@@ -44,6 +48,9 @@ def checked(
     if kind in _OF_NETWORKX and isinstance(choice.weight, str):
         attribute, choice = choice.weight, choice._replace(weight=None)
     check_positions.crs(crs)
+    before = check_labels.of_others(labels)
+    if before is not None and before.dtype == object and kind == "edges" and text_labels is None:
+        text_labels = True  # 007 and 7 are two
     options = Options(
         directed=check_values.flag_or_none(directed, "directed"),
         num_nodes=None if num_nodes is None else check_files.count(num_nodes, "num_nodes"),
@@ -53,7 +60,8 @@ def checked(
         marks=check_files.marks(comments, "comments", MARKS),
         choice=choice,
         attribute=attribute,
-        labels=check_files.text(labels, "labels"),
+        labels=labels if isinstance(labels, str) else None,
+        before=before,
         coordinates=None if coordinates is None else check_files.path(coordinates, "coordinates"),
         crs=crs,
     )
@@ -61,7 +69,7 @@ def checked(
     of_tables = (("edges", "parquet"), "tables of edges, text or parquet")
     of_text = (("edges",), "edge lists in text")
     for text, value, (kinds, what) in (
-        (f"labels={shortened(labels)}", labels is not None, of_networkx),
+        (f"labels={shortened(labels)}", isinstance(labels, str), of_networkx),
         (f"columns={shortened(columns)}", any(choice[:2]), of_tables),
         (f"weight_column={shortened(weight_column)}", choice.weight, of_tables),
         (f"skip={skip}", options.skip, of_text),
