@@ -28,6 +28,8 @@ try:
     )
     from torchcent.clustering._plan import MclPlan
     from torchcent.communities._division import Communities, communities_by_betweenness
+    from torchcent.communities._leiden import leiden
+    from torchcent.communities._modularity import modularity
     from torchcent.distances._closeness import closeness, eccentricity, harmonic
     from torchcent.distances._distribution import (
         average_shortest_path_length,
@@ -69,10 +71,18 @@ try:
     from torchcent.paths._variants import betweenness_variant
     from torchcent.plots._tables import table
     from torchcent.runtime._config import __version__, show_config
+    from torchcent.walks._connectivity import (
+        BiconnectedComponents,
+        articulation_points,
+        biconnected_components,
+        bridges,
+        connected_components,
+    )
     from torchcent.walks._local import clustering_coefficient, core_number, degree, triangles
     from torchcent.walks._pagerank import pagerank
     from torchcent.walks._returns import random_walk_encoding
     from torchcent.walks._spectral import Hits, eigenvector, hits, katz
+    from torchcent.walks._structure import assortativity, reciprocity, transitivity
     from torchcent.walks._subgraph import communicability, subgraph_centrality
     from torchcent import functional  # isort: skip  (of all measures that are declared)
 finally:
@@ -82,6 +92,7 @@ finally:
 __all__ = [
     "AdaptiveBetweenness",
     "Approximation",
+    "BiconnectedComponents",
     "Closure",
     "Clustering",
     "Communities",
@@ -103,11 +114,15 @@ __all__ = [
     "Top",
     "Visitor",
     "__version__",
+    "articulation_points",
+    "assortativity",
     "average_shortest_path_length",
     "betweenness",
     "betweenness_adaptive",
     "betweenness_approx",
     "betweenness_variant",
+    "biconnected_components",
+    "bridges",
     "center",
     "centralization",
     "closeness",
@@ -116,6 +131,7 @@ __all__ = [
     "clustering_quality",
     "communicability",
     "communities_by_betweenness",
+    "connected_components",
     "core_number",
     "current_flow_betweenness",
     "current_flow_betweenness_approx",
@@ -143,9 +159,11 @@ __all__ = [
     "include_path",
     "information_centrality",
     "katz",
+    "leiden",
     "load_centrality",
     "mcl",
     "mcl_sweep",
+    "modularity",
     "multi_search",
     "node_features",
     "pagerank",
@@ -156,6 +174,7 @@ __all__ = [
     "random_walk_encoding",
     "reachable",
     "read",
+    "reciprocity",
     "set_attributes",
     "shortest_path",
     "shortest_path_encoding",
@@ -166,6 +185,7 @@ __all__ = [
     "subgraph_centrality",
     "table",
     "transitive_closure",
+    "transitivity",
     "triangles",
     "write",
 ]
