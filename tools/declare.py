@@ -112,7 +112,24 @@ def _command(each: _measures.Measure) -> dict[str, object]:
 def models() -> str:
     """What the command line says of random and regular graphs, as JSON."""
     return (
-        json.dumps([_model(getattr(generate, name)) for name in generate.__all__], indent=1) + "\n"
+        json.dumps(
+            [_model(each) for each in map(_generator, generate.__all__) if _is_plain(each)],
+            indent=1,
+        )
+        + "\n"
+    )
+
+
+def _generator(name: str) -> Callable[..., object]:
+    function: Callable[..., object] = getattr(generate, name)
+    return function
+
+
+def _is_plain(function: Callable[..., object]) -> bool:
+    """Whether all that it needs are numbers."""
+    parameters = inspect.signature(function).parameters.values()
+    return all(
+        x.default is not x.empty or str(x.annotation) in ("int", "float") for x in parameters
     )
 
 
@@ -129,6 +146,7 @@ def _model(function: Callable[..., object]) -> dict[str, object]:
                 "default": None if x.default is x.empty else x.default,
             }
             for x in parameters
+            if str(x.annotation) != "bool"
         ],
     }
 

@@ -3,22 +3,32 @@
 Every function returns an ``edge_index``, int64 ``[2, E]``, of an undirected simple graph: both
 directions of every edge, no self-loops, no duplicates, sorted by source, then target. The same
 arguments and seed give the same graph. Isolated vertices do not appear in an edge_index: pass
-``num_nodes`` (given below for each generator) to the function that takes the graph.
+``num_nodes`` (given below for each generator) to the function that takes the graph. Only
+:func:`rewired` returns a Graph, and :func:`road` an EdgeList if it has lengths.
 """
 
 from __future__ import annotations
 
 from numbers import Integral
+from typing import Any, Literal, overload
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent.check._common import MAX_NODES
-from torchcent.check._values import number, shortened
+from torchcent.check import _labels as check_labels
+from torchcent.check._common import MAX_NODES, undirected
+from torchcent.check._values import flag, shortened
+from torchcent.check._values import number as number_of
+from torchcent.graph import Graph, _rewiring
+from torchcent.graph._arguments import GraphLike, as_graph
+from torchcent.io import EdgeList
 from torchcent.runtime import _memory
 
-__all__ = ["ba", "delaunay", "er", "grid", "planted", "rmat", "road", "ws"]
+__all__ = [
+    "ba", "configuration_model", "delaunay", "er", "grid", "planted", "rewired", "rmat", "road",
+    "ws",
+]  # fmt: skip
 
 _CHUNK = 1 << 20
 # Upper bounds on memory, in bytes, for all generators; totals below _UNWEIGHED are not checked.
@@ -37,7 +47,7 @@ def _whole(name: str, value: object, least: int, most: int = MAX_NODES) -> int:
 
 
 def _share(name: str, value: object) -> float:
-    share = number(value, name, " from 0 to 1")
+    share = number_of(value, name, " from 0 to 1")
     if not 0 <= share <= 1:
         raise ValueError(f"{name}={shortened(value)}; accepted: 0 to 1")
     return share
@@ -95,7 +105,7 @@ def rmat(
     """
     scale = _whole("scale", scale, 0, 30)
     count = _whole("edge_factor", edge_factor, 0) << scale
-    a, b, c = number(a, "a"), number(b, "b"), number(c, "c")
+    a, b, c = number_of(a, "a"), number_of(b, "b"), number_of(c, "c")
     _fits(1 << scale, count, f"scale={scale}, edge_factor={edge_factor}")
     if not (min(a, b, c) >= 0 and a + b + c <= 1):
         raise ValueError(f"a={a}, b={b}, c={c}; accepted: none negative, sum at most 1")
@@ -303,23 +313,46 @@ def _place(
         taken[v[e]].add(int(u[e]))
 
 
-def road(rows: int, cols: int, removed: float = 0.3, *, seed: int = 0) -> Tensor:
+@overload
+def road(
+    rows: int, cols: int, removed: float = 0.3, *, lengths: Literal[False] = False, seed: int = 0
+) -> Tensor: ...
+
+
+@overload
+def road(
+    rows: int, cols: int, removed: float = 0.3, *, lengths: Literal[True], seed: int = 0
+) -> EdgeList: ...
+
+
+def road(
+    rows: int, cols: int, removed: float = 0.3, *, lengths: bool = False, seed: int = 0
+) -> Tensor | EdgeList:
     """A road-like graph: the largest component of a grid with a random share of edges removed.
 
     It has long paths, dead ends and degrees of 1 to 4, like a street network. Vertices are
     renumbered row by row, so num_nodes is ``edge_index.max() + 1``.
 
+    With lengths=True it is an EdgeList with a row per street. Crossings lie up to 30 m from the
+    points of a grid of 100 m, which ``positions`` has in metres. Streets are up to a fifth longer
+    than the straight line. The arcs are the same.
+
     Example:
         >>> road(20, 20).shape[0]
         2
+        >>> streets = road(20, 20, lengths=True)
+        >>> streets.graph(edge_weight=True).is_weighted, streets.positions.shape[1]
+        (True, 2)
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
     rows, cols = _whole("rows", rows, 1), _whole("cols", cols, 1)
+    with_lengths = flag(lengths, "lengths")
     _fits(rows * cols, 2 * rows * cols, f"rows={rows}, cols={cols}")
     u, v = _grid_pairs(rows, cols)
-    keep = _random(seed).random(len(u)) >= _share("removed", removed)
+    rng = _random(seed)
+    keep = rng.random(len(u)) >= _share("removed", removed)
     u, v = u[keep], v[keep]
     matrix = coo_matrix((np.ones(len(u), np.int8), (u, v)), shape=(rows * cols,) * 2)
     component = connected_components(matrix, directed=False)[1]
@@ -327,7 +360,116 @@ def road(rows: int, cols: int, removed: float = 0.3, *, seed: int = 0) -> Tensor
     number = np.cumsum(inside) - 1
     edge = inside[u]
     n = int(inside.sum())
-    return _symmetric(_pairs(number[u[edge]], number[v[edge]], n), n)
+    keys = _pairs(number[u[edge]], number[v[edge]], n)
+    if not with_lengths:
+        return _symmetric(keys, n)
+    place = np.stack(np.divmod(np.flatnonzero(inside), cols)[::-1], axis=1) * 100.0
+    place += rng.uniform(-30, 30, place.shape)
+    ends = np.stack(np.divmod(keys, max(n, 1)))
+    straight = np.linalg.norm(place[ends[0]] - place[ends[1]], axis=1)
+    length = torch.from_numpy(straight * rng.uniform(1, 1.2, keys.size))
+    return EdgeList(torch.from_numpy(ends), length, None, n, positions=torch.from_numpy(place))
+
+
+def configuration_model(degrees: Any, *, seed: int = 0) -> Tensor:
+    """A random simple graph in which vertex v has degrees[v] neighbours.
+
+    The ends of edges are joined at random. Loops and repeated edges exchange ends with others until
+    there are none, and then all edges do so ten times, as in :func:`rewired`. num_nodes: that of
+    degrees.
+
+    Args:
+        degrees: integers [n], such as ``torchcent.degree(graph)``, which a simple graph can have.
+        seed: of the draws.
+
+    Raises:
+        ValueError: their sum is odd, or no simple graph has these degrees.
+
+    Reference: Molloy, Reed: A critical point for random graphs with a given degree sequence, 1995.
+
+    Example:
+        >>> arcs = configuration_model([3, 2, 2, 2, 1])
+        >>> arcs[0].bincount().tolist()
+        [3, 2, 2, 2, 1]
+    """
+    degree = check_labels.whole_numbers(degrees, "degrees")
+    n = degree.size
+    if n and (degree.min() < 0 or not _rewiring.is_graphical(degree)):
+        what = "their sum is odd" if degree.sum() % 2 else "no simple graph has them"
+        raise ValueError(f"degrees={shortened(degree.tolist())}: {what}")
+    _fits(n, float(degree.sum()) / 2, f"{n} degrees")
+    rng = _random(seed)
+    keys = _rewiring.of_degrees(degree, rng)
+    return _symmetric(np.sort(_rewiring.rewired(keys, n, 1, 10, rng)[0]), n)
+
+
+def rewired(
+    edge_index: GraphLike,
+    *,
+    number: int | None = None,
+    swaps: float = 10,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    seed: int = 0,
+) -> Graph:
+    """Random graphs with the degrees of an undirected graph: what is due to degrees alone.
+
+    Pairs of edges exchange ends, (a, b) and (c, d) become (a, d) and (c, b), wherever that gives
+    neither a loop nor an edge that is there. All simple graphs of these degrees are equally likely
+    in the long run. Without edges to exchange, as in a star, the graph stays as it is.
+
+    Args:
+        edge_index: the graph: int64 [2, E], a Graph, or a graph of another library. Loops and
+            parallel edges are dropped; it has no weights and is no batch.
+        number: how many graphs; they are one batch, so that a measure of all of them is one call.
+            None: a single graph, with the names of the vertices.
+        swaps: exchanges that are tried, per edge.
+        num_nodes: n; by default the largest id + 1.
+        directed: False adds missing reverse arcs.
+        seed: of the draws.
+
+    Returns:
+        A Graph; with `number` a batch of number * n vertices (docs/batches.md).
+
+    Raises:
+        TypeError, ValueError: an argument is invalid; the message names it.
+
+    O(swaps * number * m log m) time, vectorised.
+
+    Reference: Allendorf et al.: Parallel global edge switching for the uniform sampling of simple
+    graphs with prescribed degrees, 2022.
+
+    Example:
+        >>> import torchcent
+        >>> ring = grid(3, 3)
+        >>> nulls = rewired(ring, number=100)
+        >>> nulls.num_graphs, torchcent.transitivity(nulls).shape
+        (100, torch.Size([100]))
+    """
+    graph = as_graph(edge_index, None, num_nodes, None, directed)
+    undirected(graph, "rewired")
+    copies = 1 if number is None else _whole("number", number, 0)
+    if graph.is_weighted or graph.ptr is not None:
+        what = "weights: pass graph.unweighted()" if graph.is_weighted else "several graphs"
+        raise ValueError(f"rewired is for one graph of edges without weights, and this has {what}")
+    tries, n = _positive("swaps", swaps), graph.num_nodes
+    _fits(copies * n, copies * graph.num_slots / 2, f"number={copies}")
+    row, col = graph.to_edge_index().cpu().numpy()
+    keys = _pairs(row, col, max(n, 1))
+    every = _rewiring.rewired(keys, max(n, 1), copies, tries, _random(seed))
+    u, v = np.divmod(every, max(n, 1))
+    first = np.arange(copies)[:, None] * n
+    ends = torch.from_numpy(np.stack([(u + first).ravel(), (v + first).ravel()]))
+    ptr = None if number is None else torch.arange(copies + 1) * n
+    new = Graph.from_edge_index(ends, copies * n, directed=False, ptr=ptr).to(graph.device)
+    return new if number is not None or graph.labels is None else new.with_labels(graph.labels)
+
+
+def _positive(name: str, value: object) -> float:
+    size = number_of(value, name)
+    if not 0 <= size <= 10**6:
+        raise ValueError(f"{name}={shortened(value)}; accepted: 0 to 10^6")
+    return size
 
 
 def planted(
@@ -355,7 +497,7 @@ def planted(
     largest, mixing = _whole("largest", largest, 1), _share("mixing", mixing)
     if largest < smallest:
         raise ValueError(f"largest={largest}; accepted: smallest={smallest} or more")
-    if not 0 <= number(degree, "degree") <= MAX_NODES:
+    if not 0 <= number_of(degree, "degree") <= MAX_NODES:
         raise ValueError(f"degree={shortened(degree)}; accepted: 0 to {MAX_NODES}")
     _fits(n, n * degree / 2, f"n={n}, degree={degree}")
     rng = _random(seed)

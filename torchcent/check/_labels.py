@@ -126,3 +126,12 @@ def column(value: Any, name: str, size: int) -> np.ndarray:
 def rows(value: object) -> int:
     """How many rows of a table are wanted."""
     return check_files.count(value, "top")
+
+
+def whole_numbers(value: Any, name: str) -> np.ndarray:
+    """int64 [n] from a tensor, an array or a sequence; floats that are whole are accepted."""
+    array = np.asarray(check_files.sequence(value, name))
+    whole = array.dtype.kind in "iu" or (array.dtype.kind == "f" and (array == array // 1).all())
+    if array.size and (array.ndim != 1 or not whole):
+        raise wrong_type(name, "whole numbers [n]", value)
+    return array.reshape(-1).astype(np.int64)

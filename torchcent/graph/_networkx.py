@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, compress
 from operator import methodcaller
@@ -110,8 +110,14 @@ def lengths(graph: networkx.Graph, parts: Arrays, weight: Hashable) -> list[Any]
 
 def require(graph: networkx.Graph, parts: Arrays, weight: str, name: str) -> None:
     """Refuses an attribute that no edge has. NetworkX takes 1 for all of them."""
-    if parts.tail.size and not any(weight in attributes for attributes in data(graph, parts)):
-        known = dict.fromkeys(key for attributes in data(graph, parts) for key in attributes)
+    if not any(weight in attributes for attributes in data(graph, parts)):
+        _require(data(graph, parts), weight, name)
+
+
+def _require(attributes: Iterable[dict[Hashable, Any]], weight: str, name: str) -> None:
+    known = dict.fromkeys(key for each in attributes for key in (*each, None))
+    if known and weight not in known:
+        del known[None]
         raise check_inputs.no_attribute(name, weight, "networkx graph", list(known))
 
 
@@ -196,6 +202,8 @@ def set_attributes(
 
 def _shared(graph: networkx.Graph, scores: list[float], weight: str | None) -> list[float]:
     """The score of each parallel edge, given that of all shortest ones between its ends."""
+    if weight is not None:
+        _require([attributes for *_, attributes in graph.edges(data=True)], weight, "edge_weight")
     lengths = [1 if weight is None else x for *_, x in graph.edges(data=weight or "", default=1)]
     directed = graph.is_directed()
     ends = [(u, v) if directed else frozenset((u, v)) for u, v in graph.edges()]

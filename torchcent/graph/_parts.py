@@ -10,7 +10,7 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _parts as check_parts
-from torchcent.graph import _csr, _labels
+from torchcent.graph import _csr, _labels, _strengths
 from torchcent.graph._arrays import Arrays
 from torchcent.graph._cache import Slot
 from torchcent.graph._strengths import Strengths
@@ -156,24 +156,30 @@ class Parts(Arrays):
         chosen = torch.nonzero(inside).flatten()
         count = torch.bincount(rank[row[slots]], minlength=chosen.numel())
         rowptr = torch.cat([count.new_zeros(1), count.cumsum(0)])
-        sums = [_of_part(each, slots, chosen) for each in (self._multiplicity, self._sums)]
+        weight = None if self.weight is None else self.weight[slots]
+        counts = _of_part(self._multiplicity, slots, chosen, None)
+        sums = _of_part(self._sums, slots, chosen, weight)
         ptr = self.ptr
         if ptr is not None:
             ptr = torch.cat([rank.new_zeros(1), rank + 1])[ptr]
-        loops = any(part is not None for part in sums[0])
         return type(self)(
             rowptr, rank[col[slots]].int(), None, self.directed,
-            None if self.weight is None else self.weight[slots], ptr, _trusted=True,
-            _ties=self._ties, _multiplicity=sums[0], _sums=sums[1], _repeated=loops,
+            weight, ptr, _trusted=True, _ties=self._ties, _multiplicity=counts, _sums=sums,
+            _repeated=any(part is not None for part in counts),
             _labels=_labels.array(_labels.part(self._labels, chosen)),
         )  # fmt: skip
 
 
-def _of_part(strengths: Strengths, slots: Tensor, vertices: Tensor) -> Strengths:
+def _of_part(
+    strengths: Strengths, slots: Tensor, vertices: Tensor, weight: Tensor | None
+) -> Strengths:
+    """Those of a subgraph, which may have no loops and no parallel arcs."""
     by_slot, loops = strengths
-    return Strengths(
-        None if by_slot is None else by_slot[slots], None if loops is None else loops[vertices]
-    )
+    loops = None if loops is None else loops[vertices]
+    if loops is not None and not bool(loops.any()):
+        loops = None
+    part = Strengths(None if by_slot is None else by_slot[slots], loops)
+    return _strengths.unless(part, weight)
 
 
 def _lowest(components: Tensor, owner: Tensor, graphs: int) -> Tensor:
