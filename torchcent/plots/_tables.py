@@ -13,7 +13,7 @@ from torchcent.check import _common as check
 from torchcent.check import _labels as check_labels
 from torchcent.check import _values as check_values
 from torchcent.clustering._clustering import Clustering
-from torchcent.engines import _measures
+from torchcent.engines.measures import _measures
 from torchcent.graph import Graph, _labels
 from torchcent.runtime._optional import need
 

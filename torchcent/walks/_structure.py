@@ -7,7 +7,7 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run
-from torchcent.engines._measures import measure
+from torchcent.engines.measures._measures import measure
 from torchcent.graph import Graph, _batch, _csr
 from torchcent.graph._arguments import GraphLike, as_graph
 from torchcent.walks._local import triangles_of
