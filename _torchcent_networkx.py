@@ -81,6 +81,7 @@ FUNCTIONS = {
         "Only worth its conversion if the graph is converted already: see should_run.",
     "subgraph_centrality": "",
     "transitive_closure": "Returns a NetworkX graph.",
+    "transitivity": "",
     "triangles": "Without nodes=.",
     "wiener_index": "",
 }

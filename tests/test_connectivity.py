@@ -103,6 +103,13 @@ def test_transitivity_is_that_of_networkx(graph: nx.Graph) -> None:
     )
 
 
+def test_transitivity_through_networkx() -> None:
+    graph = nx.karate_club_graph()
+    ours = nx.transitivity(graph, backend="torchcent")
+    assert type(ours) is float and ours == pytest.approx(nx.transitivity(graph))
+    assert nx.transitivity(nx.star_graph(3), backend="torchcent") == 0
+
+
 @given(graph=networks(nx.DiGraph))
 def test_reciprocity_is_that_of_networkx(graph: nx.DiGraph) -> None:
     value = number(torchcent.reciprocity(here(graph), run=EXACT))

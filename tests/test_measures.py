@@ -23,9 +23,11 @@ PUBLIC = [x for x in KERNELS.values() if x.public]
 PATH = torch.tensor([[0, 1, 2], [1, 2, 3]])
 #: public functions of a graph that are no measures: plans, whole analyses, sets of vertices
 NO_MEASURES = {
-    "betweenness_adaptive", "centralization", "clustering_quality", "communities_by_betweenness",
-    "explain", "explain_mcl", "mcl", "mcl_sweep", "multi_search", "prominent_group", "reachable",
-    "shortest_path", "shortest_path_encoding", "shortest_path_pairs", "transitive_closure",
+    "articulation_points", "betweenness_adaptive", "biconnected_components", "bridges",
+    "centralization", "clustering_quality", "communities_by_betweenness", "connected_components",
+    "explain", "explain_mcl", "leiden", "mcl", "mcl_sweep", "modularity", "multi_search",
+    "prominent_group", "reachable", "shortest_path", "shortest_path_encoding",
+    "shortest_path_pairs", "transitive_closure",
 }  # fmt: skip
 #: surface -> what has a score there; for others the reason
 OF = {
@@ -44,6 +46,8 @@ NOT_IN_NETWORKX = {
     ),
     "degree": "NetworkX looks degrees up, which takes less time than a conversion",
     "group_degree": "likewise",
+    "reciprocity": "likewise",
+    "assortativity": "likewise",
     "communicability": "NetworkX returns dictionaries of dictionaries, which take all the time",
 }  # fmt: skip
 

@@ -120,7 +120,10 @@ def column(value: Any, name: str, size: int) -> np.ndarray:
         raise ValueError(
             f"{name} has shape {list(array.shape)}; accepted: [{size}], a value of each vertex"
         )
-    return array.astype(object) if array.dtype.kind in "US" else array
+    if array.dtype.kind in "US":
+        array = array.astype(object)
+    values: np.ndarray = array
+    return values
 
 
 def rows(value: object) -> int:

@@ -93,8 +93,7 @@ class Arrays(Keeper):
     def __eq__(self, other: object) -> bool:
         """Whether both have the same arcs, weights, direction, batches and ties, on one device.
 
-        The order of the columns that they were built from (:attr:`slot`) and the names of vertices
-        do not matter, but
+        Names of vertices and the order of columns (:attr:`slot`) do not matter, but
         loops and the sums of parallel arcs, of which measures of strengths are functions, do.
         """
         if not isinstance(other, Arrays):

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import torch
 
+from torchcent.check import _inputs as check_inputs
 from torchcent.graph import _foreign
 from torchcent.io._arrays import parsing
 from torchcent.io._budget import Budget
@@ -166,20 +167,25 @@ def _unfit(names: list[str]) -> str | None:
     return None
 
 
-def from_networkx(graph: Any, directed: bool | None = None, weight: str | None = None) -> EdgeList:
+def from_networkx(
+    graph: Any, directed: bool | None = None, edge_weight: str | None = None
+) -> EdgeList:
     """Returns the edges of a networkx graph; the labels are its nodes, in the graph's own order.
 
     Weights are used if every edge has a numeric attribute ``weight``. If only some edges have it,
-    the weights are ignored with a warning. An attribute that ``weight=`` names must be a number, or
+    the weights are ignored with a warning. An attribute that `edge_weight` names must be a number, or
     the text of one, of every edge. Nodes with numbers x and y, or lon and lat, have positions; the
     graph's attribute ``crs`` is their coordinate system, as in graphs of osmnx.
 
     Args:
         graph: a networkx graph; parallel edges are kept.
         directed: overrides that of the graph.
-        weight: the attribute of the edges to take for weights.
+        edge_weight: the attribute of the edges to take for weights.
+
+    Raises:
+        ValueError: an edge has no such number; if none has, the message lists the attributes.
     """
-    return _edges(graph, directed, weight, None)
+    return _edges(graph, directed, edge_weight, None)
 
 
 def _edges(
@@ -225,12 +231,20 @@ def _edges(
 def _weights_of(graph: Any, weight: str | None) -> list[Any]:
     """An attribute of each edge: the named one, else ``weight``, in capitals, too."""
     if weight is not None:
+        _require(graph, weight)
         return [_named_weight(e[:2], weight, e[2]) for e in graph.edges(data=weight)]
     for name in ("weight", "Weight", "WEIGHT"):
         weights: list[Any] = [w for *_, w in graph.edges(data=name)]
         if any(w is not None for w in weights):
             break
     return weights
+
+
+def _require(graph: Any, weight: str) -> None:
+    """Refuses an attribute that no edge has."""
+    known = {name for *_, attributes in graph.edges(data=True) for name in attributes}
+    if weight not in known and graph.number_of_edges():
+        raise check_inputs.no_attribute("weight_column", weight, "graph", list(known))
 
 
 #: attributes of edges that may be weights, of which a message says that they are not taken

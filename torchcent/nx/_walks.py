@@ -126,6 +126,11 @@ def clustering(G: BackendGraph, graph: Graph) -> dict[Hashable, float]:
     return {node: score or 0 for node, score in scores.items()}  # NetworkX has an int there
 
 
+@backend(measure="transitivity", directed=False, multigraph=False)
+def transitivity(graph: Graph) -> float:
+    return float(torchcent.transitivity(graph)) or 0  # NetworkX has an int there
+
+
 def _vector(G: BackendGraph, values: Mapping[Hashable, float] | None) -> Tensor | None:
     """The values of all nodes, 0 for those without."""
     if values is None:

@@ -38,10 +38,10 @@ def table(
         top: only so many rows: those of the highest scores of the first column, in their order.
         format: "pandas" or "arrow"; None is a DataFrame of pandas, and without pandas a Table of
             pyarrow.
-        scores: the columns by their names, in order. Each is a tensor, an array or a sequence [n],
-            a matrix [n, k] for the columns name_0 to name_{k-1}, a result with named parts such as
-            :func:`hits` and :func:`distance_profile`, an :class:`Approximation`, which has bounds
-            too, or a :class:`Clustering`, which has no ranks.
+        scores: the columns by their names, in order. Each is a tensor, an array or a sequence [n].
+            A matrix [n, k] gives the columns name_0 to name_{k-1}, and a result with named parts,
+            such as that of :func:`hits`, a column for each part. An :class:`Approximation` has its
+            bounds too, and a :class:`Clustering` no ranks.
 
     Returns:
         The table. Its first column, "vertex", has the names, or the numbers of the vertices.
@@ -99,7 +99,8 @@ def _parts(name: str, value: Any) -> Mapping[str, Any]:
     if isinstance(value, Clustering):
         return {name: value.labels}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {f"{name}_{part}": each for part, each in value._asdict().items()}
+        parts = zip(value._fields, value, strict=True)
+        return {f"{name}_{part}": each for part, each in parts}
     if all(hasattr(value, part) for part in ("scores", "lower", "upper")):
         ends = {f"{name}_{part}": getattr(value, part) for part in ("lower", "upper")}
         return {name: value.scores} | ends

@@ -222,8 +222,8 @@ def biconnected_components(
 
 @Slot
 def _blocks(graph: Graph) -> tuple[Tensor, Tensor]:
-    """On the host: int64 [n], the block of the edges from each vertex towards the root, -1 at a
-    root; int64 [blocks], the vertex of each block that is closest to the root."""
+    """On the host: the block of the edges from each vertex towards the root, -1 at a root; and the
+    vertex of each block that is closest to the root. int64 [n] and [blocks]."""
     arcs = graph.rowptr.cpu(), graph.col.cpu()
     if not graph._mutual:
         ends = torch.stack([_csr.rows(arcs[0]).int(), arcs[1]])
