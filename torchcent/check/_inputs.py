@@ -308,7 +308,10 @@ def once(taken: Sequence[Any], known: Sequence[Any], name: str) -> None:
 
 def complete(labels: Any, shown: str) -> Any:
     """Refuses missing labels, which would all be one vertex."""
-    missing = [at for at, x in enumerate(labels.tolist()) if _is_missing(x)]
+    names = labels.tolist()
+    if set(map(type, names)) == {str} and "" not in names:
+        return labels
+    missing = [at for at, x in enumerate(names) if _is_missing(x)]
     if missing:
         raise ValueError(
             f"{shown} has {len(missing)} missing entries, the first in row {missing[0]}; accepted: "

@@ -27,7 +27,7 @@ def leiden(
     *,
     resolution: float = 1.0,
     objective: str = "modularity",
-    iterations: int = -1,
+    iterations: int = 2,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
     directed: bool | None = None,
@@ -51,7 +51,8 @@ def leiden(
             its own weights.
         resolution: :math:`\gamma`; larger values give more and smaller communities.
         objective: "modularity" or "cpm", the constant Potts model of the formula above.
-        iterations: how often communities are refined; -1 until nothing changes.
+        iterations: how often communities are refined; -1 until nothing changes, which takes
+            several times as long.
         num_nodes: n; by default the largest id + 1.
         batch: int64 [n], ascending: the graph of each vertex. Each graph is divided as if it were
             alone, and numbers go on from graph to graph.

@@ -173,9 +173,9 @@ def from_networkx(
     """Returns the edges of a networkx graph; the labels are its nodes, in the graph's own order.
 
     Weights are used if every edge has a numeric attribute ``weight``. If only some edges have it,
-    the weights are ignored with a warning. An attribute that `edge_weight` names must be a number, or
-    the text of one, of every edge. Nodes with numbers x and y, or lon and lat, have positions; the
-    graph's attribute ``crs`` is their coordinate system, as in graphs of osmnx.
+    the weights are ignored with a warning. An attribute that `edge_weight` names must be a number,
+    or the text of one, of every edge. Nodes with numbers x and y, or lon and lat, have positions;
+    the graph's attribute ``crs`` is their coordinate system, as in graphs of osmnx.
 
     Args:
         graph: a networkx graph; parallel edges are kept.
