@@ -17,10 +17,12 @@ FORMATS = (
 #: formats that are written (torchcent.io.write), as suffixes
 WRITTEN = (
     "txt", "tsv", "csv", "edges", "el", "abc", "mci", "mtx", "graph", "gr", "npz", "npy",
-    "pt", "parquet",
+    "pt", "parquet", "graphml", "gexf", "cx2", "sif",
 )  # fmt: skip
 #: formats of tables of scores (torchcent.io.write_scores)
 TABLES = ("csv", "tsv", "json", "npy", "npz", "parquet", "geojson", "gpkg")
+#: graph files with the scores or clusters as columns
+GRAPHS = ("graphml", "gexf", "cx2", "sif")
 #: those of tables whose rows are no vertices or edges
 PLAIN_TABLES = ("csv", "tsv", "json", "npz", "parquet")
 SIMILARITIES = ("inverse", "log")
@@ -238,3 +240,8 @@ def numbers(text: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no number or list such as 1.4,2") from None
+
+
+def names(text: str) -> list[str]:
+    """Parses ``betweenness,degree``."""
+    return text.split(",")

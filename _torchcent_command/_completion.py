@@ -40,7 +40,9 @@ def script(shell: str) -> str:
     try:
         import shtab
     except ImportError as error:
-        raise ImportError("completion needs shtab: pip install torchcent[completion]") from error
+        raise ImportError(
+            "completion needs shtab, of the extra torchcent[completion]: pip install shtab"
+        ) from error
     whole = parser()
     _describe(whole, shtab.FILE)
     text: str = shtab.complete(whole, shell)

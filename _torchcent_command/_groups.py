@@ -7,12 +7,13 @@ import argparse
 from _torchcent_command import _common
 
 #: formats of communities: lines of labels, mcl's native matrix, tables
-CLUSTERS = ("txt", "mci", "csv", "json", "npz", "parquet")
+CLUSTERS = ("txt", "mci", "csv", "tsv", "json", "npz", "parquet", *_common.GRAPHS)
 
 _COMMUNITIES = """\
 Communities are written one per line, names separated by tabs, the largest first. A file OUT that
-ends in .csv, .json, .npz or .parquet is a table of vertices and the numbers of their communities
-instead. By default they are those of the largest modularity, with --count those of the last level.
+ends in .csv, .tsv, .json, .npz or .parquet is a table of vertices and the numbers of their
+communities instead, one that ends in .graphml, .gexf, .cx2 or .sif the graph with these numbers.
+By default they are those of the largest modularity, with --count those of the last level.
 A round takes the time of 'edge-betweenness', and there are as many as edges: for a large graph,
 use --count or --max-rounds, and --per-round."""
 
@@ -77,6 +78,11 @@ def _community_options(parser: argparse.ArgumentParser) -> None:
     _common.seed_option(parser, "--approx")
     _common.out_option(parser, "the communities", CLUSTERS)
     _common.escape_option(parser)
+    parser.add_argument(
+        "--plot", metavar="FILE",
+        help="write a figure of the sizes of the communities and of the edges between them: .png "
+        ".svg .pdf",
+    )  # fmt: skip
     _common.json_option(parser)
     _common.run_options(parser)
 

@@ -10,11 +10,12 @@ from _torchcent_command import _common
 _MORE = """\
 Clusters are written as mcl writes them: a cluster a line, its members between tabs, the largest
 first; of a native matrix (.mci) without --use-tab a native matrix of clusters, which mcxdump, clm
-info and clm dist read. A file OUT that ends in .csv, .json, .npz or .parquet is a table of vertices
-and the numbers of their clusters instead, one that ends in .mci a native matrix. With --sweep each
-inflation has a file of its own: clusters.I14.txt is that of inflation 1.4 for -o clusters.txt.
-Without -o, --abc, --use-tab and native matrices write the file that mcl does: out.GRAPH.I20 for
-inflation 2; of other graphs, clusters are printed.
+info and clm dist read. A file OUT that ends in .csv, .tsv, .json, .npz or .parquet is a table of
+vertices and the numbers of their clusters instead, one that ends in .mci a native matrix, one in
+.graphml, .gexf, .cx2 or .sif the graph with these numbers. Other known suffixes are refused. With
+--sweep each inflation has a file of its own: clusters.I14.txt is that of inflation 1.4 for
+-o clusters.txt. Without -o, --abc, --use-tab and native matrices write the file that mcl does:
+out.GRAPH.I20 for inflation 2; of other graphs, clusters are printed.
 Weights are similarities: the larger, the closer. Without --directed an edge leads both ways, as in
 mcl --abc; of copies of an edge the largest weight counts."""
 
@@ -90,6 +91,11 @@ def _options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-pruning", action="store_true", help="keep every entry")
 
     parser.add_argument("-o", "--out", metavar="OUT", help="file to write; -: print")
+    parser.add_argument(
+        "--with", dest="beside_cluster", type=_common.names, default=[], metavar="NAME,...",
+        help="also write scores of the vertices, by hops, into a table or graph file OUT, such as "
+        "betweenness,degree: the names of node-features --measures",
+    )  # fmt: skip
     group = parser.add_argument_group("names of files, as in mcl")
     group.add_argument("-odir", metavar="FOLDER", help="folder of the file that mcl would name")
     group.add_argument("--d", dest="beside", action="store_true", help="... the folder of GRAPH")

@@ -48,7 +48,8 @@ def _options(parser: argparse.ArgumentParser, measure: dict[str, Any]) -> None:
     if measure["seed"]:
         _common.seed_option(parser, "random choices")
     what = "the groups with their scores" if of_groups else "the scores"
-    _common.out_option(parser, what, _common.PLAIN_TABLES if of_groups else _common.TABLES)
+    formats = _common.PLAIN_TABLES if of_groups else (*_common.TABLES, *_common.GRAPHS)
+    _common.out_option(parser, what, formats)
     _common.escape_option(parser)
     if not of_groups:
         parser.add_argument(
@@ -88,7 +89,7 @@ def _option(
         ),
         "values": {"metavar": "FILE"},
         "value": {"type": _number_or_file, "metavar": "FILE|X"},
-        "columns": {"type": _names, "metavar": "NAME,..."},
+        "columns": {"type": _common.names, "metavar": "NAME,..."},
     }
     details = by_kind[kind]
     text = f"{help}, or K random ones" if random else help
@@ -108,10 +109,6 @@ def _shown(default: Any) -> str:
 
 def _reductions(text: str) -> str | list[str]:
     return text if text in ("auto", "none") else text.split(",")
-
-
-def _names(text: str) -> list[str]:
-    return text.split(",")
 
 
 def _lengths(text: str) -> float | list[float]:

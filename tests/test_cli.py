@@ -387,7 +387,7 @@ def test_missing_extras(capsys, friends, monkeypatch):
         (["friends.csv", "-o", "out.parquet"], "io"),
     ]:
         err = refused(capsys, "betweenness", *arguments)
-        assert f"pip install torchcent[{extra}]" in err
+        assert f"of the extra torchcent[{extra}]: pip install" in err
 
 
 def test_interrupt_leaves_the_old_file(capsys, friends, monkeypatch):

@@ -298,5 +298,5 @@ def test_garbage_parquet_graphml(tmp_path):
 def test_missing_extra(tmp_path, monkeypatch, name, module, extra):
     (tmp_path / name).write_bytes(b"anything")
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=rf"pip install torchcent\[{extra}\]"):
+    with pytest.raises(ImportError, match=rf"of the extra torchcent\[{extra}\]"):
         read(tmp_path / name)

@@ -208,5 +208,5 @@ def test_agreement_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.metrics", None)
     monkeypatch.setitem(sys.modules, "sklearn", None)
     found = torchcent.mcl(torch.tensor([[0, 1], [1, 0]]))
-    with pytest.raises(ImportError, match=r"pip install torchcent\[cluster\]"):
+    with pytest.raises(ImportError, match=r"of the extra torchcent\[cluster\]"):
         found.agreement(found)

@@ -105,7 +105,7 @@ def test_errors(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match="no such directory"):
         plot_scores(one, one, path=tmp_path / "nowhere" / "s.png")
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"pip install torchcent\[plot\]"):
+    with pytest.raises(ImportError, match=r"of the extra torchcent\[plot\]"):
         plot_scores(one, one, path=tmp_path / "s.png")
     assert list(tmp_path.iterdir()) == []
 

@@ -427,7 +427,8 @@ except ImportError as error:
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert run.stdout.strip() == (
-        "torchcent.transforms needs torch_geometric: pip install torchcent[pyg]"
+        "torchcent.transforms needs torch_geometric, of the extra torchcent[pyg]: "
+        "pip install torch_geometric"
     ), run.stderr
 
 

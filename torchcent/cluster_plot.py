@@ -1,5 +1,5 @@
-"""Figures of clusterings: :func:`plot_clusterings` needs matplotlib."""
+"""Figures of clusterings and communities, which need matplotlib."""
 
-from torchcent.plots._clusterings import plot_clusterings
+from torchcent.plots._clusterings import plot_clusterings, plot_communities
 
-__all__ = ["plot_clusterings"]
+__all__ = ["plot_clusterings", "plot_communities"]

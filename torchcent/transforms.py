@@ -30,7 +30,8 @@ try:
     from torch_geometric.transforms import BaseTransform
 except ImportError as error:
     raise ImportError(
-        "torchcent.transforms needs torch_geometric: pip install torchcent[pyg]"
+        "torchcent.transforms needs torch_geometric, of the extra torchcent[pyg]: "
+        "pip install torch_geometric"
     ) from error
 
 __all__ = [

@@ -25,6 +25,17 @@ _PAIRS = (
     ("regulator", "target"), ("tf", "target"), ("ligand", "receptor"), ("drug", "target"),
     ("drug", "disease"), ("gene", "disease"), ("predator", "prey"), ("rater", "ratee"),
     ("truster", "trustee"), ("von", "nach"), ("quelle", "ziel"), ("pulocation", "dolocation"),
+    ("bait", "prey"), ("kinase", "substrate"), ("enzyme", "substrate"), ("host", "parasite"),
+    ("host", "pathogen"), ("plant", "pollinator"), ("donor", "acceptor"),
+    ("upstream", "downstream"), ("source", "sink"), ("source", "receiver"), ("creditor", "debtor"),
+    ("giver", "receiver"),
+    ("giver", "taker"), ("investor", "investee"), ("supplier", "customer"), ("supplier", "buyer"),
+    ("employer", "employee"), ("manager", "employee"), ("mentor", "mentee"), ("teacher", "student"),
+    ("winner", "loser"), ("nominator", "nominee"), ("voter", "candidate"), ("referrer", "referred"),
+    ("ancestor", "descendant"), ("predecessor", "successor"), ("influencer", "influenced"),
+    ("user", "follower"), ("follower", "target"), ("from", "into"), ("start", "stop"),
+    ("left", "right"), ("lhs", "rhs"), ("de", "para"), ("desde", "hasta"), ("origen", "destino"),
+    ("origine", "destinazione"), ("depart", "arrivee"), ("da", "a"), ("van", "naar"),
 )  # fmt: skip
 #: Pairs of things of which each is numbered by itself: user 1 is not item 1.
 _KINDS = frozenset((
@@ -39,12 +50,13 @@ _IDENTIFIERS = frozenset(("id", "node", "vertex", "name"))
 _IDS = frozenset(("id", "ids", "index", "key", "no", "number"))
 #: What is numbered or lettered: gene1 and gene2, Protein A and Protein B, V1 and V2.
 _STEMS = frozenset((
-    "actor", "agent", "airport", "author", "bus", "character", "city", "club", "company", "country",
-    "drug", "element", "end", "entity", "firm", "gene", "id", "individual", "interactor", "item",
-    "key", "member", "molecule", "name", "node", "object", "page", "paper", "participant",
-    "partner", "person", "place", "player", "point", "protein", "region", "residue", "sample",
-    "scientist", "species", "state", "station", "stop", "subject", "symbol", "team", "term", "user",
-    "v", "var", "vertex", "word",
+    "accession", "account", "actor", "address", "agent", "airport", "author", "bait", "bus",
+    "cell", "character", "city", "club", "company", "country", "drug", "element", "end",
+    "ensembl", "entity", "entrez", "firm", "friend", "gene", "group", "id", "individual",
+    "interactor", "item", "key", "member", "molecule", "name", "node", "object", "page",
+    "paper", "participant", "partner", "person", "place", "player", "point", "protein",
+    "region", "residue", "sample", "scientist", "species", "state", "station", "stop",
+    "subject", "symbol", "team", "term", "user", "v", "var", "vertex", "word",
 ))  # fmt: skip
 _NUMBERED = re.compile(r"(?:(\w*?)_?)([a-z]+)_?(1|a)(_(?:id|name|label|symbol))?")
 #: What makes two columns an interval or a place rather than the ends of an edge.

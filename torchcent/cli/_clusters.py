@@ -10,23 +10,12 @@ from functools import partial
 import numpy as np
 
 from torchcent.cli import _output
+from torchcent.cli._graphs import TABLES, check_clusters
 from torchcent.io import read_clusters, write_clusters, write_scores
 from torchcent.io._budget import Budget
-from torchcent.io._files import check_target, load_bytes, split_suffix
+from torchcent.io._files import load_bytes, split_suffix
 from torchcent.io._mcl import read_tab
 from torchcent.io._native import Matrix, clusters_of, is_native, read_matrix
-from torchcent.io._scores import check_scores_path
-
-#: suffixes of tables with a row per vertex; all others are written in mcl's line format
-TABLES = (".csv", ".npz", ".parquet", ".json")
-
-
-def check_path(path: str) -> None:
-    """Raises an error if clusters cannot be written to this path."""
-    if split_suffix(path)[0] in TABLES:
-        check_scores_path(path)
-    else:
-        check_target(path)
 
 
 def holds_clusters(args: argparse.Namespace) -> bool:
@@ -48,7 +37,7 @@ def convert(args: argparse.Namespace) -> None:
     """Writes clusters in the format of the output."""
     path = _output.target(args, "txt")
     assert path is not None  # required
-    check_path(path)
+    check_clusters(path, graphs=False)
     if args.graph == _output.STANDARD:
         raise ValueError("--clusters reads files, not standard input")
     data = load_bytes(args.graph)

@@ -14,7 +14,7 @@ from torchcent import generate
 from torchcent.cli import _clusters, _common, _ledgers, _output
 from torchcent.cli._report import describe, summary
 from torchcent.io import EdgeList, replacing
-from torchcent.io._files import check_target, format_of
+from torchcent.io._files import check_target, format_to_write, refuse_other_format
 from torchcent.io._formats import holds
 from torchcent.io._mcl import read_tab
 from torchcent.io._native import write_tab
@@ -47,6 +47,7 @@ def _convert(args: argparse.Namespace) -> None:
         _clusters.convert(args)
         return
     if args.write_tab is not None:
+        refuse_other_format(args.write_tab, "dictionaries of labels", (".txt", ".tsv"))
         check_target(args.write_tab)
     _write(args, lambda: _with_names(args, _common.load(args)))
 
@@ -61,7 +62,7 @@ def _with_names(args: argparse.Namespace, edges: EdgeList) -> EdgeList:
         path = _output.target(args, "txt")
         assert path is not None  # required
         with replacing(args.write_tab) as file:
-            write_tab(file, edges, holds(path, format_of(path)).first)
+            write_tab(file, edges, holds(path, format_to_write(path)).first)
     return edges
 
 
@@ -69,7 +70,9 @@ def _write(args: argparse.Namespace, make: Callable[[], EdgeList]) -> None:
     """Writes a graph that is made once the output is known to be possible."""
     path = _output.target(args, "txt")
     assert path is not None  # required
-    check_graph_path(path)
+    kind = check_graph_path(path)
+    if kind == "sif" and args.out == _output.STANDARD:
+        raise ValueError("-o -: .sif has tables beside it; name a file")
     edges = make()
     fields = ("labels", "kinds") if getattr(args, "write_tab", None) is not None else ()
     remarks: list[str] = []
@@ -86,7 +89,7 @@ def _write(args: argparse.Namespace, make: Callable[[], EdgeList]) -> None:
     for text in remarks:
         warnings.warn(f"{_output.place(args)}: {text}", stacklevel=2)
     sizes = f"{edges.num_nodes:,} vertices, {count:,} edges"
-    first = holds(path, format_of(path)).first
+    first = holds(path, format_to_write(path)).first
     shifted = first == (1 if edges.labels is None else 0)
     if first is not None and shifted and edges.num_nodes and not (fields or remarks):
         sizes += f"; its vertices are counted from {first}, those of the input from {1 - first}"

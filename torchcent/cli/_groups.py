@@ -11,12 +11,14 @@ from torch import Tensor
 
 import torchcent
 from torchcent.check._run import Run
-from torchcent.cli import _common, _output
-from torchcent.cli._clusters import check_path, write
+from torchcent.cli import _common, _graphs, _output
+from torchcent.cli._clusters import write
 from torchcent.cli._report import aligned, aligned_rows, score_rows, score_table
 from torchcent.io import write_scores
 from torchcent.io._mcl import cluster_lines
 from torchcent.io._scores import check_scores_path
+from torchcent.plots._clusterings import plot_communities
+from torchcent.plots._scores import check_plot_path
 
 
 def _prominent(args: argparse.Namespace) -> None:
@@ -69,7 +71,9 @@ def _in_words(group: torchcent.ProminentGroup, args: argparse.Namespace) -> str:
 def _communities(args: argparse.Namespace) -> None:
     out = _output.target(args, "txt")
     if out is not None:
-        check_path(out)
+        _graphs.check_clusters(out)
+    if args.plot is not None:
+        check_plot_path(args.plot)
     _common.prepare(args)
     job = _common.load_graph(args)
     method = {}
@@ -88,14 +92,19 @@ def _communities(args: argparse.Namespace) -> None:
     members = _members(division.at(level).cpu())
     run, names = job.finish(), job.edges.vertex_labels()
     rows = _rows(division)
-    table = partial(
-        write, labels=names, members=members, column="community",
-        escape_formulas=args.escape_formulas,
-    )  # fmt: skip
+    if out is not None and _graphs.is_graph(out):
+        column = {"community": _numbers(members, job.graph.num_nodes)}
+        table = partial(_graphs.write, args, edges=job.edges, vertices=column)
+    else:
+        table = partial(
+            write, labels=names, members=members, column="community",
+            escape_formulas=args.escape_formulas,
+        )  # fmt: skip
 
     def report() -> dict[str, Any]:
         about = {name: rows[level][name] for name in ("communities", "modularity")}
-        about |= {"level": level, "complete": division.complete, "out": args.out, "levels": rows}
+        about |= {"level": level, "complete": division.complete}
+        about |= {"out": args.out, "plot": args.plot, "levels": rows}
         parts = {"members": [names[part] for part in members]} if args.out is None else {}
         return run | about | parts
 
@@ -108,7 +117,14 @@ def _communities(args: argparse.Namespace) -> None:
         _common.remark(args, lines)
         return "".join(cluster_lines(members, names)).removesuffix("\n")
 
-    _output.finish(args, "communities", {out: table}, report, text)
+    def draw() -> None:
+        plot_communities(
+            division, job.graph, level=level, path=args.plot, where=_common.title(args)
+        )
+
+    _output.finish(
+        args, "communities", {out: table}, report, text, None if args.plot is None else draw
+    )
 
 
 def _members(label: Tensor) -> list[list[int]]:
@@ -116,6 +132,14 @@ def _members(label: Tensor) -> list[list[int]]:
     order, size = torch.argsort(label, stable=True), torch.bincount(label)
     parts = [part.tolist() for part in order.split(size.tolist())]
     return sorted(parts, key=len, reverse=True)
+
+
+def _numbers(members: list[list[int]], n: int) -> Tensor:
+    """The number of the community of each vertex."""
+    label = torch.empty(n, dtype=torch.int64, device="cpu")
+    for number, part in enumerate(members):
+        label[part] = number
+    return label
 
 
 def _rows(division: torchcent.Communities) -> list[dict[str, Any]]:

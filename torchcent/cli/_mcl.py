@@ -11,12 +11,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 import torchcent
-from torchcent.cli import _common, _output
+from torchcent.check import _batch as check_batch
+from torchcent.check._run import Run
+from torchcent.cli import _common, _graphs, _output
 from torchcent.cli import _mcl_program as _program
-from torchcent.cli._clusters import TABLES, check_path
+from torchcent.cli._graphs import TABLES
 from torchcent.cli._report import aligned_rows
+from torchcent.engines._measures import columns
 from torchcent.io import EdgeList, write_scores
 from torchcent.io._files import replacing, split_suffix
 from torchcent.io._mcl import cluster_lines, matrix_lines
@@ -73,8 +77,9 @@ def _mcl(args: argparse.Namespace) -> None:
         )
 
     names = [_with_inflation(args, out, one.inflation) for one in clusterings]
+    scores = _scores(args, edges)
     files = {
-        name: partial(_write, args, edges, one)
+        name: partial(_write, args, edges, one, scores)
         for name, one in zip(names, clusterings, strict=True)
     }
     _output.finish(args, "clusters", files, report, text, None if args.plot is None else draw)
@@ -116,7 +121,15 @@ def _target(args: argparse.Namespace) -> str | None:
     if path is not None:
         if args.out == _output.STANDARD and args.sweep is not None:
             raise ValueError("-o -: not with --sweep, where each inflation has a file of its own")
-        check_path(path)
+        _graphs.check_clusters(path)
+    holds = path is not None and (split_suffix(path)[0] in TABLES or _graphs.is_graph(path))
+    if args.beside_cluster and not holds:
+        raise ValueError(
+            "--with needs -o with a table or a graph file; accepted: "
+            + " ".join((*TABLES, *_graphs.GRAPHS))
+        )
+    if args.beside_cluster:
+        check_batch.measures(args.beside_cluster, columns())
     return path
 
 
@@ -136,12 +149,28 @@ def _about(
     return {"out": args.out, "plot": args.plot, "clusterings": several}
 
 
-def _write(args: argparse.Namespace, edges: EdgeList, one: torchcent.Clustering, path: str) -> None:
-    if split_suffix(path)[0] in TABLES:
-        label = np.asarray(edges.vertex_labels())
+def _scores(args: argparse.Namespace, edges: EdgeList) -> dict[str, Tensor]:
+    """The columns of --with, by hops: weights are similarities here."""
+    names = args.beside_cluster
+    if not names:
+        return {}
+    graph = edges.graph().to(_common.place(args))
+    run = Run(memory=args.memory, progress=False if args.quiet else None)
+    scores = torchcent.node_features(graph, measures=names, run=run)
+    return dict(zip(names, scores.unbind(1), strict=True))
+
+
+def _write(
+    args: argparse.Namespace, edges: EdgeList, one: torchcent.Clustering,
+    scores: dict[str, Tensor], path: str,
+) -> None:  # fmt: skip
+    table: dict[str, Any] = {"cluster": one.labels} | scores
+    if _graphs.is_graph(path):
+        _graphs.write(args, path, edges, table)
+    elif split_suffix(path)[0] in TABLES:
         about = {"graph": args.graph, "inflation": one.inflation}
-        columns: dict[str, Any] = {"label": label, "cluster": one.labels}
-        write_scores(path, columns, about, escape_formulas=args.escape_formulas)
+        table = {"label": np.asarray(edges.vertex_labels())} | table
+        write_scores(path, table, about, escape_formulas=args.escape_formulas)
     else:
         with replacing(path) as file:
             file.writelines(text.encode() for text in _text(args, edges, one, path))

@@ -19,7 +19,7 @@ import torchcent
 from torchcent.check._weights import warn_of_negative
 from torchcent.cli import _common, _output
 from torchcent.io import EdgeList, read_clusters, write
-from torchcent.io._files import FORMATS, check_target, split_suffix
+from torchcent.io._files import FORMATS, check_target, refuse_other_format, split_suffix
 from torchcent.io._mcl import integer_labels, read_tab
 from torchcent.io._native import is_native
 from torchcent.io._transform import Step, neg_log, parse, transform_graph, transform_stream
@@ -52,6 +52,7 @@ def prepare(args: argparse.Namespace) -> None:
     if args.discard_loops == "n" and args.loops == "one":
         raise ValueError("--loops one and -discard-loops n exclude each other")
     if args.write_graph is not None:
+        refuse_other_format(args.write_graph, "graphs by -write-graph", (".mci",))
         check_target(args.write_graph)
     as_mcl = args.abc or matrix or args.icl is not None
     to_file = args.odir is not None or args.beside or args.ap is not None

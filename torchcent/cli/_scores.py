@@ -11,7 +11,7 @@ from torch import Tensor
 import torchcent
 from torchcent.check import _common as check
 from torchcent.check._run import Run
-from torchcent.cli import _arguments, _columns, _common, _output
+from torchcent.cli import _arguments, _columns, _common, _graphs, _output
 from torchcent.cli._report import score_rows, score_table
 from torchcent.engines.measures._measures import MEASURES, Measure
 from torchcent.io import EdgeList, write_scores
@@ -26,7 +26,7 @@ def score(args: argparse.Namespace) -> None:
     measure = MEASURES[args.command.replace("-", "_")]
     out, plot = _output.target(args, "csv"), getattr(args, "plot", None)
     if out is not None:
-        check_scores_path(out)
+        _check_out(measure, out)
     if plot is not None:
         check_plot_path(plot)
         if _columns.are_several(measure, _arguments.own_options(measure, args)):
@@ -60,6 +60,11 @@ def score(args: argparse.Namespace) -> None:
     style = {"share": measure.share, "lowest": measure.lowest}
 
     def write(path: str) -> None:
+        if _graphs.is_graph(path):
+            named = {name.replace(" ", "_"): column.cpu() for name, column in scores.items()}
+            of_edges = measure.of == "edges"
+            _graphs.write(args, path, edges, *(({}, named) if of_edges else (named,)))
+            return
         write_scores(
             path, {name.replace(" ", "_"): column for name, column in columns.items()}, about,
             escape_formulas=args.escape_formulas, geometry=_columns.geometry(measure, edges, graph),
@@ -80,6 +85,14 @@ def score(args: argparse.Namespace) -> None:
     )  # fmt: skip
 
 
+def _check_out(measure: Measure, out: str, crs: str | None = None) -> None:
+    """Raises an error if the scores cannot be written there."""
+    if measure.of == "groups":
+        check_scores_path(out, crs)
+    else:
+        _graphs.check_scores(out, crs)
+
+
 def _check_positions(
     args: argparse.Namespace, measure: Measure, out: str | None, edges: EdgeList
 ) -> None:
@@ -88,7 +101,7 @@ def _check_positions(
     if out is not None:
         if edges.positions is None and split_suffix(out)[0] in GEO_SUFFIXES:
             raise ValueError(f"{out}: {lacks}")
-        check_scores_path(out, edges.crs)
+        _check_out(measure, out, edges.crs)
     if measure.of == "edges" and args.plot is not None and edges.positions is None:
         raise ValueError(f"--plot of edges draws a map, but {lacks}")
 

@@ -126,7 +126,7 @@ class Clustering:
             ``normalized_mutual_info_score``, 1 for identical clusterings.
 
         Raises:
-            ImportError: scikit-learn is not installed: ``pip install torchcent[cluster]``.
+            ImportError: scikit-learn is not installed: ``pip install scikit-learn``.
         """
         metrics = need("sklearn.metrics", "cluster", "Clustering.agreement")
         labels = labels_of(standard).cpu()

@@ -9,7 +9,6 @@ is complete when it gets its name, and has checksums (_records.py).
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import time
@@ -221,10 +220,10 @@ def locked(ledger: Ledger | None) -> Iterator[None]:
     if ledger is None:
         yield
         return
-    folder = os.open(ledger.folder, os.O_RDONLY | os.O_DIRECTORY)
+    folder = _opened(ledger.folder)
     try:
         until = time.monotonic() + _PATIENCE
-        while not _lock(folder, fcntl.LOCK_EX):
+        while not _lock(folder, "LOCK_EX"):
             if time.monotonic() > until:
                 raise BlockingIOError(
                     errno.EAGAIN,
@@ -236,21 +235,36 @@ def locked(ledger: Ledger | None) -> Iterator[None]:
             left.unlink(missing_ok=True)
         yield
     finally:
-        os.close(folder)
+        if folder is not None:
+            os.close(folder)
 
 
 def in_use(folder: Path) -> bool:
     """Whether a process is at work on a ledger."""
-    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    file = _opened(folder)
     try:
-        return not _lock(file, fcntl.LOCK_SH)
+        return not _lock(file, "LOCK_SH")
     finally:
-        os.close(file)
+        if file is not None:
+            os.close(file)
 
 
-def _lock(folder: int, kind: int) -> bool:
+def _opened(folder: Path) -> int | None:
+    """The folder for locks; None where the system has none for folders, such as Windows."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return None
+    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _lock(folder: int | None, kind: str) -> bool:
     try:
-        fcntl.flock(folder, kind | fcntl.LOCK_NB)
+        import fcntl
+    except ImportError:
+        return True
+    if folder is None:
+        return True
+    try:
+        fcntl.flock(folder, getattr(fcntl, kind) | fcntl.LOCK_NB)
     except OSError as error:
         return error.errno not in (errno.EAGAIN, errno.EACCES)  # others: no locks here
     return True

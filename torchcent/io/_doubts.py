@@ -53,17 +53,27 @@ def of_rows(columns: Columns, layout: Layout, header: bool | None) -> tuple[str,
             f"the only row, {names}, is taken for the names of columns; header=False (--no-header) "
             "reads an edge",
         )
-    if header is None and not layout.header and not layout.named_above and _is_alone(columns):
-        assert columns.names is not None
-        first = [columns.names[end[0]] for end in columns.ends]
-        if layout.weight is None and not all(map(is_number, first)):
-            examples = " and ".join(repr(x[:40]) for x in first)
-            remarks += (
-                f"the labels of the first row, {examples}, occur in no other row; if they are the "
-                "names of the columns, header=True (--header) or skip=1 (--skip 1) leaves them "
-                "out; if not, header=False (--no-header) says so",
-            )
+    if header is None and not layout.header and not layout.named_above:
+        remarks += of_first_row(
+            columns,
+            "header=True (--header) or skip=1 (--skip 1) leaves them out; if not, header=False "
+            "(--no-header) says so",
+        )
     return remarks
+
+
+def of_first_row(columns: Columns, advice: str) -> tuple[str, ...]:
+    """Whether the first row may be a header, as its labels occur in no other."""
+    if columns.weight is not None or columns.names is None or not _is_alone(columns):
+        return ()
+    first = [columns.names[end[0]] for end in columns.ends]
+    if all(map(is_number, first)):
+        return ()
+    examples = " and ".join(repr(x[:40]) for x in first)
+    return (
+        f"the labels of the first row, {examples}, occur in no other row; if they are the names of "
+        f"the columns, {advice}",
+    )
 
 
 def of_square(size: int, table: str) -> str:

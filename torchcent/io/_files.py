@@ -11,7 +11,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any, TypeVar
 
@@ -158,6 +158,9 @@ FORMATS = {
     ".npy": "npy", ".pt": "pt", ".parquet": "parquet",
 }  # fmt: skip
 
+#: suffixes of formats that are written, but not read
+WRITTEN_ONLY = {".gexf": "gexf", ".cx2": "cx2", ".sif": "sif"}
+
 _PASSED = "makes a graph of it that can be passed to every function"
 _PAJEK = f"a network of Pajek, which is not read; networkx.read_pajek {_PASSED}"
 #: What to do about files of other programs, by their suffixes.
@@ -167,6 +170,8 @@ OTHERS = {
     ".gexf": f"GEXF is not read; networkx.read_gexf {_PASSED}",
     ".adjlist": f"adjacency lists are not read; networkx.read_adjlist {_PASSED}",
     ".json": f"JSON, which is not read; networkx.node_link_graph {_PASSED}",
+    ".cx2": "CX2 is not read; ndex2.cx2.CX2NetworkXFactory makes a graph of networkx of it, which "
+    "can be passed to every function",
     ".dl": "a UCINET DL file, which is not read; export the network as an edge list (CSV), GraphML "
     "or GML",
     ".sif": "SIF is read as an edge list of three columns: format='edges', columns=(1, 3) "
@@ -175,6 +180,13 @@ OTHERS = {
     "pandas.read_excel makes of it",
     ".feather": "Feather is not read; pass the data frame that pandas.read_feather makes of it",
 }  # fmt: skip
+
+_TABLES = (
+    ".json", ".geojson", ".gpkg", ".shp", ".zarr", ".xls", ".ods", ".html", ".xml", ".yaml",
+    ".xgmml", ".cx", ".cyjs", ".cys", ".gephi",
+)  # fmt: skip
+_FIGURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".eps", ".ps", ".tif", ".tiff")
+_KNOWN = {*FORMATS, *WRITTEN_ONLY, *OTHERS, *_TABLES, *_FIGURES}
 
 
 def split_suffix(path: str | os.PathLike[str]) -> tuple[str, str]:
@@ -209,6 +221,41 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
         f"{path}: unknown suffix {suffix!r}; known: {' '.join(FORMATS)}, "
         f"each also with {' '.join(COMPRESSIONS)}; or name the format (edges, mtx, metis, ...)"
     )
+
+
+def format_to_write(path: str | os.PathLike[str], format: str | None = None) -> str:
+    """The format of a graph file to be written, that which is named or that of the suffix.
+
+    Raises:
+        ValueError: there is no such format, or it is only read; the message lists the others.
+    """
+    path = check_files.path(path)
+    known = {suffix: kind for suffix, kind in (FORMATS | WRITTEN_ONLY).items() if kind != "gml"}
+    if check_files.text(format, "format") is None:
+        suffix = split_suffix(path)[0]
+        kind = "edges" if os.path.basename(path).startswith("out.") else None
+        kind = known.get(suffix, kind)
+        what = f"{path}: graphs are not written as {suffix!r}"
+    else:
+        assert format is not None
+        kind = format if format in known.values() else known.get("." + format.lower().lstrip("."))
+        what = f"{path}: graphs are not written as format={shortened(format)}"
+    if kind is None:
+        raise ValueError(f"{what}; accepted: {' '.join(known)}")
+    return kind
+
+
+def refuse_other_format(path: str, what: str, accepted: Collection[str]) -> None:
+    """Raises an error where the suffix is that of a known format, but none of those `accepted`.
+
+    Names that end in no suffix or an unknown one, such as ``out.ppi.I20``, are accepted.
+    """
+    suffix = split_suffix(path)[0]
+    if suffix in _KNOWN - set(accepted):
+        raise ValueError(
+            f"{path}: {what} are not written as {suffix}; accepted: {' '.join(accepted)}, and "
+            "suffixes of no format, such as .I20"
+        )
 
 
 def load_bytes(path: str | os.PathLike[str], limits: Budget | None = None) -> bytes:

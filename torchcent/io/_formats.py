@@ -26,6 +26,7 @@ class Holds(NamedTuple):
     positions: bool = False
     first: int | None = None  # the number of vertex 0 where vertices are counted
     written: bool = True  # by torchcent.write
+    read: bool = True  # by torchcent.read
 
 
 _MATRIX = Holds("", labels="counted", directions="symmetric", repeated="smallest", first=1)
@@ -44,9 +45,16 @@ HOLDS = {
     ),
     "pt": Holds(".pt", positions=True),
     "parquet": Holds(".parquet"),
-    "graphml": Holds(".graphml", positions=True, written=False),
+    "graphml": Holds(".graphml", positions=True),
+    "gexf": Holds(".gexf", positions=True, read=False),
+    "cx2": Holds(".cx2", positions=True, read=False),
+    "sif": Holds(".sif", directions="asked", read=False),
     "gml": Holds(".gml", positions=True, written=False),
 }
+
+
+#: the formats that hold columns of values of the vertices and the edges
+WITH_COLUMNS = ("graphml", "gexf", "cx2", "sif")
 
 
 def holds(path: str | os.PathLike[str], kind: str) -> Holds:
@@ -122,7 +130,7 @@ def in_words(form: Holds, lost: Iterable[Loss]) -> str:
     better = [
         each.suffix.split()[0]
         for each in HOLDS.values()
-        if each.written and all(_keeps(each, x.what) for x in lost)
+        if each.written and each.read and all(_keeps(each, x.what) for x in lost)
     ]
     keeps = f"; {' '.join(better)} would" if better else ""
     return f"{form.suffix.split()[0]} does not hold {', '.join(parts)}{keeps}"

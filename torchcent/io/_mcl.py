@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,13 @@ from torchcent.check import _files as check_files
 from torchcent.check import _values as check_values
 from torchcent.check._values import dense, shortened
 from torchcent.io._budget import Budget
+from torchcent.io._doubts import of_first_row
 from torchcent.io._edge_list import EdgeList, of_arrays
 from torchcent.io._files import (
     encodes,
     load_bytes,
     pieces_of,
+    refuse_other_format,
     replacing,
     split_suffix,
     text_bytes,
@@ -50,6 +53,10 @@ def read_abc(data: bytes, limits: Budget, options: Options) -> EdgeList:
         columns = _by_line(path, rows)
     names, weight = columns.names or [], columns.weight
     warn_of_rounded(path, weight, rows)
+    for remark in of_first_row(
+        columns, "format='edges' (--format edges) with skip=1 leaves it out"
+    ):
+        warnings.warn(f"{path}: {remark}", stacklevel=4)
     return of_arrays(columns.ends, weight, names, len(names), bool(options.directed))
 
 
@@ -157,6 +164,8 @@ def write_clusters(
     path = check_files.path(path)
     if format is not None:
         check_values.choice(format, "format", ("lines", "mci"))
+    if format is None:
+        refuse_other_format(path, "clusters", (".txt", ".mci"))
     if format == "mci" or (format is None and split_suffix(path)[0] == ".mci"):
         lines = matrix_lines(clusters, labels, num_nodes, comment)
     else:

@@ -11,13 +11,13 @@ from itertools import islice
 from typing import IO, Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from torchcent.check import _files as check_files
 from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
 from torchcent.check._values import shortened
+from torchcent.io._cells import column_arrays, objects, plain
 from torchcent.io._files import check_target, replacing, split_suffix
 from torchcent.io._write import quoted, write_parquet, write_rows
 from torchcent.runtime._optional import need
@@ -78,10 +78,8 @@ def write_scores(
     """
     suffix = check_scores_path(path, crs)
     check_values.flag(escape_formulas, "escape_formulas")
-    if not isinstance(columns, Mapping) or not all(isinstance(x, str) for x in columns):
-        raise TypeError(f"columns must be a mapping of names to values, got {shortened(columns)}")
+    arrays = column_arrays(columns)
     about = _metadata(metadata)
-    arrays = {name: _array(name, values) for name, values in columns.items()}
     lengths = {name: len(values) for name, values in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"columns differ in length: {lengths}")
@@ -114,12 +112,15 @@ def write_scores(
         raise ValueError(f"{path}: {around!r} is not valid UTF-8 text") from None
 
 
-def check_scores_path(path: str | os.PathLike[str], crs: str | None = None) -> str:
-    """The suffix, if a table can be written to this path."""
+def check_scores_path(
+    path: str | os.PathLike[str], crs: str | None = None, also: Sequence[str] = ()
+) -> str:
+    """The suffix, if a table can be written to this path; `also` are accepted by the caller."""
     path = check_files.path(path)
     suffix, _ = split_suffix(path)
     if suffix not in _SUFFIXES:
-        raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(_SUFFIXES)}")
+        accepted = " ".join((*_SUFFIXES, *also))
+        raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {accepted}")
     if suffix == ".parquet":
         need("pyarrow", "io", "writing .parquet")
     if suffix in GEO_SUFFIXES:
@@ -140,35 +141,13 @@ def _metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     return about
 
 
-def _array(name: str, values: Tensor | np.ndarray | Sequence[Any]) -> np.ndarray:
-    if isinstance(values, Tensor):
-        if values.is_nested or values.layout != torch.strided or values.device.type == "meta":
-            raise TypeError(f"column {name!r} must be a dense tensor with data")
-        values = values.detach().cpu()
-        array = (values.float() if values.dtype == torch.bfloat16 else values).numpy()
-    else:
-        try:
-            array = np.asarray(values)
-        except ValueError:  # lists of different lengths
-            raise ValueError(f"column {name!r} must be one-dimensional") from None
-    if array.ndim != 1:
-        raise ValueError(f"column {name!r} must be one-dimensional, got {list(array.shape)}")
-    if array.dtype.kind in "iufO":
-        return array
-    return _objects(map(str, array.tolist()))
-
-
-def _objects(names: Iterable[str]) -> np.ndarray:
-    return np.array([*names] or [], object)
-
-
 #: Characters at which a spreadsheet starts a formula, including their full-width forms.
 _FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
 def _escaped(names: Iterable[Any]) -> np.ndarray:
     """Puts an apostrophe before names that look like formulas."""
-    return _objects(f"'{x}" if x.startswith(_FORMULA) else x for x in map(str, names))
+    return objects(f"'{x}" if x.startswith(_FORMULA) else x for x in map(str, names))
 
 
 def fixed_width(values: np.ndarray) -> np.ndarray:
@@ -189,10 +168,10 @@ def _write_table(
                 values = _escaped(values)
             # so that no tab or line end breaks a row
             values = (
-                quoted(values) if comma else _objects(str(x).translate(_UNBROKEN) for x in values)
+                quoted(values) if comma else objects(str(x).translate(_UNBROKEN) for x in values)
             )
         elif values.dtype == np.float32:  # as many digits as float32 needs
-            values = _objects(map(str, values))
+            values = objects(map(str, values))
         columns.append(values)
     write_rows(file, columns, separator)
 
@@ -202,7 +181,7 @@ _UNBROKEN = str.maketrans("\t\r\n", "   ")
 
 def _write_json(file: IO[bytes], arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
     content: dict[str, Any] = {"metadata": about} if about else {}
-    content |= {name: _plain(values) for name, values in arrays.items()}
+    content |= {name: plain(values) for name, values in arrays.items()}
     file.write((json.dumps(content, ensure_ascii=False) + "\n").encode())
 
 
@@ -241,7 +220,7 @@ def write_geojson(
 def _features(columns: Mapping[str, np.ndarray], geometry: np.ndarray) -> Iterator[str]:
     kind = "Point" if geometry.ndim == 2 else "LineString"
     has_place = _known(geometry).tolist()
-    values = [_plain(column) for column in columns.values()]
+    values = [plain(column) for column in columns.values()]
     rows = zip(has_place, geometry.tolist(), *values, strict=True)
     for is_known, place, *row in rows:
         shape = {"type": kind, "coordinates": place} if is_known else None
@@ -255,16 +234,6 @@ def _known(geometry: np.ndarray) -> np.ndarray:
     """Which points or lines have finite positions."""
     finite: np.ndarray = np.isfinite(geometry).all(tuple(range(1, geometry.ndim)))
     return finite
-
-
-def _plain(column: np.ndarray) -> list[Any]:
-    """Values for JSON, which has neither NaN nor infinity; float32 with its own digits."""
-    own = column.dtype == np.float32
-    values: list[Any] = [float(str(x)) for x in column] if own else column.tolist()
-    if column.dtype.kind != "f":
-        return values
-    finite = np.isfinite(column).tolist()
-    return [x if is_finite else None for x, is_finite in zip(values, finite, strict=True)]
 
 
 def _in_degrees(geometry: np.ndarray, crs: str) -> np.ndarray:

@@ -9,7 +9,7 @@ import os
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, pairwise
 from types import SimpleNamespace
 from typing import IO, Any
@@ -19,12 +19,22 @@ import torch
 
 from torchcent.check import _files as check_files
 from torchcent.graph import Graph
+from torchcent.io._cells import column_arrays
 from torchcent.io._edge_list import EdgeList, arcs, both_directions
-from torchcent.io._files import check_target, encodes, format_of, replacing, split_suffix
-from torchcent.io._formats import holds, in_words, isolated, losses
+from torchcent.io._files import check_target, encodes, format_to_write, replacing, split_suffix
+from torchcent.io._formats import HOLDS, WITH_COLUMNS, holds, in_words, isolated, losses
 from torchcent.io._layout import is_number
 from torchcent.io._mcl import quoted as in_quotes
 from torchcent.io._native import write_mci
+from torchcent.io._networks import (
+    Columns,
+    check_columns,
+    sif_tables,
+    write_cx2,
+    write_gexf,
+    write_graphml,
+    write_sif,
+)
 from torchcent.runtime._optional import need
 
 _CHUNK = 1 << 16
@@ -32,7 +42,12 @@ _arcs = lru_cache(maxsize=1)(arcs)  # emptied when the file is written
 
 
 def write(
-    path: str | os.PathLike[str], graph: EdgeList | Graph, *, format: str | None = None
+    path: str | os.PathLike[str],
+    graph: EdgeList | Graph,
+    *,
+    format: str | None = None,
+    vertex_columns: Mapping[str, Any] | None = None,
+    edge_columns: Mapping[str, Any] | None = None,
 ) -> None:
     """Writes a graph. The suffix of ``path`` selects the format; a file is replaced atomically.
 
@@ -51,6 +66,11 @@ def write(
     .npy                    ``edge_index`` only
     .pt                     everything
     .parquet                everything but positions
+    .graphml .gexf          everything, and columns; by networkx (its extra), for Cytoscape, yEd,
+                            igraph, networkx; .gexf for Gephi
+    .cx2                    everything, and columns, for Cytoscape and NDEx; positions point down
+    .sif                    edges and vertices for Cytoscape; columns and weights are tables beside
+                            it, of g.sif g.nodes.csv and g.edges.csv
     ======================  ===================================================================
 
     If an undirected graph lists every edge in both directions, text formats and .parquet get one
@@ -62,9 +82,12 @@ def write(
         graph: the graph to write; each edge of an undirected Graph is written once, with its
             weight.
         format: overrides the suffix.
+        vertex_columns: of .graphml, .gexf, .cx2 and .sif, values ``[num_nodes]`` of the vertices by
+            their names, such as scores and clusters. Values that are not finite are left out.
+        edge_columns: the same of the edges of an EdgeList, one value per row.
 
     Raises:
-        ValueError: the format is unknown or read-only, or cannot represent the graph.
+        ValueError: the format is unknown or read-only, or cannot represent the graph or columns.
         TypeError: an argument has the wrong type.
 
     Warns:
@@ -82,24 +105,41 @@ def write(
         1	2
         >>> folder.cleanup()
     """
-    for text in write_graph(path, graph, format)[0]:
+    columns = Columns(
+        column_arrays(vertex_columns or {}, "vertex_columns"),
+        column_arrays(edge_columns or {}, "edge_columns"),
+    )
+    for text in write_graph(path, graph, format, columns=columns)[0]:
         warnings.warn(text, stacklevel=2)
 
 
 def write_graph(
     path: str | os.PathLike[str], graph: EdgeList | Graph, format: str | None = None,
-    *, kept: Collection[str] = (),
+    *, kept: Collection[str] = (), columns: Columns | None = None,
 ) -> tuple[list[str], int]:  # fmt: skip
     """Writes a graph; returns remarks, but for fields `kept` elsewhere, and the number of edges."""
     kind = check_graph_path(path, format)
     if not isinstance(graph, (EdgeList, Graph)):
         raise TypeError(f"graph must be a Graph or an EdgeList, got {type(graph).__name__}")
     edges = _on_cpu(graph) if isinstance(graph, EdgeList) else _edges_of(graph)
-    once = _once(edges)
-    if kind in ("edges", "parquet", "abc"):
-        edges = once
-    writer = _WRITERS[kind]
     name = check_files.path(path)
+    columns = columns or Columns()
+    if any(columns) and kind not in WITH_COLUMNS:
+        raise ValueError(
+            f"{name}: {kind} holds no columns of vertices and edges; accepted: "
+            + " ".join(HOLDS[each].suffix for each in WITH_COLUMNS)
+        )
+    if columns.edges and not isinstance(graph, EdgeList):
+        raise TypeError("edge_columns are of the rows of an EdgeList, got a Graph")
+    if kind in WITH_COLUMNS:
+        check_columns(name, kind, edges, columns)
+    once, taken = _once(edges)
+    if kind in ("edges", "parquet", "abc", *WITH_COLUMNS):
+        edges = once
+        if taken is not None and columns.edges:
+            of_edges = {each: values[taken] for each, values in columns.edges.items()}
+            columns = columns._replace(edges=of_edges)
+    writer = _WRITERS.get(kind) or partial(_COLUMN_WRITERS[kind], columns=columns)
     form = holds(name, kind)
     try:
         with replacing(name) as file:
@@ -122,12 +162,15 @@ def write_graph(
 
 def check_graph_path(path: str | os.PathLike[str], format: str | None = None) -> str:
     """The format, if a graph can be written to this path."""
-    kind = format_of(path, format)
-    if kind not in _WRITERS:
-        raise ValueError(f"{path}: {kind} is read only; accepted: {', '.join(_WRITERS)}")
+    kind = format_to_write(path, format)
     if kind == "parquet":
         need("pyarrow", "io", "writing .parquet")
+    if kind in ("graphml", "gexf"):
+        need("networkx", "networkx", f"writing .{kind}")
     check_target(path)
+    if kind == "sif":
+        for table in sif_tables(os.fspath(path)):
+            check_target(table)
     return kind
 
 
@@ -149,17 +192,20 @@ def _edges_of(graph: Graph) -> EdgeList:
     return EdgeList(index, weight, None, graph.num_nodes, graph.directed)
 
 
-def _once(edges: EdgeList) -> EdgeList:
-    """Keeps one row per edge if an undirected graph lists every edge in both directions."""
+def _once(edges: EdgeList) -> tuple[EdgeList, np.ndarray | None]:
+    """Keeps one row per edge if an undirected graph lists every edge in both directions.
+
+    Also returns which rows are kept, or None for all.
+    """
     row, col = edges.edge_index.numpy()
     weight = edges.edge_weight
     value = None if weight is None else weight.double().numpy()
     down = row > col
     if edges.directed or not down.any() or not both_directions(row, col, value):
-        return edges
+        return edges, None
     once = torch.from_numpy(~down)
     weight = None if weight is None else weight[once]
-    return replace(edges, edge_index=edges.edge_index[:, once], edge_weight=weight)
+    return replace(edges, edge_index=edges.edge_index[:, once], edge_weight=weight), ~down
 
 
 def write_rows(file: IO[bytes], columns: Sequence[np.ndarray], separator: str) -> None:
@@ -339,4 +385,7 @@ _WRITERS = {
     "edges": _write_text, "abc": _write_abc, "mci": write_mci, "mtx": _write_mtx,
     "metis": _write_metis, "gr": _write_gr, "npz": _write_npz, "npy": _write_npy, "pt": _write_pt,
     "parquet": _write_parquet,
+}  # fmt: skip
+_COLUMN_WRITERS = {
+    "graphml": write_graphml, "gexf": write_gexf, "cx2": write_cx2, "sif": write_sif,
 }  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -54,7 +54,7 @@ def plot_clusterings(
         where: name of the graph, for the title.
 
     Raises:
-        ImportError: matplotlib is not installed: ``pip install torchcent[plot]``.
+        ImportError: matplotlib is not installed: ``pip install matplotlib``.
         ValueError: the suffix is unknown, or there is no clustering.
 
     Example:
@@ -95,9 +95,73 @@ def plot_clusterings(
             _draw_sizes(right, several)
 
 
-def _draw_sizes(axes: Any, several: Sequence[Clustering]) -> None:
+def plot_communities(
+    division: Any,
+    edge_index: GraphLike,
+    *,
+    level: int | None = None,
+    path: str | os.PathLike[str],
+    where: str = "",
+) -> None:
+    """Writes a figure of the communities of a level, and of the modularity of all levels.
+
+    It shows the sizes of the communities, the adjacency matrix with vertices ordered by community,
+    and modularity against the number of communities.
+
+    Args:
+        division: what :func:`torchcent.communities_by_betweenness` returns.
+        edge_index: the graph that was divided.
+        level: which level is shown; None is ``division.level``.
+        path: .png, .svg or .pdf; an existing file is replaced atomically.
+        where: name of the graph, for the title.
+
+    Raises:
+        ImportError: matplotlib is not installed: ``pip install matplotlib``.
+        ValueError: the suffix is unknown, or there is no such level.
+
+    Example:
+        >>> import tempfile, torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> graph = torchcent.Graph.from_edge_index(path, directed=False)
+        >>> division = torchcent.communities_by_betweenness(graph)
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> plot_communities(division, graph, path=folder.name + "/path.png")
+        >>> folder.cleanup()
+    """
+    suffix = check_plot_path(path)
+    where = check_plot.text(where, "where")
+    label = division.at(division.level if level is None else level).cpu()
+    level = (division.level if level is None else level) % division.counts.numel()
+    if not isinstance(edge_index, Graph):
+        edge_index = as_arcs(edge_index, label.numel(), None, None)[0]
+    size = torch.bincount(label)
+    order = size.argsort(descending=True, stable=True)
+    parts = _Parts(order.argsort()[label], size[order], label.numel())
+    title = f"Division of {where or f'{label.numel():,} vertices'} by edge betweenness: "
+    title += f"{size.numel():,} communities"
+    with figure_of_three(path, suffix, title, [1, 1.1, 1]) as (left, middle, right):
+        _draw_sizes(left, [parts], "communities")
+        _draw_matrix(middle, parts, edge_index, "community")
+        right.set(title="Levels", xlabel="communities", ylabel="modularity")
+        right.grid(True)
+        counts, modularity = division.counts.tolist(), division.modularity.tolist()
+        right.plot(counts, modularity, "o-", color=_BLUE, markersize=3, linewidth=1.6)
+        right.plot(counts[level], modularity[level], "o", color=_ORANGE, markersize=7)
+        _whole_numbers(right.xaxis)
+
+
+class _Parts(NamedTuple):
+    """What figures need of a clustering: labels by size, the largest first."""
+
+    labels: Tensor
+    sizes: Tensor
+    num_nodes: int
+    inflation: float = 0.0  # of clusterings
+
+
+def _draw_sizes(axes: Any, several: Sequence[Clustering | _Parts], what: str = "clusters") -> None:
     """Plots size against rank on log-log axes."""
-    axes.set(title="Sizes of the clusters", xlabel="rank", ylabel="vertices")
+    axes.set(title=f"Sizes of the {what}", xlabel="rank", ylabel="vertices")
     axes.set(xscale="log", yscale="log")
     axes.grid(True)
     colors = itertools.cycle(_SHADES if len(several) > 1 else [_BLUE])
@@ -119,12 +183,14 @@ def _draw_sizes(axes: Any, several: Sequence[Clustering]) -> None:
         axes.text(0.96, 0.95, note, transform=axes.transAxes, ha="right", va="top", color=_MUTED)
 
 
-def _draw_matrix(axes: Any, one: Clustering, edge_index: Tensor | Graph) -> None:
+def _draw_matrix(
+    axes: Any, one: Clustering | _Parts, edge_index: Tensor | Graph, what: str = "cluster"
+) -> None:
     """Plots the density of the adjacency matrix with vertices ordered by cluster."""
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
     from matplotlib.patches import Rectangle
 
-    axes.set(title="Edges, vertices by cluster", xlabel="vertex, the largest cluster first")
+    axes.set(title=f"Edges, vertices by {what}", xlabel=f"vertex, the largest {what} first")
     n = max(one.num_nodes, 1)
     place = torch.argsort(torch.argsort(one.labels.cpu(), stable=True))
     arcs = edge_index.to_edge_index() if isinstance(edge_index, Graph) else edge_index

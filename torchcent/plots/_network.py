@@ -60,7 +60,7 @@ def plot_network(
             map keeps proportions at its mean latitude and has a scale.
 
     Raises:
-        ImportError: matplotlib is not installed: ``pip install torchcent[plot]``.
+        ImportError: matplotlib is not installed: ``pip install matplotlib``.
         ValueError: the suffix is unknown, or arguments have different lengths.
 
     Example:

@@ -67,7 +67,7 @@ def plot_scores(
             scores shown by name.
 
     Raises:
-        ImportError: matplotlib is not installed: ``pip install torchcent[plot]``.
+        ImportError: matplotlib is not installed: ``pip install matplotlib``.
         ValueError: the suffix is unknown, or arguments have different lengths.
 
     Example:

@@ -6,7 +6,7 @@ import bisect
 import functools
 import os
 import re
-import resource
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
@@ -204,6 +204,8 @@ def _free(device: torch.device) -> int:
             stats["reserved_bytes"]["all"]["current"] - stats["allocated_bytes"]["all"]["current"]
         )
         return int(torch.cuda.mem_get_info(device)[0] + unused)
+    if sys.platform == "win32" or not hasattr(os, "sysconf"):
+        return _free_elsewhere()
     free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     _, label, rest = _text("/proc/meminfo").partition("MemAvailable:")
     if label:
@@ -212,10 +214,37 @@ def _free(device: torch.device) -> int:
     limit = _text("/sys/fs/cgroup/memory.max").strip()
     if limit.isdigit() and (usage := _text("/sys/fs/cgroup/memory.current").strip()):
         free = min(free, max(int(limit) - int(usage), 0))
-    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if allowed != resource.RLIM_INFINITY and (sizes := _text("/proc/self/statm")):
+    allowed = _address_space()
+    if allowed is not None and (sizes := _text("/proc/self/statm")):
         free = min(free, max(allowed - int(sizes.split()[0]) * os.sysconf("SC_PAGE_SIZE"), 0))
     return free
+
+
+def _address_space() -> int | None:
+    """The limit of `ulimit -v` in bytes, or None."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+_UNKNOWN = 1 << 32  # bytes that are taken for free where the system does not say it
+
+
+def _free_elsewhere() -> int:
+    """Free bytes on Windows, whose kernel has a call for them, and on systems without sysconf."""
+    import ctypes
+
+    kernel = getattr(getattr(ctypes, "windll", None), "kernel32", None)
+    if kernel is None:
+        return _UNKNOWN
+    # MEMORYSTATUSEX: two numbers of 32 bits, its size and the load; seven of 64, the second of
+    # which is the physical memory that is free
+    status = (ctypes.c_uint64 * 8)()
+    ctypes.cast(status, ctypes.POINTER(ctypes.c_uint32))[0] = ctypes.sizeof(status)
+    return int(status[2]) if kernel.GlobalMemoryStatusEx(ctypes.byref(status)) else _UNKNOWN
 
 
 def _text(path: str) -> str:

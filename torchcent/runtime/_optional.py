@@ -11,6 +11,16 @@ def need(module: str, extra: str, what: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ImportError(
-            f"{what} needs {module.split('.')[0]}: pip install torchcent[{extra}]"
-        ) from error
+        raise lacking(module.split(".")[0], extra, what) from error
+
+
+def lacking(package: str, extra: str, what: str) -> ImportError:
+    """The error for a package that is not installed."""
+    name = _DISTRIBUTIONS.get(package, package)
+    return ImportError(
+        f"{what} needs {package}, of the extra torchcent[{extra}]: pip install {name}"
+    )
+
+
+#: packages that pip knows by another name
+_DISTRIBUTIONS = {"sklearn": "scikit-learn"}

@@ -15,7 +15,7 @@ from torch import Tensor
 
 @cache
 def torch_scatter() -> ModuleType | None:
-    """The optional library (`pip install torchcent[scatter]`), or None if it is missing."""
+    """The optional library (`pip install torch_scatter`), or None if it is missing."""
     try:
         return import_module("torch_scatter")
     except ImportError:
