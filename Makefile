@@ -53,7 +53,7 @@ $(VENV)/.torch: constraints.txt
 	@command -v $${CXX:-g++} > /dev/null || { echo "No C++ compiler. Install g++: apt install g++ (Debian, Ubuntu), dnf install gcc-c++ (Fedora), conda install -c conda-forge cxx-compiler (conda)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	@echo "Installing PyTorch into $(VENV) ..."
-	$(PIP) torch numpy setuptools ninja
+	$(PIP) torch numpy setuptools ninja argparse-manpage
 	@touch $@
 
 # pip would hide what setup.py prints, so the kernels are compiled before pip installs them.

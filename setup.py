@@ -34,6 +34,23 @@ class BuildPackage(build_py):
                 self.copy_file(str(header), str(package / "include" / header.name))
 
 
+def manual() -> list[tuple[str, list[str]]]:
+    """The manual pages of the command, for share/man; none without what writes them."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    from _torchcent_command._man import pages
+
+    try:
+        texts = pages()
+    except ImportError as error:
+        print(f"torchcent: without manual pages: {error}", file=sys.stderr)
+        return []
+    folder = Path("build", "man")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / f"{name}.1").write_text(text, encoding="utf-8")
+    return [("share/man/man1", [str(folder / f"{name}.1") for name in texts])]
+
+
 commands = {"build_py": BuildPackage}
 extensions = []
 if compiled and not only_metadata:
@@ -46,5 +63,6 @@ if compiled and not only_metadata:
 setup(
     ext_modules=extensions,
     cmdclass=commands,
+    data_files=[] if only_metadata else manual(),
     options={"bdist_wheel": {"py_limited_api": "cp311"}} if compiled else {},
 )

@@ -29,7 +29,7 @@ def main() -> int:
     # What an import leaves stays: the collector need not look at it, now or when the process ends.
     gc.disable()
     from torchcent.cli import run
-    from torchcent.runtime._interrupt import INTERRUPTED, interrupt
+    from torchcent.runtime._interrupt import interrupt, status_of_interrupt
 
     gc.freeze()
     gc.enable()
@@ -41,7 +41,7 @@ def main() -> int:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is done
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        status = INTERRUPTED
+        status = status_of_interrupt()
     return status
 
 
@@ -50,13 +50,12 @@ def begin(arguments: Sequence[str]) -> Namespace | int:
     try:
         from _torchcent_command._parser import parsed
 
-        args = parsed(arguments)
-        if args.command == "completion":
-            from _torchcent_command._completion import script
-
-            print(script(args.shell), flush=True)
-            return 0
-        return args
+        args = parsed(arguments or ["--help"])
+        text = _text(args)
+        if text is None:
+            return args
+        print(text, flush=True)
+        return 0
     except ImportError as error:  # of what writes scripts for shells
         print(f"torchcent: error: {error}", file=sys.stderr)
         return 2
@@ -67,6 +66,19 @@ def begin(arguments: Sequence[str]) -> Namespace | int:
         return closed_pipe()
     except BrokenPipeError:  # the reader closed the pipe, such as `| head`
         return closed_pipe()
+
+
+def _text(args: Namespace) -> str | None:
+    """What subcommands about the command itself print; None of all others."""
+    if args.command == "completion":
+        from _torchcent_command._completion import script
+
+        return script(args.shell)
+    if args.command == "man":
+        from _torchcent_command._man import pages
+
+        return pages()["torchcent" if args.page is None else f"torchcent-{args.page}"]
+    return None
 
 
 def closed_pipe() -> int:

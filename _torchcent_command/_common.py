@@ -125,12 +125,23 @@ def run_options(
     return group
 
 
-def checkpoint_option(group: argparse._ArgumentGroup) -> None:
-    """Adds the option for runs that can be continued."""
+def checkpoint_option(group: argparse._ArgumentGroup, limited: bool = True) -> None:
+    """Adds the option for runs that can be continued, and end after some time if `limited`."""
     group.add_argument(
         "--checkpoint", metavar="FOLDER",
         help="keep what is finished there: after an interruption, the same command or "
         "'torchcent resume FOLDER' continues",
+    )  # fmt: skip
+    if limited:
+        time_limit_option(group)
+
+
+def time_limit_option(parser: argparse._ActionsContainer) -> None:
+    """Adds the option that ends a run with a checkpoint after some time."""
+    parser.add_argument(
+        "--time-limit", dest="stop_after", type=_duration, metavar="TIME",
+        help="end after so long, with status 124 and what is finished in --checkpoint: seconds, "
+        "90m, 11.5h, 2d, or H:M:S",
     )  # fmt: skip
 
 
@@ -198,6 +209,27 @@ def _size(text: str) -> int:
         return int(float(number) * (units[unit] if unit else 1))
     except (ValueError, KeyError, OverflowError):
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 500M or 4G") from None
+
+
+def _duration(text: str) -> float:
+    """Parses ``90``, ``90m``, ``11.5h``, ``11:30:00``, ... as seconds."""
+    units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+    try:
+        if ":" in text:
+            parts = [int(part) for part in text.split(":")]
+            if len(parts) > 3 or min(parts) < 0:
+                raise ValueError
+            seconds = float(sum(part * 60**at for at, part in enumerate(reversed(parts))))
+        else:
+            number, unit = (text[:-1], text[-1]) if text[-1:] in units else (text, "s")
+            seconds = float(number) * units[unit]
+        if not 0 < seconds < 1e9:
+            raise ValueError
+        return seconds
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a time such as 600, 90m, 11.5h or 11:30:00"
+        ) from None
 
 
 def quiet_option(parser: argparse.ArgumentParser) -> None:

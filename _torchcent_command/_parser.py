@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
-from _torchcent_command import _files, _groups, _mcl, _pairs, _scores
+from _torchcent_command import _common, _files, _groups, _mcl, _pairs, _scores
 
 #: adds options to a parser
 Fill = Callable[[argparse.ArgumentParser], None]
@@ -157,8 +157,15 @@ def parser() -> Parser:
     _files.add_parsers(add)
     resume = add("resume", "continue an interrupted run, by the command that it began with")
     resume.add_argument("checkpoint", metavar="FOLDER", help="that of --checkpoint")
+    _common.quiet_option(resume)
+    _common.time_limit_option(resume)
     completion = add("completion", "a script that lets a shell complete commands and options")
     completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
+    man = add("man", "a manual page in troff, for man -l -")
+    man.add_argument(
+        "page", nargs="?", choices=[*commands.choices], metavar="COMMAND",
+        help="of this subcommand (default: of all, without their options)",
+    )  # fmt: skip
     return whole
 
 

@@ -66,7 +66,8 @@ def _options(parser: argparse.ArgumentParser, measure: dict[str, Any]) -> None:
             help="type of the scores (float64)",
         )  # fmt: skip
     if "checkpoint" in uses:
-        _common.checkpoint_option(running)
+        own = any(option["name"] == "time_limit" for option in measure["options"])
+        _common.checkpoint_option(running, limited=not own)
 
 
 def _option(

@@ -75,7 +75,8 @@ def test_what_is_missing_names_its_extra(tmp_path):
     assert run.returncode == 0, run.stderr
     said = json.loads(run.stdout)
     for use, (package, extra) in USES.items():
-        expected = f"ImportError: .*needs {package}, of the extra torchcent\\[{extra}\\]: pip install .+"
+        named = f"needs {package}, of the extra torchcent\\[{extra}\\]: pip install .+"
+        expected = f"ImportError: .*{named}"
         assert re.fullmatch(expected, said[use]), f"{use}: {said[use]}"
     assert not (tmp_path / "b.parquet").exists() and not (tmp_path / "b.png").exists()
 

@@ -24,7 +24,12 @@ from _torchcent_command._parser import parsed
 from torchcent.cli import _common, _files, _groups, _ledgers, _mcl, _pairs, _scores
 from torchcent.distribute._group import Stopped
 from torchcent.distribute._ledger import recording
-from torchcent.runtime._interrupt import INTERRUPTED, came_of_interrupt
+from torchcent.runtime._interrupt import (
+    came_of_interrupt,
+    cause_of_interrupt,
+    ended_by_signals,
+    status_of_interrupt,
+)
 
 __all__ = ["COMMANDS", "main", "run"]
 
@@ -43,6 +48,9 @@ def _resume(args: argparse.Namespace) -> None:
         if again.command == "resume" or "checkpoint" not in again:
             raise ValueError(f"{args.checkpoint}: {again.command} cannot be continued")
         again.checkpoint = folder  # it may have been moved
+        again.quiet = again.quiet or args.quiet
+        if args.stop_after is not None:
+            again.stop_after = args.stop_after
         if _common.leads():
             _common.remark(again, f"continues {command}")
         _call(again)
@@ -55,7 +63,14 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
 
 
 def _call(args: argparse.Namespace) -> None:
-    COMMANDS.get(args.command, _scores.score)(args)
+    seconds = getattr(args, "stop_after", None)
+    if seconds is not None and args.checkpoint is None:
+        raise ValueError("--time-limit needs --checkpoint FOLDER, which keeps what is finished")
+    if args.command == "resume":  # the command that continues has the limit
+        _resume(args)
+        return
+    with ended_by_signals(seconds):
+        COMMANDS.get(args.command, _scores.score)(args)
 
 
 @contextlib.contextmanager
@@ -69,7 +84,11 @@ def _plain_warnings() -> Iterator[None]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line. Returns the exit status: 0, 2 for invalid input, 130 for Ctrl-C."""
+    """Runs the command line. Returns the exit status.
+
+    It is 0, 2 for invalid input, 128 + the number of a signal that ended it (130 for Ctrl-C, 143
+    for SIGTERM), 124 after --time-limit.
+    """
     words = sys.argv[1:] if arguments is None else list(arguments)
     args = _torchcent_command.begin(words)
     return args if isinstance(args, int) else run(args, words)
@@ -93,8 +112,8 @@ def run(args: argparse.Namespace, arguments: list[str]) -> int:
             more = ""
             if checkpoint is not None and _ledgers.is_ledger(Path(checkpoint)):
                 more = f"; torchcent resume {shlex.quote(checkpoint)} continues"
-            print(f"torchcent: interrupted{more}", file=sys.stderr)
-            return INTERRUPTED
+            print(f"torchcent: {cause_of_interrupt()}{more}", file=sys.stderr)
+            return status_of_interrupt()
         if not isinstance(error, _TOLD):
             raise
         text = " ".join(str(error).split()) or type(error).__name__

@@ -159,10 +159,10 @@ def summary(
     if n:
         sizes = np.bincount(graph.components.numpy())
         report["components"], report["largest_component"] = len(sizes), sizes.max()
-        report["degree"] = {
-            "mean": degree.mean(), "median": np.median(degree), "min": degree.min(),
-            "max": degree.max(),
-        }  # fmt: skip
+        report["degree"] = _spread(degree)
+        if graph.directed:
+            incoming = np.bincount(graph.col.numpy(), minlength=n)
+            report["in_degree"], report["in_degree_0"] = _spread(incoming), (incoming == 0).sum()
         report["degree_0"], report["degree_1"] = (degree == 0).sum(), (degree == 1).sum()
         if _ops.available:
             report["depth_at_least"] = _hops.depth(graph.rowptr, graph.col)
@@ -197,15 +197,33 @@ def describe(report: Mapping[str, Any]) -> str:
         degree = report["degree"]
         count, largest = report["components"], report["largest_component"]
         rows["components"] = _components(count, largest, report["vertices"])
-        rows["degree"] = (
-            f"{degree['mean']:.2f} on average, median {degree['median']:g}, "
-            f"from {degree['min']:,} to {degree['max']:,}"
-        )
-        rows["low degree"] = f"{report['degree_0']:,} of degree 0, {report['degree_1']:,} of 1"
+        low = f"{report['degree_0']:,} of degree 0, {report['degree_1']:,} of 1"
+        if report["directed"]:
+            rows["out-degree"] = _in_words(degree)
+            rows["in-degree"] = _in_words(report["in_degree"])
+            low = f"{report['degree_0']:,} of out-degree 0, {report['degree_1']:,} of 1; "
+            low += f"{report['in_degree_0']:,} of in-degree 0"
+        else:
+            rows["degree"] = _in_words(degree)
+        rows["low degree"] = low
     if "depth_at_least" in report:
         rows["depth"] = f"at least {report['depth_at_least']:,} (two breadth-first searches)"
     return f"{aligned_rows(rows)}\n\nbetweenness would run so:\n" + "\n".join(
         f"  {line}" for line in str(report["plan"]).split("\n")
+    )
+
+
+def _spread(degree: np.ndarray) -> dict[str, Any]:
+    return {
+        "mean": degree.mean(), "median": np.median(degree), "min": degree.min(),
+        "max": degree.max(),
+    }  # fmt: skip
+
+
+def _in_words(degree: Mapping[str, Any]) -> str:
+    return (
+        f"{degree['mean']:.2f} on average, median {degree['median']:g}, "
+        f"from {degree['min']:,} to {degree['max']:,}"
     )
 
 

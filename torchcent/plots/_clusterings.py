@@ -147,7 +147,7 @@ def plot_communities(
         counts, modularity = division.counts.tolist(), division.modularity.tolist()
         right.plot(counts, modularity, "o-", color=_BLUE, markersize=3, linewidth=1.6)
         right.plot(counts[level], modularity[level], "o", color=_ORANGE, markersize=7)
-        _whole_numbers(right.xaxis)
+        right.xaxis.get_major_locator().set_params(integer=True)
 
 
 class _Parts(NamedTuple):
