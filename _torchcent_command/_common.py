@@ -13,6 +13,7 @@ Add = Callable[..., argparse.ArgumentParser]
 #: names for --format; each also by its suffix (torchcent.io.FORMATS)
 FORMATS = (
     "edges", "abc", "mci", "mtx", "metis", "gr", "graphml", "gml", "npz", "npy", "pt", "parquet",
+    "gpkg", "shp", "geojson",
 )  # fmt: skip
 #: formats that are written (torchcent.io.write), as suffixes
 WRITTEN = (
@@ -81,6 +82,17 @@ def graph_options(
         "--labels", metavar="NAME",
         help="of .graphml and .gml, the attribute of the nodes with their names, or id (default: "
         "name or label, if every node has one of its own)",
+    )  # fmt: skip
+    group.add_argument(
+        "--layer", metavar="NAME", help="of .gpkg, the layer with the streets (default: of lines)"
+    )
+    group.add_argument(
+        "--oneway", metavar="C",
+        help="of .gpkg, .shp and .geojson, the column with the directions of streets, as in OSM",
+    )  # fmt: skip
+    group.add_argument(
+        "--tolerance", type=float, metavar="D",
+        help="... ends of lines that are at most so far apart are one place (0)",
     )  # fmt: skip
     if weights:
         _weight_options(parser, weights)

@@ -81,6 +81,12 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
 
+    @property
+    def commands(self) -> frozenset[str]:
+        """The names of the subcommands."""
+        names = (x.choices for x in self._actions if isinstance(x, argparse._SubParsersAction))
+        return frozenset(next(names, ()))
+
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"torchcent: error: {message} (see {self.prog} --help)\n")
 
@@ -178,8 +184,11 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     Raises:
         SystemExit: they are wrong, or ask for help; a message has been printed.
     """
-    whole = parser()
-    args, unknown = whole.parse_known_args(arguments)
+    whole, words = parser(), list(arguments)
+    if "--edges" in words and f"edge-{words[0]}" in whole.commands:
+        words.remove("--edges")
+        words[0] = f"edge-{words[0]}"
+    args, unknown = whole.parse_known_args(words)
     if unknown:
         inner = used_parser(whole, args)
         options = [text for text in unknown if text.startswith("-") and text != "-"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,16 @@ write clusters. In --group, a name in double quotes may hold commas. Each group 
 own."""
 
 
+@cache
+def declared() -> dict[str, dict[str, Any]]:
+    """The measures by their names in Python."""
+    measures = json.loads(_DECLARED.read_text(encoding="utf-8"))
+    return {measure["name"]: measure for measure in measures}
+
+
 def add_parsers(add: _common.Add) -> None:
     """Adds a subcommand for each measure; its options are added when they are needed."""
-    for measure in json.loads(_DECLARED.read_text(encoding="utf-8")):
+    for measure in declared().values():
         text = measure["help"].removesuffix(".")
         more = _GROUPS if measure["of"] == "groups" else ""
         name = measure["name"].replace("_", "-")
@@ -35,6 +42,12 @@ def _options(parser: argparse.ArgumentParser, measure: dict[str, Any]) -> None:
     _common.graph_options(parser, measure["weights"])
     for option in measure["options"]:
         _option(parser, **option)
+    if measure["of"] == "vertices" and f"edge_{measure['name']}" in declared():
+        parser.add_argument(
+            "--edges", action="store_true",
+            help=f"scores of the edges: the subcommand edge-{measure['name'].replace('_', '-')}, "
+            "with its options",
+        )  # fmt: skip
     if measure["of"] != "edges":
         parser.add_argument("--reversed", action="store_true", help="turn every arc around")
     if measure["weights"] == "lengths" and measure["family"] != "distances":

@@ -54,7 +54,7 @@ try:
     from torchcent.groups._betweenness import group_betweenness
     from torchcent.groups._closeness import group_closeness, group_degree
     from torchcent.groups._prominent import ProminentGroup, prominent_group
-    from torchcent.io import EdgeList, read, write
+    from torchcent.io import EdgeList, read, read_streets, street_table, write
     from torchcent.multisearch import Visitor, include_path, multi_search
     from torchcent.pairs._closure import Closure, reachable, transitive_closure
     from torchcent.pairs._encoding import (
@@ -175,12 +175,14 @@ __all__ = [
     "reachable",
     "read",
     "reciprocity",
+    "read_streets",
     "set_attributes",
     "shortest_path",
     "shortest_path_encoding",
     "shortest_path_lengths",
     "shortest_path_pairs",
     "show_config",
+    "street_table",
     "stress",
     "subgraph_centrality",
     "table",

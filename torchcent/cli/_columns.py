@@ -12,7 +12,7 @@ import torchcent
 from torchcent.cli import _names
 from torchcent.engines.measures._measures import OPTIONS, Measure
 from torchcent.graph import Graph
-from torchcent.io import EdgeList
+from torchcent.io import EdgeList, street_table
 
 
 def name_of(measure: Measure) -> str:
@@ -60,6 +60,16 @@ def edge_rows(edges: EdgeList, graph: Graph) -> np.ndarray:
     return rows
 
 
+def of_streets(
+    measure: Measure, edges: EdgeList, graph: Graph, scores: Mapping[str, Tensor]
+) -> Any:
+    """The lines of a file of streets with their scores, a GeoDataFrame."""
+    weights = None
+    if graph.is_weighted:
+        weights = "lengths" if measure.weights == "lengths" else "conductances"
+    return street_table(edges, scores, weights=weights)
+
+
 def table(
     measure: Measure, edges: EdgeList, graph: Graph, groups: list[list[str]],
     scores: Mapping[str, Tensor],
@@ -70,6 +80,13 @@ def table(
     if measure.of == "groups":
         columns = {"group": [_names.joined(names) for names in groups]}
         columns["size"] = np.array([len(names) for names in groups])
+    elif measure.of == "edges" and edges.streets is not None:
+        lines, first = np.unique(edges.streets.rows.numpy(), return_index=True)
+        source, target = edges.vertex_labels()[edges.edge_index[:, first].numpy()]
+        values = of_streets(measure, edges, graph, scores)
+        return {"source": source, "target": target} | {
+            name: values[name].to_numpy()[lines] for name in scores
+        }
     elif measure.of == "edges":
         rows = edge_rows(edges, graph)
         source, target = edges.vertex_labels()[edges.edge_index[:, rows].numpy()]

@@ -18,7 +18,8 @@ from torchcent.check import _weights as check_weights
 from torchcent.check._run import MOST_THREADS, Run
 from torchcent.distribute._group import launched
 from torchcent.graph._arguments import graph_of
-from torchcent.io import EdgeList, from_networkx, read, read_stream
+from torchcent.io import EdgeList, from_networkx, read, read_stream, read_streets
+from torchcent.io._files import STREETS, format_of
 from torchcent.io._transform import to_distances
 from torchcent.runtime._optional import need
 
@@ -134,11 +135,29 @@ def read_graph(args: argparse.Namespace) -> EdgeList:
         return read_stream(sys.stdin.buffer, "standard input", **_reading(args))
     library, _, name = args.graph.partition(":")
     if library != "networkx" or os.path.exists(args.graph):
-        return read(args.graph, **_reading(args))
+        return _read_file(args)
     if name not in _NETWORKS:
         raise ValueError(f"networkx:{name} is unknown; accepted: {', '.join(_NETWORKS)}")
     networkx = need("networkx", "networkx", args.graph)
     return from_networkx(getattr(networkx, _NETWORKS[name])(), args.directed)
+
+
+_OF_STREETS = ("layer", "oneway", "tolerance")
+
+
+def _read_file(args: argparse.Namespace) -> EdgeList:
+    """Reads a file; one of streets with their options."""
+    own = {name: getattr(args, name) for name in _OF_STREETS if getattr(args, name) is not None}
+    if not own:
+        return read(args.graph, **_reading(args))
+    if format_of(args.graph, args.format) not in STREETS:
+        raise ValueError(f"--{min(own)} is for streets: .gpkg, .shp and .geojson")
+    others = _reading(args)
+    for name in ("num_nodes", "skip", "text_labels", "header", "labels", "coordinates"):
+        if others[name]:
+            raise ValueError(f"--{name.replace('_', '-')} is not for streets")
+    shared = {name: others[name] for name in ("directed", "crs", "run")}
+    return read_streets(args.graph, length=args.weight_column, **own, **shared)
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,8 @@ def _without_negative(edges: EdgeList, zeros: bool) -> EdgeList:
 def _selected(edges: EdgeList, stays: Tensor) -> EdgeList:
     """Some of the edges, and all vertices."""
     index, weight = edges.edge_index[:, stays], edges.edge_weight
-    return replace(edges, edge_index=index, edge_weight=None if weight is None else weight[stays])
+    weight = None if weight is None else weight[stays]
+    return replace(edges, edge_index=index, edge_weight=weight, streets=None)
 
 
 def _within(edges: EdgeList, path: str) -> EdgeList:

@@ -17,6 +17,7 @@ from torchcent.engines.measures._measures import MEASURES, Measure
 from torchcent.io import EdgeList, write_scores
 from torchcent.io._files import split_suffix
 from torchcent.io._scores import GEO_SUFFIXES, check_scores_path
+from torchcent.io._streets import write_street_table
 from torchcent.plots._network import plot_network
 from torchcent.plots._scores import check_plot_path, plot_scores
 
@@ -64,6 +65,10 @@ def score(args: argparse.Namespace) -> None:
             named = {name.replace(" ", "_"): column.cpu() for name, column in scores.items()}
             of_edges = measure.of == "edges"
             _graphs.write(args, path, edges, *(({}, named) if of_edges else (named,)))
+            return
+        if measure.of == "edges" and edges.streets and split_suffix(path)[0] in GEO_SUFFIXES:
+            named = {name.replace(" ", "_"): column.cpu() for name, column in scores.items()}
+            write_street_table(path, _columns.of_streets(measure, edges, graph, named))
             return
         write_scores(
             path, {name.replace(" ", "_"): column for name, column in columns.items()}, about,

@@ -15,6 +15,7 @@ from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import (
     FORMATS,
+    STREETS,
     format_of,
     format_of_data,
     load_bytes,
@@ -30,17 +31,25 @@ from torchcent.io._options import Options, checked
 from torchcent.io._parquet import read_parquet
 from torchcent.io._positions import with_positions
 from torchcent.io._scores import write_scores
+from torchcent.io._streets import (
+    How,
+    is_frame,
+    of_frame,
+    read_lines,
+    read_streets,
+    street_table,
+)
 from torchcent.io._text import read_edges
 from torchcent.io._write import write
 
 __all__ = [
-    "FORMATS", "EdgeList", "from_networkx", "read", "read_clusters", "replacing", "write",
-    "write_clusters", "write_scores",
+    "FORMATS", "EdgeList", "from_networkx", "read", "read_clusters", "read_streets", "replacing",
+    "street_table", "write", "write_clusters", "write_scores",
 ]  # fmt: skip
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Any,
     *,
     directed: bool | None = None,
     format: str | None = None,
@@ -72,6 +81,7 @@ def read(
     .npz                                 scipy sparse matrix     unless symmetric
     .npy .pt                             ``[2, E]``, ``[E, 2]``  no; .pt as the file says
     .parquet                             table of edges          no
+    .gpkg .shp .geojson                  lines of streets        no: :func:`read_streets`
     ===================================  ======================  =============================
 
     Edge lists (SNAP, KONECT, CSV, ...) have one edge per line: ``source target [weight]``,
@@ -95,10 +105,11 @@ def read(
     igraph, Cytoscape, Gephi, yEd and networkx write: the attribute ``name`` or ``label``, else ids.
 
     Args:
-        path: the file.
+        path: the file, or a GeoDataFrame of lines, as for :func:`read_streets`, which has more
+            options for them.
         directed: overrides the default of the file.
         format: overrides the suffix: edges, abc, mci, mtx, metis, gr, graphml, gml, npz, npy, pt,
-            parquet.
+            parquet, gpkg, shp, geojson.
         num_nodes: number of vertices, including isolated vertices that no line mentions.
         skip: number of lines to skip at the top of an edge list.
         text_labels: True treats the ids of an edge list as names even if they look like numbers,
@@ -112,7 +123,8 @@ def read(
             in the header, or their numbers, counted from 1; None for one that is not chosen. A name
             makes the first row a header.
         weight_column: the same for the weights; of .graphml, .gml and dictionaries behind edges the
-            name of an attribute of the edges, such as the ``length`` of osmnx.
+            name of an attribute of the edges, such as the ``length`` of osmnx; of streets that of a
+            column of lengths.
         coordinates: a file with the positions of the vertices, by their ids: DIMACS ``.co``, or a
             table (CSV, .parquet) with a column for the id, and x and y, lon and lat, or longitude
             and latitude. None takes ``name.co`` beside ``name.gr``, and the attributes of nodes of
@@ -163,14 +175,25 @@ def read(
         ([[0, 1], [1, 2]], ['Ada', 'Bob', 'Cleo'])
         >>> folder.cleanup()
     """
-    name = check_files.path(path)
     run = resolved(run, (), "read")
-    return _read(
-        Budget.of(name, run.memory), format_of(name, format), None, directed=directed,
-        num_nodes=num_nodes, skip=skip, text_labels=text_labels, header=header, comments=comments,
-        columns=columns, weight_column=weight_column, coordinates=coordinates, crs=crs,
-        labels=labels,
-    )  # fmt: skip
+    options = {
+        "directed": directed, "num_nodes": num_nodes, "skip": skip, "text_labels": text_labels,
+        "header": header, "comments": comments, "columns": columns, "weight_column": weight_column,
+        "coordinates": coordinates, "crs": crs, "labels": labels,
+    }  # fmt: skip
+    if is_frame(path):
+        how = _of_streets(checked("GeoDataFrame", "gpkg", **options))
+        return of_frame("GeoDataFrame", path, how)
+    name = check_files.path(path)
+    return _read(Budget.of(name, run.memory), format_of(name, format), None, **options)
+
+
+def _of_streets(options: Options) -> How:
+    return How(length=options.attribute, directed=options.directed, crs=options.crs)
+
+
+def _read_streets(data: bytes, limits: Budget, options: Options, format: str) -> EdgeList:
+    return read_lines(data, limits, _of_streets(options), format)
 
 
 def read_stream(
@@ -211,4 +234,5 @@ _READERS: dict[str, Callable[[Any, Budget, Options], EdgeList]] = {
     "gr": read_gr, "npz": read_npz, "npy": read_npy, "pt": read_pt, "parquet": read_parquet,
     "graphml": partial(read_networkx, format="graphml"),
     "gml": partial(read_networkx, format="gml"),
+    **{kind: partial(_read_streets, format=kind) for kind in STREETS},
 }  # fmt: skip

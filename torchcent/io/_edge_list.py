@@ -27,6 +27,20 @@ _HASHED = 1 << 20  # arcs that are hashed at a time
 
 
 @dataclass(frozen=True, eq=False)
+class Streets:
+    """The lines of which edges were made.
+
+    Attributes:
+        lines: a GeoDataFrame, with all columns of the file; lines of several parts are divided.
+        rows: int64 ``[E]``, the row of the line of each edge; a street that leads both ways in a
+            directed graph has two edges.
+    """
+
+    lines: Any
+    rows: Tensor
+
+
+@dataclass(frozen=True, eq=False)
 class EdgeList:
     """The edges of a file, in file order, and the labels of its vertices.
 
@@ -44,6 +58,7 @@ class EdgeList:
             None if the file has none.
         crs: the coordinate system of the positions, such as ``"EPSG:4326"``: x and y are longitude
             and latitude in degrees. None if it is not known.
+        streets: the :class:`Streets` of a file of lines (:func:`read_streets`), else None.
 
     Example:
         >>> import torch
@@ -59,6 +74,7 @@ class EdgeList:
     directed: bool = False
     positions: Tensor | None = None
     crs: str | None = None
+    streets: Streets | None = None
 
     def __post_init__(self) -> None:
         index = self.edge_index
@@ -95,6 +111,9 @@ class EdgeList:
                 raise ValueError(f"edge_weight must have shape [{index.size(1)}], got {shape}")
         check_positions.crs(self.crs)
         check_positions.of_vertices(self.positions, self.num_nodes)
+        if self.streets is not None and len(self.streets.rows) != index.size(1):
+            count = len(self.streets.rows)
+            raise ValueError(f"streets has {count} rows for {index.size(1)} edges")
 
     @property
     def num_edges(self) -> int:

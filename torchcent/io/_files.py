@@ -155,9 +155,13 @@ FORMATS = {
     ".txt": "edges", ".tsv": "edges", ".csv": "edges", ".edges": "edges", ".el": "edges",
     ".edgelist": "edges", ".konect": "edges", ".abc": "abc", ".mci": "mci", ".mtx": "mtx",
     ".graph": "metis", ".gr": "gr", ".graphml": "graphml", ".gml": "gml", ".npz": "npz",
-    ".npy": "npy", ".pt": "pt", ".parquet": "parquet",
+    ".npy": "npy", ".pt": "pt", ".parquet": "parquet", ".gpkg": "gpkg", ".shp": "shp",
+    ".geojson": "geojson",
 }  # fmt: skip
 
+#: formats of streets, and all formats of graphs that are read, but not written
+STREETS = ("gpkg", "shp", "geojson")
+_READ_ONLY = ("gml", *STREETS)
 #: suffixes of formats that are written, but not read
 WRITTEN_ONLY = {".gexf": "gexf", ".cx2": "cx2", ".sif": "sif"}
 
@@ -182,7 +186,7 @@ OTHERS = {
 }  # fmt: skip
 
 _TABLES = (
-    ".json", ".geojson", ".gpkg", ".shp", ".zarr", ".xls", ".ods", ".html", ".xml", ".yaml",
+    ".json", ".zarr", ".xls", ".ods", ".html", ".xml", ".yaml",
     ".xgmml", ".cx", ".cyjs", ".cys", ".gephi",
 )  # fmt: skip
 _FIGURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".eps", ".ps", ".tif", ".tiff")
@@ -230,7 +234,8 @@ def format_to_write(path: str | os.PathLike[str], format: str | None = None) -> 
         ValueError: there is no such format, or it is only read; the message lists the others.
     """
     path = check_files.path(path)
-    known = {suffix: kind for suffix, kind in (FORMATS | WRITTEN_ONLY).items() if kind != "gml"}
+    known = FORMATS | WRITTEN_ONLY
+    known = {suffix: kind for suffix, kind in known.items() if kind not in _READ_ONLY}
     if check_files.text(format, "format") is None:
         suffix = split_suffix(path)[0]
         kind = "edges" if os.path.basename(path).startswith("out.") else None

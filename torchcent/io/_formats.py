@@ -30,6 +30,7 @@ class Holds(NamedTuple):
 
 
 _MATRIX = Holds("", labels="counted", directions="symmetric", repeated="smallest", first=1)
+_LINES = Holds("", labels="counted", isolated=False, positions=True, first=0, written=False)
 #: by the name of the format; "csv" is "edges" between commas, without comments
 HOLDS = {
     "edges": Holds(".txt .tsv .edges .el"),
@@ -46,6 +47,9 @@ HOLDS = {
     "pt": Holds(".pt", positions=True),
     "parquet": Holds(".parquet"),
     "graphml": Holds(".graphml", positions=True),
+    "gpkg": _LINES._replace(suffix=".gpkg"),
+    "shp": _LINES._replace(suffix=".shp"),
+    "geojson": _LINES._replace(suffix=".geojson"),
     "gexf": Holds(".gexf", positions=True, read=False),
     "cx2": Holds(".cx2", positions=True, read=False),
     "sif": Holds(".sif", directions="asked", read=False),

@@ -12,6 +12,7 @@ from torchcent.check import _labels as check_labels
 from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
 from torchcent.check._values import shortened
+from torchcent.io._files import STREETS
 from torchcent.io._layout import ENDS, MARKS, Choice
 
 _OF_NETWORKX = ("graphml", "gml")
@@ -28,7 +29,7 @@ class Options:
     header: bool | None = None
     marks: str = MARKS  # of comments
     choice: Choice = Choice()
-    attribute: str | None = None  # the weights of GraphML and GML
+    attribute: str | None = None  # the weights of GraphML and GML, the lengths of streets
     labels: str | None = None
     before: np.ndarray | None = None  # labels that are numbered first
     coordinates: str | None = None
@@ -45,7 +46,7 @@ def checked(
     places = (*check_files.ends(columns), weight_column)
     choice = Choice._make(map(check_files.column, places, (*ENDS, "weight_column")))
     attribute = None
-    if kind in _OF_NETWORKX and isinstance(choice.weight, str):
+    if kind in (*_OF_NETWORKX, *STREETS) and isinstance(choice.weight, str):
         attribute, choice = choice.weight, choice._replace(weight=None)
     check_positions.crs(crs)
     before = check_labels.of_others(labels)

@@ -131,7 +131,7 @@ def transform_graph(edges: EdgeList, steps: list[Step], option: str) -> EdgeList
             value, stays = _transformed(value, list(group), option)
             row, col, value = row[stays], col[stays], value[stays]
     index = torch.from_numpy(np.stack([row, col]).astype(np.int64))
-    edges = replace(edges, edge_index=index, edge_weight=None, directed=True)
+    edges = replace(edges, edge_index=index, edge_weight=None, directed=True, streets=None)
     return _without(edges, value, np.ones(len(value), bool))
 
 
@@ -139,7 +139,7 @@ def _without(edges: EdgeList, value: np.ndarray, stays: np.ndarray) -> EdgeList:
     """The edges that stay and have a value other than 0."""
     stays = stays & (value != 0)
     index, weight = edges.edge_index[:, torch.from_numpy(stays)], torch.from_numpy(value[stays])
-    return replace(edges, edge_index=index, edge_weight=weight)
+    return replace(edges, edge_index=index, edge_weight=weight, streets=None)
 
 
 def _transformed(

@@ -205,7 +205,8 @@ def _once(edges: EdgeList) -> tuple[EdgeList, np.ndarray | None]:
         return edges, None
     once = torch.from_numpy(~down)
     weight = None if weight is None else weight[once]
-    return replace(edges, edge_index=edges.edge_index[:, once], edge_weight=weight), ~down
+    index = edges.edge_index[:, once]
+    return replace(edges, edge_index=index, edge_weight=weight, streets=None), ~down
 
 
 def write_rows(file: IO[bytes], columns: Sequence[np.ndarray], separator: str) -> None:
