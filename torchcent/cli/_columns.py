@@ -102,6 +102,8 @@ def geometry(measure: Measure, edges: EdgeList, graph: Graph) -> Tensor | None:
     """The points of the vertices, or the lines of the edges, in the order of the columns."""
     if edges.positions is None or measure.of == "groups":
         return None
+    if measure.of == "edges" and edges.streets is not None:
+        return None  # their lines are written with all columns of the file
     if measure.of == "vertices":
         return edges.positions
     return edges.positions[edges.edge_index[:, edge_rows(edges, graph)].T]

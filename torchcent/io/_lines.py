@@ -163,8 +163,21 @@ def has_both_directions(frame: Any, lines: np.ndarray, vertices: np.ndarray) -> 
     return all((v, u) in arcs for u, v in two_way.tolist())
 
 
+def _names_of_ends(frame: Any) -> list[str] | None:
+    """The columns with the ids of both ends in an edge table of osmnx, in the direction of lines.
+
+    Where it has each street once, u and v are in any order.
+    """
+    if not {"u", "v", "key"} <= set(frame.columns):
+        return None
+    for names in (["from", "to"], ["u", "v"]):
+        if set(names) <= set(frame.columns) and all(frame[x].dtype.kind in "iu" for x in names):
+            return names
+    return None
+
+
 def vertices(
-    path: str, frame: Any, lines: np.ndarray, places: np.ndarray, near: float
+    frame: Any, lines: np.ndarray, places: np.ndarray, near: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """The vertices [k, 2] where lines end, their positions, and their labels if these are known.
 
@@ -173,10 +186,9 @@ def vertices(
         near: ends up to so far apart are one place.
     """
     flat, labels = places.reshape(-1, 2), None
-    if {"u", "v", "key"} <= set(frame.columns) and all(
-        frame[name].dtype.kind in "iu" for name in ("u", "v")
-    ):
-        ids = frame[["u", "v"]].to_numpy(np.int64)[lines].reshape(-1)
+    names = _names_of_ends(frame)
+    if names is not None:
+        ids = frame[names].to_numpy(np.int64)[lines].reshape(-1)
         labels, first, number = np.unique(ids, return_index=True, return_inverse=True)
     else:
         _, first, number = np.unique(flat, axis=0, return_index=True, return_inverse=True)

@@ -197,7 +197,7 @@ def of_frame(path: str, frame: Any, how: How) -> EdgeList:
         length[lines] = _lines.length_column(path, frame, how.length)[lines]
     shapes, length = shapes[lines], length[lines]
     places = np.stack([_lines.ends(shapely, shapes, at) for at in (0, -1)], 1)
-    vertices, positions, labels = _lines.vertices(path, frame, lines, places, how.tolerance)
+    vertices, positions, labels = _lines.vertices(frame, lines, places, how.tolerance)
     forward, backward, directed = _directions(path, frame, lines, vertices, how)
     pairs = np.stack([vertices, vertices[:, ::-1]], 1)[np.stack([forward, backward], 1)]
     rows = np.repeat(np.arange(len(lines)), forward.astype(np.int64) + backward)
@@ -276,7 +276,8 @@ def street_table(
     """
     if not isinstance(edges, EdgeList) or edges.streets is None:
         raise ValueError("edges has no streets; read_streets(...) returns some")
-    check_values.choice(weights, "weights", (None, "lengths", "conductances"))
+    if weights is not None:
+        check_values.choice(weights, "weights", ("lengths", "conductances"))
     arrays = column_arrays(columns)
     of_line = edges.streets.rows.numpy()
     share = _shares(edges, weights)
