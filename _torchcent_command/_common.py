@@ -13,7 +13,7 @@ Add = Callable[..., argparse.ArgumentParser]
 #: names for --format; each also by its suffix (torchcent.io.FORMATS)
 FORMATS = (
     "edges", "abc", "mci", "mtx", "metis", "gr", "graphml", "gml", "npz", "npy", "pt", "parquet",
-    "gpkg", "shp", "geojson",
+    "gpkg", "shp", "geojson", "blast",
 )  # fmt: skip
 #: formats that are written (torchcent.io.write), as suffixes
 WRITTEN = (

@@ -29,6 +29,11 @@ def _options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("weights")
     group.add_argument("--abc", action="store_true", help="the file is mcl's label input")
     group.add_argument(
+        "--blast", action="store_true",
+        help="the file is a table of BLAST (-outfmt 6 or 7, -m 8), DIAMOND or MMseqs2: weights are "
+        "-log10 of the E-values, at most 200, and the largest of a pair",
+    )  # fmt: skip
+    group.add_argument(
         "--use-tab", "-use-tab", metavar="FILE", help="mcl's dictionary of labels for a matrix"
     )
     group.add_argument("--unweighted", action="store_true", help="ignore the weights")

@@ -31,11 +31,14 @@ _HEAD = 4096  # bytes of a file that show whether it is a native matrix
 
 def prepare(args: argparse.Namespace) -> None:
     """Checks the options of mcl, and sets the format and the name of the file to write."""
-    if args.abc:
-        if args.format is not None:
-            raise ValueError("--abc and --format exclude each other")
-        args.format = "abc"
-    elif args.format is None and _holds_matrix(args.graph):
+    for name, kind in (("abc", "abc"), ("blast", "blast")):
+        if getattr(args, name):
+            if args.format is not None:
+                raise ValueError(f"--{name} excludes --format, --abc and --blast")
+            args.format = kind
+    if args.format is not None:
+        pass
+    elif _holds_matrix(args.graph):
         args.format = "mci"
     matrix = FORMATS.get(f".{args.format}", args.format) == "mci"
     args.native = matrix and args.use_tab is None
@@ -43,6 +46,8 @@ def prepare(args: argparse.Namespace) -> None:
     args.steps = _steps(args.tf, "-tf")
     if matrix and (args.stream_steps or args.neg_log is not None):
         raise ValueError("-abc-tf and --abc-neg-log10 are for lines of labels; -tf takes a matrix")
+    if args.blast and args.neg_log is not None:
+        raise ValueError("--blast takes logarithms; it excludes --abc-neg-log10 and --abc-neg-log")
     if args.pi is not None and not (args.pi > 0 and np.isfinite(args.pi)):
         raise ValueError(f"-pi {args.pi}; accepted: > 0")
     if args.p is not None and not 0 <= args.p < 1:

@@ -11,6 +11,7 @@ from torchcent.check import _files as check_files
 from torchcent.check._run import DEFAULT, Run, resolved
 from torchcent.io._aligned import aligned
 from torchcent.io._arrays import read_npy, read_npz, read_pt
+from torchcent.io._blast import read_blast
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import (
@@ -81,6 +82,7 @@ def read(
     .npz                                 scipy sparse matrix     unless symmetric
     .npy .pt                             ``[2, E]``, ``[E, 2]``  no; .pt as the file says
     .parquet                             table of edges          no
+    .m8 .b6 .blast                       BLAST's table           no
     .gpkg .shp .geojson                  lines of streets        no: :func:`read_streets`
     ===================================  ======================  =============================
 
@@ -101,6 +103,9 @@ def read(
     other ids (counting from 1, with gaps, huge, or names) are numbered in increasing order, and
     ``labels[v]`` is the id of vertex v in the file. Formats that count from 1 (.mtx, .graph, .gr,
     KONECT) have the labels 1..n. In an .abc file all ids are names, numbered by first occurrence.
+    A table of BLAST, DIAMOND or MMseqs2 (-outfmt 6, -m 8, -outfmt 7) gives similarities, as mcl's
+    manual makes them of E-values: -log10, at most 200. Hits with E >= 1 are left out, with a
+    warning; of several hits of a pair, in both directions, mcl takes the largest. Names are text.
     In .graphml and .gml vertices are in the order of the file, and their labels are the names that
     igraph, Cytoscape, Gephi, yEd and networkx write: the attribute ``name`` or ``label``, else ids.
 
@@ -109,7 +114,7 @@ def read(
             options for them.
         directed: overrides the default of the file.
         format: overrides the suffix: edges, abc, mci, mtx, metis, gr, graphml, gml, npz, npy, pt,
-            parquet, gpkg, shp, geojson.
+            parquet, gpkg, shp, geojson, blast.
         num_nodes: number of vertices, including isolated vertices that no line mentions.
         skip: number of lines to skip at the top of an edge list.
         text_labels: True treats the ids of an edge list as names even if they look like numbers,
@@ -234,5 +239,6 @@ _READERS: dict[str, Callable[[Any, Budget, Options], EdgeList]] = {
     "gr": read_gr, "npz": read_npz, "npy": read_npy, "pt": read_pt, "parquet": read_parquet,
     "graphml": partial(read_networkx, format="graphml"),
     "gml": partial(read_networkx, format="gml"),
+    "blast": read_blast,
     **{kind: partial(_read_streets, format=kind) for kind in STREETS},
 }  # fmt: skip

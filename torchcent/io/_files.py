@@ -156,12 +156,12 @@ FORMATS = {
     ".edgelist": "edges", ".konect": "edges", ".abc": "abc", ".mci": "mci", ".mtx": "mtx",
     ".graph": "metis", ".gr": "gr", ".graphml": "graphml", ".gml": "gml", ".npz": "npz",
     ".npy": "npy", ".pt": "pt", ".parquet": "parquet", ".gpkg": "gpkg", ".shp": "shp",
-    ".geojson": "geojson",
+    ".geojson": "geojson", ".m8": "blast", ".b6": "blast", ".blast": "blast",
 }  # fmt: skip
 
 #: formats of streets, and all formats of graphs that are read, but not written
 STREETS = ("gpkg", "shp", "geojson")
-_READ_ONLY = ("gml", *STREETS)
+_READ_ONLY = ("gml", "blast", *STREETS)
 #: suffixes of formats that are written, but not read
 WRITTEN_ONLY = {".gexf": "gexf", ".cx2": "cx2", ".sif": "sif"}
 

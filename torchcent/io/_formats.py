@@ -47,6 +47,7 @@ HOLDS = {
     "pt": Holds(".pt", positions=True),
     "parquet": Holds(".parquet"),
     "graphml": Holds(".graphml", positions=True),
+    "blast": Holds(".m8", directions="asked", isolated=False, written=False),
     "gpkg": _LINES._replace(suffix=".gpkg"),
     "shp": _LINES._replace(suffix=".shp"),
     "geojson": _LINES._replace(suffix=".geojson"),

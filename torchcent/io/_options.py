@@ -67,14 +67,15 @@ def checked(
         crs=crs,
     )
     of_networkx = (_OF_NETWORKX, "GraphML and GML")
-    of_tables = (("edges", "parquet"), "tables of edges, text or parquet")
+    of_tables = (("edges", "parquet", "blast"), "tables of edges, text or parquet")
     of_text = (("edges",), "edge lists in text")
+    of_words = (("edges", "blast"), of_text[1])
     for text, value, (kinds, what) in (
         (f"labels={shortened(labels)}", isinstance(labels, str), of_networkx),
         (f"columns={shortened(columns)}", any(choice[:2]), of_tables),
         (f"weight_column={shortened(weight_column)}", choice.weight, of_tables),
         (f"skip={skip}", options.skip, of_text),
-        ("text_labels=True", text_labels, of_text),
+        ("text_labels=True", text_labels, of_words),
         (f"header={header}", header is not None, of_text),
         (f"comments={comments!r}", options.marks != MARKS, of_text),
     ):
