@@ -22,8 +22,12 @@ def pages() -> dict[str, str]:
     commands = subparsers(whole)
     texts = {"torchcent": _page(_overview(whole, commands), "exact centrality of graphs")}
     for name, each in commands.items():
-        texts[f"torchcent-{name}"] = _page(each, each.description.removesuffix("."))
+        texts[f"torchcent-{name}"] = _page(each, _summary(each))
     return texts
+
+
+def _summary(of: argparse.ArgumentParser) -> str:
+    return (of.description or "").removesuffix(".")
 
 
 def _page(of: argparse.ArgumentParser, summary: str) -> str:
@@ -54,7 +58,6 @@ def _overview(whole: Parser, commands: dict[str, Parser]) -> argparse.ArgumentPa
     plain.add_argument("--version", action="store_true", help="print the version")
     group = plain.add_argument_group("commands")
     for name, each in commands.items():
-        text = each.description.removesuffix(".")
-        more = f" (torchcent-{name}(1))"
-        group.add_argument(name, help=text.replace("%", "%%") + more)
+        text = f"{_summary(each)} (torchcent-{name}(1))"
+        group.add_argument(name, help=text.replace("%", "%%"))
     return plain

@@ -35,7 +35,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import atheris
-import networkx  # noqa: F401  (everything native before the limit on the address space)
+import geopandas  # noqa: F401  (everything native before the limit on the address space)
+import networkx  # noqa: F401
 import pyarrow
 import pyarrow.csv
 import pyarrow.parquet
@@ -66,6 +67,8 @@ SUFFIX = {
     "npy": ".npy",
     "pt": ".pt",
     "parquet": ".parquet",
+    "blast": ".m8",
+    "geojson": ".geojson",
     "tab": ".tab",
     "clusters": ".txt",
     "packed": "",
@@ -280,6 +283,9 @@ def warm_up(folder: str) -> None:
     for suffix in (".txt", ".mtx", ".npz", ".npy", ".pt", ".parquet", ".gr", ".graph"):
         torchcent.write(f"{folder}/warm{suffix}", edges)
         torchcent.read(f"{folder}/warm{suffix}").graph()
+    seed = (HERE / "corpus/geojson/seed0").read_bytes()
+    Path(f"{folder}/warm.geojson").write_bytes(seed)
+    torchcent.read(f"{folder}/warm.geojson").graph()
     edges.graph().save(f"{folder}/warm.graph.pt")
     torchcent.Graph.load(f"{folder}/warm.graph.pt")
 

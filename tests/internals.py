@@ -41,7 +41,7 @@ MEASURES = _measures.MEASURES
 KERNELS = _kernels.KERNELS
 has_command = _measures.has_command
 HOLDS = _formats.HOLDS
-WRITERS = _write._WRITERS
+WRITERS = {**_write._WRITERS, **_write._COLUMN_WRITERS}
 SUFFIXES_OF_SCORES = _scores._SUFFIXES
 SIMILARITIES = _transform.SIMILARITIES
 

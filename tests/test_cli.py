@@ -313,7 +313,6 @@ def test_config_version_help(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("", "required: COMMAND"),
         ("foo", "invalid choice: 'foo'"),
         ("betweenness", "required: GRAPH"),
         ("betweenness nothing.txt", "nothing.txt: no such file"),
@@ -340,8 +339,8 @@ def test_config_version_help(capsys):
         ("betweenness friends.csv --plot p.bmp", "unknown suffix '.bmp'"),
         ("betweenness friends.csv --plot no/p.png", "no such directory"),
         ("info nothing.txt", "no such file"),
-        ("convert friends.csv g.foo", "unknown suffix '.foo'"),
-        ("convert friends.csv g.graphml", "read only"),
+        ("convert friends.csv g.foo", "graphs are not written as '.foo'"),
+        ("convert friends.csv g.gml", "graphs are not written as '.gml'"),
         ("convert friends.csv no/g.txt", "no such directory"),
         ("convert nothing.txt g.txt", "no such file"),
         ("generate er --n 5 -o g.txt", "exactly one"),

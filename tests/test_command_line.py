@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from commands import refused, run
-from internals import MEASURES, SIMILARITIES, SUFFIXES_OF_SCORES, WRITERS, has_command
+from internals import HOLDS, MEASURES, SIMILARITIES, SUFFIXES_OF_SCORES, WRITERS, has_command
 
 import torchcent
 import torchcent.io
@@ -94,13 +94,15 @@ def test_a_reader_that_leaves_before_the_help():
 
 def test_every_subcommand_does_something():
     names = {words[0] for words in COMMANDS}
-    assert names == {*OF_MEASURES, *cli.COMMANDS, "completion"}
+    assert names == {*OF_MEASURES, *cli.COMMANDS, "completion", "man"}
     assert not OF_MEASURES & set(cli.COMMANDS)
 
 
 def test_names_are_those_of_the_package():
     assert set(_common.FORMATS) == set(torchcent.io.FORMATS.values())
-    assert {torchcent.io.FORMATS[f".{name}"] for name in _common.WRITTEN} == set(WRITERS)
+    named = {torchcent.io.FORMATS.get(f".{name}", name) for name in _common.WRITTEN}
+    assert named == set(WRITERS)
+    assert set(_common.GRAPHS) == {"graphml", *(x for x in HOLDS if not HOLDS[x].read)}
     assert {f".{name}" for name in _common.TABLES} | {".txt"} == set(SUFFIXES_OF_SCORES)
     assert set(_common.PLAIN_TABLES) < set(_common.TABLES)
     assert _common.SIMILARITIES == SIMILARITIES
@@ -155,7 +157,7 @@ def test_options_of_mcl_as_mcl_has_them():
         ("--quiet closeness g.txt", "--quiet; it comes after closeness"),
         ("closenes g.txt", "did you mean closeness?"),
         ("close g.txt", "did you mean closeness?"),
-        ("qqq g.txt", "'completion') (see"),
+        ("qqq g.txt", "'man') (see"),
         ("generate rmt --scale 3 -o g.txt", "did you mean rmat?"),
         ("generate rmat --scal 3 --scale 3 -o g.txt", "did you mean --scale? (see torchcent gen"),
         ("closeness g.txt --similarity invers", "did you mean inverse?"),

@@ -31,6 +31,8 @@ USES = {
     "torchcent.shortest_path_lengths(graph, out='d.zarr')": ("zarr", "zarr"),
     "found.agreement(found.labels)": ("sklearn", "cluster"),
     "script('bash')": ("shtab", "completion"),
+    "torchcent.read('a.geojson')": ("pyogrio", "geo"),
+    "torchcent.write('b.gexf', edges)": ("networkx", "networkx"),
 }
 WITHOUT = """
 import contextlib, io, json, sys
@@ -45,7 +47,7 @@ arcs = torch.tensor([[0, 1, 2], [1, 2, 0]])
 graph = torchcent.Graph.from_edge_index(arcs, directed=False)
 scores = torchcent.betweenness(graph)
 edges, found = torchcent.EdgeList(arcs), torchcent.mcl(arcs)
-for name in ("a.graphml", "a.parquet"):
+for name in ("a.graphml", "a.parquet", "a.geojson"):
     open(name, "w").write("no such format")
 
 

@@ -89,6 +89,18 @@ def test_files(tmp_path, suffix):
     assert read(path, directed=True).directed
 
 
+def test_geojson_without_a_name(tmp_path):
+    path = tmp_path / "s.geojson"
+    line = '{"type": "LineString", "coordinates": [[0, 0], [0, 1]]}'
+    feature = f'{{"type": "Feature", "properties": {{}}, "geometry": {line}}}'
+    path.write_text(f'{{"type": "FeatureCollection", "features": [{feature}]}}')
+    assert arcs(silent(path)) == arcs(silent(path, layer=None)) == [(0, 1)]
+    path.write_text('{"type": "FeatureCollection", "features": []}')
+    assert (silent(path).num_nodes, silent(path).num_edges) == (0, 0)
+    with pytest.raises(ValueError, match="layer='x' is not there"):
+        read_streets(path, layer="x")
+
+
 def test_the_frame_itself():
     edges = read(frame(length=[1, 2, 3, 4, 5]), weight_column="length")
     assert edges.edge_weight.tolist() == [1, 2, 3, 4, 5]
@@ -373,7 +385,6 @@ def test_columns_of_lengths():
         ("x.gpkg", b"SQLite format 3\0" + bytes(200), "x.gpkg"),
         ("x.shp", b"\0\0\x27\x0a" + bytes(200), "x.shp"),
         ("x.geojson", b'{"type": "FeatureCollection", "features": [', "x.geojson"),
-        ("x.geojson", b'{"type": "FeatureCollection", "features": []}', "x.geojson"),
         ("x.geojson", b"", "empty file"),
     ],
 )

@@ -114,13 +114,13 @@ def read_streets(
     """
     run = resolved(run, (), "read_streets")
     how = How(
-        *(check_files.text(value, name) for value, name in (
-            (layer, "layer"), (length, "length"), (oneway, "oneway"),
-        )),
+        check_files.text(layer, "layer"),
+        check_files.text(length, "length"),
+        check_files.text(oneway, "oneway"),
         _lines.tolerance(tolerance),
         check_values.flag_or_none(directed, "directed"),
         check_positions.crs(crs),
-    )  # fmt: skip
+    )
     if is_frame(source):
         return of_frame("GeoDataFrame", source, how)
     path = check_files.path(source, "source")
@@ -152,11 +152,11 @@ def read_lines(data: bytes, limits: Budget, how: How, kind: str) -> EdgeList:
     place: Any = os.path.abspath(path) if kind == "shp" else data
     with parsing(path, f"a .{kind} file"), _without_remarks():
         layers = [(str(name), str(kind)) for name, kind in pyogrio.list_layers(place)]
-    name = _layer(path, layers, how.layer)
+    number = _layer(path, layers, how.layer)
     with parsing(path, f"a .{kind} file"), _without_remarks():
-        frame = pyogrio.read_dataframe(place, layer=name)
+        frame = pyogrio.read_dataframe(place, layer=number)
     if not is_frame(frame):
-        raise ValueError(f"{path}: layer {name!r} has no geometries")
+        raise ValueError(f"{path}: layer {layers[number][0]!r} has no geometries")
     return of_frame(path, frame, how)
 
 
@@ -168,15 +168,21 @@ def _without_remarks() -> Iterator[None]:
         yield
 
 
-def _layer(path: str, layers: list[tuple[str, str]], chosen: str | None) -> str:
-    """The layer that is chosen, or the only one that may have lines."""
+def _layer(path: str, layers: list[tuple[str, str]], chosen: str | None) -> int:
+    """The number of the layer that is chosen, or of the only one that may have lines.
+
+    GDAL calls the layer of a GeoJSON without a name as the file, which is in memory.
+    """
     listed = ", ".join(f"{name!r} ({kind})" for name, kind in layers)[:300]
     if chosen is not None:
         if chosen not in (name for name, _ in layers):
             raise ValueError(f"{path}: layer={chosen!r} is not there; accepted: {listed}")
-        return chosen
-    lines = [name for name, kind in layers if "Line" in kind or "Curve" in kind]
-    lines = lines or [name for name, kind in layers if kind.startswith(("Unknown", "Geometry"))]
+        return [name for name, _ in layers].index(chosen)
+    kinds = [kind for _, kind in layers]
+    lines = [at for at, kind in enumerate(kinds) if "Line" in kind or "Curve" in kind]
+    if not lines:
+        known = ("Unknown", "Geometry")
+        lines = [at for at, kind in enumerate(kinds) if kind.startswith(known)]
     if len(lines) != 1:
         number = "no" if not lines else str(len(lines))
         raise ValueError(
