@@ -20,6 +20,8 @@ HEADS = (
     "FromNodeId,ToNodeId", "start station id,end station id", "sourceId,targetId", "src,dst",
     "Official Symbol Interactor A,Official Symbol Interactor B", "PULocationID,DOLocationID",
     "citing_paper_id,cited_paper_id", "node_from,node_to", '"Gene1","Gene2"', "TF,target",
+    "bait,prey", "host,pathogen", "supplier_id,buyer_id", "mentor,mentee", "winner,loser",
+    "upstream,downstream", "origen,destino", "Accession A,Accession B", "account1,account2",
 )  # fmt: skip
 
 
@@ -58,6 +60,15 @@ def test_unknown_words_above_names_are_told(tmp_path, head):
     wanted = [("Ann", "Bob"), ("Bob", "Cleo")]
     assert rows(silent(path, header=True)) == rows(silent(path, skip=1)) == wanted
     assert rows(silent(path, header=False)) == [tuple(first), *wanted]
+
+
+def test_label_input_of_mcl_has_no_header(tmp_path):
+    """Every row of .abc is an edge, but one that looks like a header draws a warning."""
+    edges, said = told(save(tmp_path, "g.abc", "who whom\nAnn Bob\nBob Cleo\n"))
+    assert edges.num_nodes == 5 and len(said) == 1
+    assert "'who' and 'whom', occur in no other row" in said[0] and "skip=1" in said[0]
+    for text in ("a b\nb c\n", "who whom 1\nAnn Bob 2\nBob Cleo 3\n", "7 8\n0 1\n1 2\n"):
+        silent(save(tmp_path, "g.abc", text))
 
 
 @pytest.mark.parametrize(

@@ -65,11 +65,13 @@ def single(path: str, shapely: Any, frame: Any) -> tuple[Any, np.ndarray]:
     return frame.set_geometry(np.ascontiguousarray(shapes[order]), crs=frame.crs), shapes[order]
 
 
-def ends(shapely: Any, shapes: np.ndarray, at: int) -> np.ndarray:
-    """x and y of the first or the last points, [k, 2]; -0.0 and 0.0 are one place."""
-    points = shapely.get_point(shapes, at)
-    place: np.ndarray = np.stack([shapely.get_x(points), shapely.get_y(points)], 1) + 0.0
-    return place
+def ends(shapely: Any, shapes: np.ndarray) -> np.ndarray:
+    """x and y of the first and the last points, [k, 2, 2]; -0.0 and 0.0 are one place."""
+    places, row = shapely.get_coordinates(shapes, return_index=True)
+    lines = np.arange(len(shapes))
+    at = np.searchsorted(row, lines), np.searchsorted(row, lines, "right") - 1
+    both: np.ndarray = places[np.stack(at, 1)] + 0.0
+    return both
 
 
 def lengths(path: str, shapely: Any, frame: Any, shapes: np.ndarray) -> np.ndarray:
@@ -130,7 +132,8 @@ def _column(path: str, frame: Any, name: str, argument: str) -> Any:
 
 def oneway(path: str, frame: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Whether each street leads along its line, and against it."""
-    words = [str(value).strip().lower() for value in _column(path, frame, name, "oneway")]
+    code, values = _column(path, frame, name, "oneway").factorize()
+    words = np.array([*(str(value).strip().lower() for value in values), ""], object)
     known = set(words)
     if known & {"t", "f"} and not known & {"b", "ft", "tf"}:
         warnings.warn(
@@ -138,15 +141,16 @@ def oneway(path: str, frame: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
             "along it, not as true and false",
             stacklevel=3,
         )
-    others = [word for word in words if word not in _FORWARD | _BACKWARD | _BOTH]
-    if others:
-        examples = ", ".join(map(repr, sorted(set(others))[:3]))
+    other = np.array([word not in _FORWARD | _BACKWARD | _BOTH for word in words], bool)
+    if other.any():
+        examples = ", ".join(map(repr, sorted(words[other])[:3]))
         warnings.warn(
-            f"{path}: {len(others):,} streets with {name!r} of {examples} are taken as both ways",
+            f"{path}: {int(other[code].sum()):,} streets with {name!r} of {examples} are taken as "
+            "both ways",
             stacklevel=3,
         )
-    along = np.array([word in _FORWARD for word in words], bool)
-    against = np.array([word in _BACKWARD for word in words], bool)
+    along = np.array([word in _FORWARD for word in words], bool)[code]
+    against = np.array([word in _BACKWARD for word in words], bool)[code]
     return ~against, ~along
 
 

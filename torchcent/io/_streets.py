@@ -202,7 +202,7 @@ def of_frame(path: str, frame: Any, how: How) -> EdgeList:
     if how.length is not None:
         length[lines] = _lines.length_column(path, frame, how.length)[lines]
     shapes, length = shapes[lines], length[lines]
-    places = np.stack([_lines.ends(shapely, shapes, at) for at in (0, -1)], 1)
+    places = _lines.ends(shapely, shapes)
     vertices, positions, labels = _lines.vertices(frame, lines, places, how.tolerance)
     forward, backward, directed = _directions(path, frame, lines, vertices, how)
     pairs = np.stack([vertices, vertices[:, ::-1]], 1)[np.stack([forward, backward], 1)]
