@@ -37,8 +37,11 @@ _EXAMPLES = """\
   torchcent communities networkx:karate_club --levels   # Girvan and Newman's method
   torchcent communities soc.txt --count 20 --per-round 0.02 --approx 0.001 -o communities.csv
   torchcent mcl ppi.abc -I 2.0 -o clusters.txt          # Markov clustering, like mcl
+  torchcent mcl hits.tsv --blast -o families.graphml    # proteins, from a table of BLAST
+  torchcent betweenness streets.gpkg --edges --weights -o scores.gpkg
   torchcent mcl ppi.tsv --sweep 1.4,2,4,6 --plot sweep.png      # which inflation?
   torchcent betweenness road.gr -o scores.csv --checkpoint road.run   # keep what is finished
+  torchcent closeness road.gr -o scores.csv --checkpoint road.run --time-limit 11.5h
   torchcent info road.run                               # how far is it?
   torchcent resume road.run                             # continue after Ctrl-C, kill or a crash
   torchcent info web.mtx                                # a summary and the execution plan
@@ -50,9 +53,10 @@ _EXAMPLES = """\
 
 _GRAPHS = """\
 GRAPH is a file (edge lists .txt .tsv .csv .edges .el, .abc, .mci, .mtx, .graph, .gr, .graphml,
-.gml, .npz, .npy, .pt, .parquet; each also .gz .bz2 .xz .zst) or networkx:NAME with NAME one of
-les_miserables, karate_club, davis_southern_women, florentine_families, or - for standard input:
-its format is that of --format or found in the data, compressed or not."""
+.gml, .npz, .npy, .pt, .parquet; streets .gpkg, .shp, .geojson; BLAST's tables .m8; each but .shp
+also .gz .bz2 .xz .zst) or networkx:NAME with NAME one of les_miserables, karate_club,
+davis_southern_women, florentine_families, or - for standard input: its format is that of --format
+or found in the data, compressed or not."""
 
 
 def _epilog(command: str = "", more: str = "") -> str:
