@@ -20,7 +20,7 @@ from torchcent.cli import _common, _graphs, _output
 from torchcent.cli import _mcl_program as _program
 from torchcent.cli._graphs import TABLES
 from torchcent.cli._report import aligned_rows
-from torchcent.engines._measures import columns
+from torchcent.engines.measures._measures import columns
 from torchcent.io import EdgeList, write_scores
 from torchcent.io._files import replacing, split_suffix
 from torchcent.io._mcl import cluster_lines, matrix_lines
