@@ -129,10 +129,14 @@ def test_signals_that_others_handle_are_theirs(capsys, folder, monkeypatch):
 
 def test_another_thread_has_no_signals(capsys, folder):
     codes = []
+    limited = ["closeness", "g.npz", "--checkpoint", "run", "--time-limit", "60"]
     thread = threading.Thread(target=lambda: codes.append(run(capsys, "degree", "g.npz")[0]))
     thread.start()
     thread.join()
-    assert codes == [0]
+    thread = threading.Thread(target=lambda: codes.append(refused(capsys, *limited)))
+    thread.start()
+    thread.join()
+    assert codes[0] == 0 and "no clock here that interrupts" in codes[1]
 
 
 @POSIX

@@ -58,7 +58,10 @@ def ended_by_signals(seconds: float | None = None) -> Iterator[None]:
     global _raised, _number
     _raised, _number = False, int(signal.SIGINT)
     usual: dict[int, Any] = {}
-    if threading.current_thread() is threading.main_thread():
+    alone = threading.current_thread() is not threading.main_thread()
+    if seconds is not None and (alone or not hasattr(signal, "setitimer")):
+        raise ValueError("--time-limit: there is no clock here that interrupts, as on Windows")
+    if not alone:
         numbers = [getattr(signal, name, None) for name in _ENDING]
         for number in filter(None, numbers):
             if signal.getsignal(number) is signal.SIG_DFL:
