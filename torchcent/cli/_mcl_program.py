@@ -31,14 +31,14 @@ _HEAD = 4096  # bytes of a file that show whether it is a native matrix
 
 def prepare(args: argparse.Namespace) -> None:
     """Checks the options of mcl, and sets the format and the name of the file to write."""
-    for name, kind in (("abc", "abc"), ("blast", "blast")):
-        if getattr(args, name):
-            if args.format is not None:
-                raise ValueError(f"--{name} excludes --format, --abc and --blast")
-            args.format = kind
-    if args.format is not None:
-        pass
-    elif _holds_matrix(args.graph):
+    if args.abc and args.blast:
+        raise ValueError("--abc and --blast exclude each other")
+    if args.abc or args.blast:
+        kind = "abc" if args.abc else "blast"
+        if args.format is not None:
+            raise ValueError(f"--{kind} and --format exclude each other")
+        args.format = kind
+    elif args.format is None and _holds_matrix(args.graph):
         args.format = "mci"
     matrix = FORMATS.get(f".{args.format}", args.format) == "mci"
     args.native = matrix and args.use_tab is None
