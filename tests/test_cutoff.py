@@ -127,9 +127,11 @@ def test_several_have_the_bits_of_each(shape, kind):
                 options = {"engine": engine, "dtype": F64, **chosen}
                 found = call(measure, graph, cutoff=cutoffs, **options)
                 for column, cutoff in zip(found.unbind(1), cutoffs, strict=True):
-                    assert torch.equal(column, call(measure, graph, cutoff=cutoff, **options)), (
-                        cutoff
-                    )
+                    alone = call(measure, graph, cutoff=cutoff, **options)
+                    if kind == "weights auto":  # the engine is chosen by the largest of them
+                        torch.testing.assert_close(column, alone, rtol=1e-14, atol=0)
+                    else:
+                        assert torch.equal(column, alone), cutoff
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -90,6 +90,13 @@ def samples() -> dict[str, list[tuple]]:
                 "weighted_distances": (torch.zeros(3, 15, dtype=dtype),),
             }.items():
                 weighted.setdefault(name, []).append((graph, sources, *results, *plan))
+            limits = torch.tensor([1, 2], dtype=dtype)
+            for name, rows in {"weighted_source_sums": 3, "weighted_vertex_sums": 15}.items():
+                results = torch.zeros(rows, 2, 3, dtype=F64), torch.zeros(rows, 2, dtype=F64)
+                arguments = graph, sources, *results, *plan, limits
+                weighted.setdefault(name, []).append(arguments)
+            rows = torch.zeros(3, 15, dtype=dtype)
+            weighted["weighted_distances"].append((graph, sources, rows, *plan, limits))
         counts = torch.zeros(15, dtype=torch.int64)
         drawn = (*graph, True, 5, 3, 40, counts, torch.zeros(4, dtype=torch.int64), 2)
         weighted.setdefault("weighted_sample_paths", []).append(drawn)

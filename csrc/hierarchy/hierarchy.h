@@ -114,9 +114,11 @@ struct RowProblem {
   int64_t height;
   int64_t num_nodes;  // of the graph
   const int64_t* cancel;
+  const LengthOf<Number>* limits = nullptr;  // [num_limits] ascending; null: none
+  int64_t num_limits = 1;
 };
 
-// Of each source of a call.
+// Of each source of a call; with limits, of the vertices within each: [sources, limits].
 struct HierarchyResults {
   double* sum;          // of b d
   double* reciprocals;  // sum of b / d

@@ -51,12 +51,16 @@ struct WeightedProblem {
   int64_t num_arcs() const { return out.ptr[num_nodes()]; }
 };
 
+// What is computed of the distances from some sources, or of those within each limit of the problem: one of sums of the
+// sources, sums of the vertices, and rows.
 struct WeightedDistanceBatch {
   int64_t count;           // sources
   const int64_t* sources;  // [count]
-  double* sums;            // [count, 3] d, 1/d, 1 over the vertices at a distance > 0; optional
-  double* farthest;        // [count]
-  void* rows;              // [count, n] distances; unreached vertices are -1 for int32, inf for float64; optional
+  double* sums;            // [count, limits, 3] d, 1/d, 1 over the vertices at a distance > 0
+  double* farthest;        // [count, limits] the largest d
+  double* vertex_sums;     // [n, limits, 3] the same over the sources, added to what is there
+  double* most;            // [n, limits] the largest d, if it is larger than what is there
+  void* rows;              // [count, n] distances; vertices beyond the last limit are -1 for int32, inf for float64
 };
 
 class WeightedDistances {

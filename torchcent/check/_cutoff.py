@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,9 @@ import torch
 from torch import Tensor
 
 from torchcent.check._values import dense, number, within
+
+#: a cutoff, or several, as users pass them
+Lengths = float | Sequence[float] | Tensor | None
 
 
 class Cutoffs(NamedTuple):

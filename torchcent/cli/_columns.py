@@ -34,18 +34,28 @@ def score_columns(measure: Measure, result: Any, values: Mapping[str, Any]) -> d
     if isinstance(result, torchcent.Approximation):
         ends = {"lower": result.lower, "upper": result.upper}
         return ({} if result.method == "exact" else ends) | {name: result.scores}
-    if measure.parts:
+    if measure.parts and result[0].dim() == 1:
         return dict(zip(measure.parts, result, strict=True))
+    if measure.parts:
+        parts = zip(measure.parts, result, strict=True)
+        return {key: x for part in parts for key, x in _matrix(measure, values, *part).items()}
     if result.dim() == 1:
         return {name: result}
-    return dict(zip(_several(measure, values, result.shape[1]), result.unbind(1), strict=True))
+    return _matrix(measure, values, name, result)
 
 
-def _several(measure: Measure, values: Mapping[str, Any], count: int) -> list[str]:
+def _matrix(
+    measure: Measure, values: Mapping[str, Any], name: str, result: Tensor
+) -> dict[str, Tensor]:
+    names = _several(measure, values, name, result.shape[1])
+    return dict(zip(names, result.unbind(1), strict=True))
+
+
+def _several(measure: Measure, values: Mapping[str, Any], name: str, count: int) -> list[str]:
     """The names of the columns of a matrix, from the argument that has one for each."""
     kinds = {OPTIONS[name].kind: name for name in measure.options}
     if "lengths" in kinds:
-        return [f"{name_of(measure)} within {length:g}" for length in values[kinds["lengths"]]]
+        return [f"{name} within {length:g}" for length in values[kinds["lengths"]]]
     if "columns" in kinds:
         return list(values[kinds["columns"]])
     return [f"{kinds['count'].partition('_')[0]} {number + 1}" for number in range(count)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, run
+from torchcent.distances._run import Sums, in_lengths, in_order, limits_of, of_weights, run
 from torchcent.distribute._units import Kind
 from torchcent.engines.measures._kernels import KERNELS
 from torchcent.engines.measures._request import Request, weights
@@ -35,9 +36,9 @@ def chosen(graph: Graph, request: Request, sources: int) -> Request:
 
 def repays(graph: Graph, request: Request, pivots: int) -> bool:
     """Whether sums over so many pivots are faster as sums over targets than from rows."""
-    if request.cutoffs is not None:
+    if request.cutoffs is not None and graph.device.type == "cuda":
         return False
-    collapses = KERNELS[request.measure].collapses
+    collapses = KERNELS[request.measure].collapses and request.cutoffs is None
     return pivots >= (_FEWEST if collapses else graph.num_nodes * _FEWEST_SHARE)
 
 
@@ -55,14 +56,16 @@ def source_sums(
 ) -> Sums:  # fmt: skip
     """Sums per source over the distances from all vertices, or from the targets; or to them."""
     graph = _plan.of_many_distances(graph, request)
-    found = Hierarchy.of(core)
-    assert found is not None
-    hierarchy = found.along(not outgoing)
+    whole = Hierarchy.of(core)
+    assert whole is not None
+    hierarchy = whole.along(not outgoing)
     start, place = in_order(core, sources, not outgoing)
     turn = hierarchy.in_order(start)
     start, place = start[turn], place[turn]
-    sums = torch.zeros(start.numel(), 3, dtype=torch.float64, device=graph.device)
-    farthest = torch.zeros_like(sums[:, 0])
+    sums, farthest = of_weights(start.numel(), request, graph.device)
+    limits = limits_of(graph, request)
+    if limits is not None:
+        limits = (limits.double() / hierarchy.unit).floor()
     target = weights(graph, targets).index_select(0, core.vertex)
     reciprocals = not KERNELS[plan.measure].collapses
 
@@ -72,22 +75,12 @@ def source_sums(
         if start.is_cuda:
             _ops.ops.hierarchy_level_sums(*swept, *of_part, plan.flight)
         else:
-            _ops.ops.hierarchy_sums(swept, *of_part, plan.lanes, plan.threads)
+            _ops.ops.hierarchy_sums(swept, *of_part, plan.lanes, plan.threads, limits)
 
     key = {"of": sources, "to": targets, "outgoing": outgoing}
     on_cuda = graph.device.type == "cuda"
     inputs = levels(hierarchy, graph.device) if on_cuda else hierarchy.swept, start, target
     rows: tuple[Kind, ...] = "rows", "rows"
     run(plan, request, key, inputs, (sums, farthest), rows, compute, total=start.numel())
-    per_one = graph.scale.per_one / hierarchy.unit
-    total = sums.new_zeros(sources.numel(), 4)
-    columns = torch.tensor([FAR, HARMONIC, REACH], device=graph.device)
-    total[place[:, None], columns] = sums / sums.new_tensor([per_one, 1 / per_one, 1])
-    lengths = farthest.int()
-    if graph.is_weighted:
-        lengths = graph.scale.lengths(farthest * hierarchy.unit)
-    return Sums(
-        total,
-        lengths.new_zeros(sources.numel()).index_copy_(0, place, lengths),
-        total.new_zeros(0, dtype=torch.int64),
-    )
+    found = in_lengths(graph, (sums, farthest), place, sources.numel(), hierarchy.unit)
+    return found if graph.is_weighted else replace(found, eccentricity=found.eccentricity.int())

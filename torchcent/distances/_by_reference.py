@@ -26,7 +26,8 @@ def sums(
     plan, core = _plan.plan(graph, request, None if sources is None else sources.numel())
     start = torch.arange(graph.num_nodes) if sources is None else sources
     rows = start.numel() if of_sources else graph.num_nodes
-    total, farthest = zeros(rows, request, graph.device), torch.zeros(rows, dtype=torch.float64)
+    total = zeros(rows, request, graph.device)
+    farthest = torch.zeros_like(total[..., 0])
     csr = (core.colptr, core.row) if backward else (core.rowptr, core.col)
     weight = core.back_weight if backward else core.weight
     lengths = torch.empty(0, dtype=torch.float64) if weight is None else weight.double()
@@ -42,7 +43,8 @@ def sums(
     run(plan, request, key, inputs, (total, farthest), kinds, compute, total=start.numel())
     none = torch.empty(0, dtype=torch.int64)
     if not graph.is_weighted:
-        return Sums(total, farthest.int(), none)
+        last = farthest if request.cutoffs is None else farthest[:, -1]
+        return Sums(total, last.int(), none)
     per_one = graph.scale.per_one
     total /= total.new_tensor([per_one, 1 / per_one, 1, 1])
     return Sums(total, graph.scale.lengths(farthest), none)

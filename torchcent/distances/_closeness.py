@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import overload
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
-from torchcent.check._cutoff import Cutoffs
+from torchcent.check._cutoff import Cutoffs, Lengths
 from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.distances import _eccentricity, _top_closeness
 from torchcent.distances._distance_sums import (
@@ -29,8 +29,6 @@ from torchcent.engines.measures._measures import measure
 from torchcent.engines.measures._request import Request
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-
-Lengths = float | Sequence[float] | Tensor | None
 
 
 @overload
@@ -114,10 +112,10 @@ def closeness(
             the mean over all vertices; a single pivot has no estimate of its own score (NaN). With
             all n vertices the scores are exact.
         vertices: compute exact scores of these vertices only, by one search each.
-        cutoff: count only pairs at most this far apart, in hops or by weights; with hops the search
-            stops there. None counts all pairs. r_v is then the number of vertices within the
-            cutoff, as in igraph. A list or tensor of cutoffs gives scores for each, from one search
-            within the largest (by hops on CUDA, a search within each).
+        cutoff: count only pairs at most this far apart, in hops or by weights; searches end there.
+            None counts all pairs. r_v is then the number of vertices within the cutoff, as in
+            igraph. A list or tensor of cutoffs gives scores for each, from one search within the
+            largest (by hops on CUDA, a search within each).
         top: return only the k largest scores. They are exact, and not all scores are computed where
             that is cheaper.
         run: how it is computed, see :class:`Run`.

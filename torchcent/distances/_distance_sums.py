@@ -33,8 +33,8 @@ from torchcent.distances._run import (
     Sums,
     direction,
     in_order,
+    limits_of,
     run,
-    zeros,
 )
 from torchcent.distribute._arguments import scale_of, shown
 from torchcent.engines._tensor import _distances as tensor_engine
@@ -42,7 +42,6 @@ from torchcent.engines.measures import _normalize
 from torchcent.engines.measures._kernels import KERNELS
 from torchcent.engines.measures._request import Request
 from torchcent.engines.plan import _choice, _pieces, _plan
-from torchcent.engines.reduce import _cutoffs
 from torchcent.engines.reduce._core import Core
 from torchcent.engines.search import _tiny
 from torchcent.graph import Graph, _batch
@@ -85,8 +84,8 @@ def of_each_cutoff(
     limits = tuple(each for each in request.cutoffs if each < torch.inf)
     if limits:
         sums = find(request._replace(cutoffs=limits))
-        for total in sums.total.unbind(1):
-            yield replace(sums, total=total)
+        for column, limit in enumerate(limits):
+            yield sums.within(column, limit)
     if len(limits) < len(request.cutoffs):
         yield find(request._replace(cutoffs=None))
 
@@ -127,7 +126,7 @@ def vertex_sums(
     start, _ = in_order(core, sources, outgoing)
     sums = Sums.zeros(n, graph, request, n + 1 if levels else 0)
     leaves = hanging.index_select(0, core.vertex).index_select(0, start).int()
-    inputs, limits = (direction(core, outgoing), start, leaves), _limits(graph, request)
+    inputs, limits = (direction(core, outgoing), start, leaves), limits_of(graph, request)
 
     def bits(inputs: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         csr, start, leaves = inputs
@@ -172,7 +171,7 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
         return _by_hierarchy.source_sums(graph, request, plan, core, sources, outgoing)
     start, place = in_order(core, sources, not outgoing)
     sums = Sums.zeros(start.numel(), graph, request)
-    inputs, limits = (direction(core, not outgoing), start), _limits(graph, request)
+    inputs, limits = (direction(core, not outgoing), start), limits_of(graph, request)
 
     def bits(inputs: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         csr, start = inputs
@@ -241,8 +240,8 @@ def small_sums(
 
 def _batch_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool) -> Sums:
     small, large = _split(graph, request)
-    total = zeros(sources.numel(), request, graph.device)
-    eccentricity = torch.zeros(sources.numel(), dtype=torch.float64, device=graph.device)
+    sums = Sums.zeros(sources.numel(), graph, request)
+    total, eccentricity = sums.total, sums.eccentricity.double()
     if small.size:  # incoming sums need searches from all vertices
         of_small = small_sums(graph, request, small, sources if outgoing else None, outgoing)
         total, eccentricity = of_small.total[sources], of_small.eccentricity[sources].double()
@@ -269,11 +268,6 @@ def _of_pieces(split: Pieces, sums: Sums, levels: bool) -> Sums:
         pairs = pairs.new_zeros(rank.numel() + 1)
         pairs.index_add_(0, place - first, sums.levels.index_select(0, place))
     return Sums(sums.total.index_select(0, rank), sums.eccentricity.index_select(0, rank), pairs)
-
-
-def _limits(graph: Graph, request: Request) -> Tensor | None:
-    """On the CPU; not among the inputs that are copied to each device."""
-    return None if request.cutoffs is None else _cutoffs.limits(graph, request.cutoffs)
 
 
 def _split(graph: Graph, request: Request) -> tuple[_tiny.Numbers, list[int]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -14,6 +15,7 @@ from torchcent.distribute._digest import Key
 from torchcent.distribute._units import Kind
 from torchcent.engines.measures._request import Request
 from torchcent.engines.plan._plan import Plan
+from torchcent.engines.reduce import _cutoffs
 from torchcent.engines.reduce._core import Core
 from torchcent.engines.search._execute import execute
 from torchcent.graph import Graph
@@ -30,18 +32,31 @@ class Sums:
     """Sums over distances, per vertex of the graph or per source."""
 
     total: Tensor  # float64 [n, 4], or for cutoffs [n, cutoffs, 4]
-    eccentricity: Tensor  # int32 [n], float64 by weights, over the vertices reached
+    # int32 [n], float64 by weights, over the vertices reached; for cutoffs by weights [n, cutoffs],
+    # by hops over those within the last
+    eccentricity: Tensor
     levels: Tensor = torch.empty(0, dtype=torch.int64, device="cpu")  # [n + 1]: pairs by distance
 
     @classmethod
     def zeros(cls, count: int, graph: Graph, request: Request, levels: int = 0) -> Sums:
         """The sums of so many vertices or sources, and of pairs by so many distances."""
-        kind = torch.float64 if graph.is_weighted else torch.int32
-        return cls(
-            zeros(count, request, graph.device),
-            torch.zeros(count, dtype=kind, device=graph.device),
-            torch.zeros(levels, dtype=torch.int64, device=graph.device),
-        )
+        total = zeros(count, request, graph.device)
+        farthest = torch.zeros(count, dtype=torch.int32, device=graph.device)
+        if graph.is_weighted:
+            farthest = torch.zeros_like(total[..., 0])
+        return cls(total, farthest, torch.zeros(levels, dtype=torch.int64, device=graph.device))
+
+    def within(self, column: int, cutoff: float) -> Sums:
+        """Those of one of several cutoffs, from searches along all arcs.
+
+        By hops, there are vertices at each distance up to the largest.
+        """
+        if self.eccentricity.dim() == 2:
+            farthest = self.eccentricity[:, column]
+        else:
+            most = min(math.floor(min(cutoff, 2.0**31 - 1)), 2**31 - 1)
+            farthest = self.eccentricity.clamp(max=most)
+        return replace(self, total=self.total[:, column], eccentricity=farthest)
 
     @property
     def farness(self) -> Tensor:
@@ -60,6 +75,32 @@ def zeros(count: int, request: Request, device: torch.device) -> Tensor:
     """The sums of so many vertices or sources."""
     several = () if request.cutoffs is None else (len(request.cutoffs),)
     return torch.zeros(count, *several, 4, dtype=torch.float64, device=device)
+
+
+def of_weights(count: int, request: Request, device: torch.device) -> tuple[Tensor, Tensor]:
+    """What searches by weights add up, zero: d, 1/d, 1 and the largest d, in units of weights."""
+    farthest = torch.zeros_like(zeros(count, request, device)[..., 0])
+    return farthest.new_zeros(*farthest.shape, 3), farthest
+
+
+def in_lengths(
+    graph: Graph, found: tuple[Tensor, Tensor], place: Tensor, count: int, unit: float = 1.0
+) -> Sums:
+    """Those sums of so many vertices, at their places; `unit` is that of distances, in units."""
+    sums, farthest = found
+    per_one = graph.scale.per_one / unit
+    total = sums.new_zeros(count, *sums.shape[1:-1], 4)
+    for column, at, units in ((FAR, 0, per_one), (HARMONIC, 1, 1 / per_one), (REACH, 2, 1.0)):
+        # Without operators that wake PyTorch's threads for a few thousand elements.
+        own = sums[..., at] if units == 1 else sums[..., at] / units
+        total[..., column].index_copy_(0, place, own)
+    lengths = graph.scale.lengths(farthest if unit == 1 else farthest * unit)
+    return Sums(total, lengths.new_zeros(count, *lengths.shape[1:]).index_copy_(0, place, lengths))
+
+
+def limits_of(graph: Graph, request: Request) -> Tensor | None:
+    """On the CPU; not among the inputs that are copied to each device."""
+    return None if request.cutoffs is None else _cutoffs.limits(graph, request.cutoffs)
 
 
 def direction(core: Core, backward: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,12 +11,25 @@ import torch
 from torch import Tensor
 
 from torchcent.distances import _by_hierarchy
-from torchcent.distances._run import FAR, HARMONIC, REACH, Part, Sums, in_order, run
+from torchcent.distances._run import (
+    FAR,
+    HARMONIC,
+    REACH,
+    Part,
+    Sums,
+    in_lengths,
+    in_order,
+    limits_of,
+    of_weights,
+    run,
+)
 from torchcent.distribute._digest import Key
 from torchcent.distribute._units import Kind
 from torchcent.engines._tensor import _weighted
 from torchcent.engines.measures._request import Request
 from torchcent.engines.plan import _plan
+from torchcent.engines.plan._plan import Plan
+from torchcent.engines.reduce._core import Core
 from torchcent.engines.reduce._hierarchy import ROWS
 from torchcent.engines.search import _weighted_rows as _rows
 from torchcent.engines.search._execute import is_quick
@@ -26,14 +40,16 @@ from torchcent.runtime._watch import at_work, progress_bar
 
 # Rows of weighted distances: in the format of the engine, as float64, and temporaries.
 _BYTES_PER_DISTANCE, _LARGEST_BLOCK = 32, 2**30
+# Of a vertex within a cutoff: sums of two batches of a thread, and its largest distance.
+_BYTES_PER_SUM = 2 * 24 + 8
 _ROWS_ON_CUDA = 512  # enough to keep any device busy, with a block of threads each
 
 
 def vertex_sums(graph: Graph, request: Request, sources: Tensor | None, outgoing: bool) -> Sums:
     """Sums per vertex, as those of :func:`_distance_sums.vertex_sums`.
 
-    For all vertices, each is searched from in the opposite direction, which needs no rows. With
-    pivots, sums are accumulated row by row.
+    For all vertices, each is searched from in the opposite direction. With pivots, searches from
+    them add to the vertices that they reach.
     """
     if sources is None:
         sources = torch.arange(graph.num_nodes, device=graph.device)
@@ -42,6 +58,11 @@ def vertex_sums(graph: Graph, request: Request, sources: Tensor | None, outgoing
         plan, core = _plan.plan(graph, request, graph.num_nodes)
         if plan.engine == "hierarchy":
             return _by_hierarchy.vertex_sums(graph, request, plan, core, sources, outgoing)
+    plan, core = _plan.plan(graph, request, sources.numel())
+    threads = _threads_of_sums(graph, request, plan)
+    if threads:
+        plan = replace(plan, threads=threads)
+        return _scattered(graph, request, (plan, core), sources, outgoing)
     total = Sums.zeros(graph.num_nodes, graph, request)
     rows = _Rows(graph, request, sources, outgoing)
 
@@ -49,54 +70,78 @@ def vertex_sums(graph: Graph, request: Request, sources: Tensor | None, outgoing
         sums, farthest = out
         for block in rows.blocks(inputs, part, control):
             for row in block:  # one at a time, so that sums do not depend on the block size
-                for own, counts in _within(sums, row, request):
+                for own, most, limit in _of_each_cutoff(sums, farthest, request):
+                    counts = (row > 0) & (row <= limit)
                     near = torch.where(counts, row, 0)
                     own[:, FAR] += near
                     own[:, HARMONIC] += torch.where(counts, 1 / near, 0)
                     own[:, REACH] += counts
-                torch.maximum(farthest, near, out=farthest)  # within the last, the largest
+                    torch.maximum(most, near, out=most)
 
     key = {"from": sources, "outgoing": outgoing}
     rows.run(request, key, (total.total, total.eccentricity), ("sum", "max"), add)
     return total
 
 
+def _threads_of_sums(graph: Graph, request: Request, plan: Plan) -> int:
+    """Threads that can have sums of all vertices; 0 if they come from rows of distances."""
+    if plan.engine not in ("relax", "dijkstra"):
+        return 0
+    if not _ops.has_kernel("weighted_vertex_sums", graph.device):
+        return 0
+    limits = len(request.cutoffs or (None,))
+    each = _BYTES_PER_SUM * limits * graph.num_nodes
+    return max(min(plan.threads, (plan.memory_limit - plan.memory) // max(each, 1)), 0)
+
+
+def _scattered(
+    graph: Graph, request: Request, planned: tuple[Plan, Core], sources: Tensor, outgoing: bool
+) -> Sums:
+    """Sums per vertex over the sources, to which the search from each of them adds."""
+    plan, core = planned
+    start, _ = in_order(core, sources, outgoing)
+    sums, farthest = of_weights(core.num_nodes, request, graph.device)
+    inputs, limits = (_rows.direction(core, outgoing), start), limits_of(graph, request)
+
+    def part(inputs: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        csr, start = inputs
+        engine = _codes.ENGINE[plan.engine]
+        _ops.ops.weighted_vertex_sums(csr, start[part], *out, control, engine, plan.launch, limits)
+
+    key = {"from": sources, "outgoing": outgoing}
+    run(plan, request, key, inputs, (sums, farthest), ("sum", "max"), part, total=start.numel())
+    return in_lengths(graph, (sums, farthest), core.vertex, graph.num_nodes)
+
+
 def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool) -> Sums:
-    if request.cutoffs is not None:
-        return _cut_source_sums(graph, request, sources, outgoing)
     plan, core = _plan.plan(graph, request, sources.numel())
     if plan.engine == "hierarchy":
+        if request.cutoffs is not None and graph.device.type == "cuda":
+            return _cut_source_sums(graph, request, sources, outgoing)
         return _by_hierarchy.source_sums(graph, request, plan, core, sources, outgoing)
     start, place = in_order(core, sources, not outgoing)
-    sums = torch.zeros(start.numel(), 3, dtype=torch.float64, device=graph.device)
-    farthest = torch.zeros_like(sums[:, 0])
-    inputs = _rows.direction(core, not outgoing), start
+    sums, farthest = of_weights(start.numel(), request, graph.device)
+    inputs, limits = (_rows.direction(core, not outgoing), start), limits_of(graph, request)
 
     def compiled(inputs: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         csr, start = inputs
-        _ops.ops.weighted_source_sums(
-            csr, start[part], *out, control, _codes.ENGINE[plan.engine], plan.launch
-        )
+        engine = _codes.ENGINE[plan.engine]
+        _ops.ops.weighted_source_sums(csr, start[part], *out, control, engine, plan.launch, limits)
 
     def tensor(inputs: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
         csr, start = inputs
-        _weighted.source_sums(csr[0], csr[1], csr[2], start[part], *out)
+        sums, farthest = out
+        _weighted.source_sums(csr[0], csr[1], csr[2], start[part], sums, farthest, limits)
 
     key = {"of": sources, "outgoing": outgoing}
     part = tensor if plan.engine == "tensor" else compiled
     rows: tuple[Kind, ...] = "rows", "rows"
     run(plan, request, key, inputs, (sums, farthest), rows, part, total=start.numel())
-    total = sums.new_zeros(sources.numel(), 4)
-    per_one = graph.scale.per_one
-    total[place[:, None], torch.tensor([FAR, HARMONIC, REACH], device=sums.device)] = (
-        sums / sums.new_tensor([per_one, 1 / per_one, 1])
-    )
-    lengths = graph.scale.lengths(farthest)
-    return Sums(total, total.new_zeros(sources.numel()).index_copy_(0, place, lengths))
+    return in_lengths(graph, (sums, farthest), place, sources.numel())
 
 
 def _cut_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool) -> Sums:
-    """:func:`source_sums` within cutoffs, from rows of distances."""
+    """:func:`source_sums` within cutoffs, from rows of distances of a hierarchy on CUDA."""
     total = Sums.zeros(sources.numel(), graph, request)
     rows = _Rows(graph, request, sources, not outgoing)
 
@@ -104,10 +149,11 @@ def _cut_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: 
         (sums, farthest), done = out, 0
         for block in rows.blocks(inputs, unit, control):
             part = slice(done, done + block.shape[0])
-            for own, counts in _within(sums[part], block, request):
+            for own, most, limit in _of_each_cutoff(sums[part], farthest[part], request):
+                counts = (block > 0) & (block <= limit)
                 near = torch.where(counts, block, 0)
                 own[:, FAR], own[:, REACH] = _row_sums(near), counts.sum(1).double()
-                farthest[part] = near.amax(1) if block.shape[1] else 0
+                most.copy_(near.amax(1))
                 own[:, HARMONIC] = _row_sums(near.reciprocal_().masked_fill_(~counts, 0))
             done = part.stop
 
@@ -116,14 +162,14 @@ def _cut_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: 
     return total
 
 
-def _within(
-    sums: Tensor, distance: Tensor, request: Request
-) -> Iterator[tuple[Tensor, Tensor]]:  # fmt: skip
-    """For each cutoff its own sums, and which distances are those of pairs that count."""
-    limits = request.cutoffs or (torch.finfo(distance.dtype).max,)
-    columns = [sums] if request.cutoffs is None else sums.unbind(1)
-    for own, limit in zip(columns, limits, strict=True):
-        yield own, (distance > 0) & (distance <= limit)
+def _of_each_cutoff(
+    sums: Tensor, farthest: Tensor, request: Request
+) -> Iterator[tuple[Tensor, Tensor, float]]:
+    """For each cutoff its own sums and largest distances, and the largest that counts."""
+    if request.cutoffs is None:
+        yield sums, farthest, torch.finfo(torch.float64).max
+    else:
+        yield from zip(sums.unbind(1), farthest.unbind(1), request.cutoffs, strict=True)
 
 
 def _row_sums(rows: Tensor) -> Tensor:

@@ -105,6 +105,7 @@ def distance_profile(
     batch: Tensor | None = ...,
     directed: bool | None = ...,
     sources: Tensor | None = ...,
+    cutoff: float | None = ...,
     wf_improved: bool = ...,
     normalized: bool = ...,
     run: Run = ...,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
+from torchcent.check._cutoff import Lengths
 from torchcent.check._run import DEFAULT, PATHS, Run
 from torchcent.distribute._arguments import pivots_of, scale_of, shown
 from torchcent.engines.measures._kernels import KERNELS, Kernel
@@ -18,8 +17,6 @@ from torchcent.engines.measures._visitors import Visitor
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
-
-Lengths = float | Sequence[float] | Tensor | None
 
 
 @measure(

@@ -6,12 +6,13 @@ from typing import Any
 
 from torch import Tensor
 
+from torchcent.check._cutoff import Lengths
 from torchcent.check._run import DEFAULT, PATHS, Run
 from torchcent.engines.measures._kernels import Kernel
 from torchcent.engines.measures._measures import InNetworkX, measure
 from torchcent.engines.measures._visitors import Visitor
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.paths._betweenness import Lengths, request_of, scores_within
+from torchcent.paths._betweenness import request_of, scores_within
 
 _ONE = "of one node NetworkX computes as many searches as of all"
 _ROUNDED = "NetworkX takes 0 for no cutoff, and others than ints for larger ones"

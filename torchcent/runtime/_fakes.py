@@ -371,6 +371,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "hierarchy_level_distances": _in_place,
     "weighted_dependency": _flag,
     "weighted_source_sums": _in_place,
+    "weighted_vertex_sums": _in_place,
     "weighted_distances": _in_place,
     "tiny": _in_place,
     "pair_matrices": _flag,

@@ -1,8 +1,10 @@
 // Sums of distances, and distances, by sweeps over a hierarchy.
 #include <torch/csrc/stable/library.h>
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "core/records.h"
@@ -46,6 +48,12 @@ class Rows {
       arcs_[i] = {depth_[hierarchy.to[i]], static_cast<LengthOf<Number>>(hierarchy.length[i])};
   }
 
+  // Limits beyond all distances become a number that is just not far.
+  void set_limits(const Tensor& limits) {
+    const auto most = static_cast<double>(sizeof(Number) == 4 ? (int64_t{1} << 30) - 1 : int64_t{1} << 60);
+    for (int64_t i = 0; i < limits.numel(); ++i)
+      limits_.push_back(static_cast<LengthOf<Number>>(std::min(limits.const_data_ptr<double>()[i], most)));
+  }
   void set_targets(const Tensor& weight) {
     target_.resize(hierarchy_.size);
     for (int64_t p = 0; p < hierarchy_.size; ++p) target_[p] = weight.const_data_ptr<double>()[hierarchy_.vertex[p]];
@@ -53,8 +61,19 @@ class Rows {
   const int64_t* position() const { return position_.data(); }
   RowProblem<Number> problem() const {
     const int64_t num_nodes = static_cast<int64_t>(position_.size());
-    return {hierarchy_,       arcs_.data(), depth_.data(), root_.data(), target_.data(), position_.data(),
-            sequence_.data(), split_,       height_,       num_nodes,    cancel_};
+    return {hierarchy_,
+            arcs_.data(),
+            depth_.data(),
+            root_.data(),
+            target_.data(),
+            position_.data(),
+            sequence_.data(),
+            split_,
+            height_,
+            num_nodes,
+            cancel_,
+            limits_.empty() ? nullptr : limits_.data(),
+            std::max<int64_t>(1, static_cast<int64_t>(limits_.size()))};
   }
 
  private:
@@ -66,6 +85,7 @@ class Rows {
   std::vector<int64_t> position_;
   std::vector<double> target_;
   std::vector<PathArc<Number>> arcs_;
+  std::vector<LengthOf<Number>> limits_;
 };
 
 struct Job {
@@ -73,6 +93,7 @@ struct Job {
   int64_t count;
   Control& control;
   int64_t threads;
+  int64_t limits = 1;  // results of a source
 };
 
 // Runs batches of sources in any order: their results are disjoint. give(source, i, results): results [i] are those of
@@ -94,7 +115,7 @@ void in_batches(const Problem& problem, const Job& job, int64_t lanes, bool whol
       const std::vector<int32_t>& batch = batches[b];
       sources.clear(), rows.clear();
       for (const int32_t i : batch) sources.push_back(job.sources[i]), rows.push_back(row(i));
-      for (auto* const each : {&sum, &reciprocals, &reached, &farthest}) each->assign(batch.size(), 0);
+      for (auto* const each : {&sum, &reciprocals, &reached, &farthest}) each->assign(batch.size() * job.limits, 0);
       const HierarchyResults results = {sum.data(), reciprocals.data(), reached.data(), farthest.data(), rows.data()};
       if (!search->run(sources.data(), static_cast<int64_t>(batch.size()), results)) {
         next = count;
@@ -108,14 +129,18 @@ void in_batches(const Problem& problem, const Job& job, int64_t lanes, bool whol
 }
 
 struct Sums {
-  double* of_each;  // d, 1 / d, b
+  double* of_each;  // d, 1 / d, b within each limit
   double* farthest;
+  int64_t limits;
 
   void give(int64_t source, size_t i, const HierarchyResults& results) const {
-    of_each[3 * source] = results.sum[i];
-    of_each[3 * source + 1] = results.reciprocals[i];
-    of_each[3 * source + 2] = results.reached[i];
-    farthest[source] = results.farthest[i];
+    for (int64_t k = 0; k < limits; ++k) {
+      const int64_t to = source * limits + k, from = static_cast<int64_t>(i) * limits + k;
+      of_each[3 * to] = results.sum[from];
+      of_each[3 * to + 1] = results.reciprocals[from];
+      of_each[3 * to + 2] = results.reached[from];
+      farthest[to] = results.farthest[from];
+    }
   }
 };
 
@@ -123,9 +148,10 @@ void* no_row(int32_t) { return nullptr; }
 
 template <class Number>
 void reciprocals(const Hierarchy& hierarchy, const Tensor& sequence, const Tensor& split, const Tensor& target_weight,
-                 const Job& job, const Sums& sums) {
+                 const Tensor* limits, const Job& job, const Sums& sums) {
   Rows<Number> rows(hierarchy, sequence, split, hierarchy.size, &job.control.cancel);
   rows.set_targets(target_weight);
+  if (limits != nullptr) rows.set_limits(*limits);
   const auto give = [&](int64_t source, size_t i, const HierarchyResults& results) { sums.give(source, i, results); };
   const auto make = [&] { return TORCHCENT_CALL_LANES(make_hierarchy_reciprocals(rows.problem())); };
   const int64_t lanes = TORCHCENT_CALL_LANES(reciprocal_lanes(sizeof(Number) == 4));
@@ -158,11 +184,13 @@ void distances(const Hierarchy& hierarchy, const Tensor& sequence, const Tensor&
 }  // namespace
 
 void hierarchy_sums(const std::vector<Tensor>& hierarchy, const Tensor& sources, const Tensor& target_weight,
-                    Tensor& sums, Tensor& farthest, Tensor& control, bool reciprocal, int64_t lanes, int64_t threads) {
+                    Tensor& sums, Tensor& farthest, Tensor& control, bool reciprocal, int64_t lanes, int64_t threads,
+                    std::optional<Tensor> limits) {
   const Contracted given = record<Contracted, 18>(hierarchy);
   const bool single = given.longest() < kLongestSingle;
-  const Job job = {sources.const_data_ptr<int64_t>(), sources.numel(), control_of(control), threads};
-  const Sums found = {sums.mutable_data_ptr<double>(), farthest.mutable_data_ptr<double>()};
+  const int64_t num_limits = limits ? limits->numel() : 1;
+  const Job job = {sources.const_data_ptr<int64_t>(), sources.numel(), control_of(control), threads, num_limits};
+  const Sums found = {sums.mutable_data_ptr<double>(), farthest.mutable_data_ptr<double>(), num_limits};
   Swept swept(given, target_weight, &job.control.cancel);
   const auto collapsed = [&](auto number) {
     using Number = decltype(number);
@@ -174,9 +202,9 @@ void hierarchy_sums(const std::vector<Tensor>& hierarchy, const Tensor& sources,
         problem, job, lanes, false, [&] { return TORCHCENT_CALL_LANES(make_hierarchy_distances(problem)); }, no_row,
         give);
   };
-  if (reciprocal)
+  if (reciprocal || limits)
     (single ? reciprocals<float> : reciprocals<double>)(given.hierarchy(), given.sequence, given.split, target_weight,
-                                                        job, found);
+                                                        limits ? &*limits : nullptr, job, found);
   else if (single) collapsed(float{});
   else collapsed(double{});
 }
@@ -199,10 +227,11 @@ void hierarchy_distances(const Tensor& vertex, const Tensor& first, const Tensor
 
 STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   // Sums over the distances of each source, [sources, 3]: b d, b / d if they are asked for, b; and the largest d with
-  // b > 0, with sweeps of so many lanes. hierarchy: the tensors of Contracted (hierarchy/cpu/swept.h).
+  // b > 0, with sweeps of so many lanes. With limits, float64 and ascending, they are [sources, limits, 3] and
+  // [sources, limits], with b / d. hierarchy: the tensors of Contracted (hierarchy/cpu/swept.h).
   m.def(
       "hierarchy_sums(Tensor[] hierarchy, Tensor sources, Tensor target_weight, Tensor(a!) sums, Tensor(b!) farthest, "
-      "Tensor(c!) control, bool reciprocals, int lanes, int threads) -> ()");
+      "Tensor(c!) control, bool reciprocals, int lanes, int threads, Tensor? limits=None) -> ()");
   // Distances from the sources, [sources, n] for any n vertices that include those of the hierarchy: int32 with -1, or
   // float64 with inf for no path.
   m.def(

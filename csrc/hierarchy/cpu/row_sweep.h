@@ -157,6 +157,83 @@ class HierarchyReciprocals : public HierarchyDistances {
   Sweep sweep_;
 };
 
+// The same over the vertices within each limit. What a vertex adds to a sum does not depend on the other limits.
+template <class Number>
+class HierarchyNear : public HierarchyDistances {
+  static constexpr int kRegisters = 2;
+  using Sweep = RowSweep<Number, kRegisters>;
+  using L = Lanes<Number>;
+  using Distance = typename L::Distance;
+  using Length = typename L::Length;
+  using Real = typename VectorOf<double>::Type;
+  static constexpr int kReals = kRegisters * static_cast<int>(sizeof(double) / sizeof(Number));
+  static constexpr int kWidth = kVectorBytes / sizeof(double);
+  typedef Length Whole __attribute__((vector_size(kWidth * sizeof(Length)), may_alias));
+
+ public:
+  static constexpr int lanes = Sweep::lanes;
+
+  explicit HierarchyNear(const RowProblem<Number>& problem)
+      : problem_(problem),
+        sources_(problem_.hierarchy, problem_.position, problem_.sequence, problem_.split, lanes, true),
+        sweep_(problem_),
+        sums_(problem.num_limits) {}
+
+  bool run(const int64_t* sources, int64_t count, const HierarchyResults& results) override {
+    sources_.start(sources, nullptr, count);
+    while (sources_.next()) {
+      if (cancelled(problem_.cancel)) return false;
+      sweep(results);
+    }
+    return true;
+  }
+
+ private:
+  struct Sums {
+    Real sum[kReals], reciprocals[kReals], reached[kReals], farthest[kReals];
+  };
+
+  void sweep(const HierarchyResults& results) {
+    const int64_t limits = problem_.num_limits;
+    for (int64_t i = 0; i < limits; ++i) sums_[i] = Sums{};
+    const Distance most = L::lengths(problem_.limits[limits - 1]);
+    sweep_.run(sources_, [&](int32_t p, const Distance* row, int) __attribute__((always_inline)) {
+      const double target = problem_.target[p];
+      unsigned near = 0;
+      for (int r = 0; r < kRegisters; ++r) near |= L::bits(L::at_most(row[r], most));
+      if (near == 0 || target == 0) return;
+      const Whole* const whole = reinterpret_cast<const Whole*>(row);
+      for (int k = 0; k < kReals; ++k) {
+        const Real d = __builtin_convertvector(whole[k], Real), none = {};
+        const Real inverse = target / (d > 0 ? d : none + 1);
+        for (int64_t i = 0; i < limits; ++i) {
+          const auto counts = (d > 0) & (d <= static_cast<double>(problem_.limits[i]));  // not from itself
+          Sums& own = sums_[i];
+          own.sum[k] += counts ? d * target : none;
+          own.reciprocals[k] += counts ? inverse : none;
+          own.reached[k] += counts ? none + target : none;
+          own.farthest[k] = counts & (d > own.farthest[k]) ? d : own.farthest[k];
+        }
+      }
+    });
+    for (int j = 0; j < sources_.count; ++j) {
+      const int k = j / kWidth, at = j % kWidth;
+      for (int64_t i = 0; i < limits; ++i) {
+        const int64_t to = sources_.index[j] * limits + i;
+        results.sum[to] = sums_[i].sum[k][at];
+        results.reciprocals[to] = sums_[i].reciprocals[k][at];
+        results.reached[to] = sums_[i].reached[k][at];
+        results.farthest[to] = sums_[i].farthest[k][at];
+      }
+    }
+  }
+
+  const RowProblem<Number> problem_;
+  SourceBatches sources_;
+  Sweep sweep_;
+  Buffer<Sums> sums_;  // of each limit
+};
+
 // Distances of all vertices.
 template <class Number, class Entry>
 class HierarchyRows : public HierarchyDistances {

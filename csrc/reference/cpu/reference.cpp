@@ -120,14 +120,14 @@ void dependency(const Tensor& rowptr, const Tensor& col, const Tensor& weight, c
   });
 }
 
-// Sums of d, 1 / d and 1 (columns 0, 1, 3) over d = d(s, v) within each limit, and the largest d: of each s or each v.
+// Sums of d, 1 / d and 1 (columns 0, 1, 3) over d = d(s, v), and the largest d, within each limit: of each s or each v.
 void sums(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& sources, Tensor& sums,
           Tensor& farthest, Tensor& control, const Tensor& limits, bool of_sources) {
   double *sum = sums.mutable_data_ptr<double>(), *longest = farthest.mutable_data_ptr<double>();
   ShortestPaths paths = {view(rowptr, col), numbers(weight), 0};
   for_sources(paths, sources, limits, control_of(control), [&](int64_t i, int32_t s, int64_t k, double limit) {
     for (const int32_t v : paths.order) {
-      const int64_t row = of_sources ? i : v, at = 4 * (row * limits.numel() + k);
+      const int64_t row = (of_sources ? i : v) * limits.numel() + k, at = 4 * row;
       const double d = paths.distance[v];
       if (v == s || d > limit) continue;
       sum[at] += d, sum[at + 1] += 1 / d, sum[at + 3] += 1, longest[row] = std::max(longest[row], d);

@@ -173,6 +173,7 @@ class Dijkstra {
     }
   }
 
+  T unreached() const { return unreached_; }
   int32_t reached() const { return reached_; }
   int32_t vertex(int32_t place) const { return settled_[place]; }
   const T* distances() const { return distance_.data(); }
@@ -246,38 +247,82 @@ template <class T>
 class DijkstraDistances final : public WeightedDistances {
  public:
   explicit DijkstraDistances(const WeightedProblem<T>& problem)
-      : num_nodes_(problem.num_nodes()), dijkstra_(problem, false, false, false) {}
+      : num_nodes_(problem.num_nodes()),
+        limits_(problem.limits),
+        num_limits_(problem.num_limits),
+        dijkstra_(problem, false, false, false) {}
 
   bool run(const WeightedDistanceBatch& batch) override {
     for (int64_t lane = 0; lane < batch.count; ++lane) {
       if (!dijkstra_.template search<false, false>(static_cast<int32_t>(batch.sources[lane]))) return false;
-      const T* const distance = dijkstra_.distances();
-      if (batch.rows != nullptr) {
-        T* const row = static_cast<T*>(batch.rows) + lane * num_nodes_;
-        for (int64_t v = 0; v < num_nodes_; ++v) {
-          if constexpr (__is_same(T, int32_t)) row[v] = distance[v] == Unreached<T>::value ? -1 : distance[v];
-          else row[v] = distance[v];
-        }
-      } else {
-        double sum = 0, inverse = 0, farthest = 0;
-        for (int32_t p = 1; p < dijkstra_.reached(); ++p) {
-          const double d = static_cast<double>(distance[dijkstra_.vertex(p)]);
-          sum += d;
-          inverse += 1 / d;
-          farthest = d > farthest ? d : farthest;  // entries within a bucket may be unsorted
-        }
-        batch.sums[3 * lane] = sum;
-        batch.sums[3 * lane + 1] = inverse;
-        batch.sums[3 * lane + 2] = static_cast<double>(dijkstra_.reached() - 1);
-        batch.farthest[lane] = farthest;
-      }
+      if (batch.rows != nullptr) write(static_cast<T*>(batch.rows) + lane * num_nodes_);
+      else if (batch.vertex_sums != nullptr) add_to_vertices(batch.vertex_sums, batch.most);
+      else add_up(batch.sums + 3 * lane * num_limits_, batch.farthest + lane * num_limits_);
       dijkstra_.forget();
     }
     return true;
   }
 
  private:
+  void write(T* row) const {
+    const T* const distance = dijkstra_.distances();
+    const T unreached = dijkstra_.unreached();
+    for (int64_t v = 0; v < num_nodes_; ++v) {
+      if constexpr (__is_same(T, int32_t)) row[v] = distance[v] == unreached ? -1 : distance[v];
+      else row[v] = distance[v] == unreached ? __builtin_inf() : distance[v];
+    }
+  }
+
+  // Calls visit(vertex, d) for all that is reached, but for the source. Entries within a bucket may be unsorted; the
+  // order of those within a limit does not depend on the ones beyond it.
+  template <class Visit>
+  void each_distance(Visit visit) const {
+    const T* const distance = dijkstra_.distances();
+    for (int32_t p = 1; p < dijkstra_.reached(); ++p) visit(dijkstra_.vertex(p), distance[dijkstra_.vertex(p)]);
+  }
+  // The first limit that d is within.
+  int64_t first_limit(T d) const {
+    int64_t i = 0;
+    while (i + 1 < num_limits_ && d > limits_[i]) ++i;
+    return i;
+  }
+
+  void add_up(double* sums, double* farthest) const {
+    if (num_limits_ == 1) {  // in registers
+      double sum = 0, inverse = 0, most = 0;
+      each_distance([&](int32_t, T length) {
+        const double d = static_cast<double>(length);
+        sum += d;
+        inverse += 1 / d;
+        most = d > most ? d : most;
+      });
+      sums[0] = sum, sums[1] = inverse, sums[2] = static_cast<double>(dijkstra_.reached() - 1);
+      farthest[0] = most;
+      return;
+    }
+    for (int64_t i = 0; i < num_limits_; ++i) sums[3 * i] = sums[3 * i + 1] = sums[3 * i + 2] = farthest[i] = 0;
+    each_distance([&](int32_t, T length) {
+      for (int64_t i = first_limit(length); i < num_limits_; ++i)
+        add(static_cast<double>(length), sums + 3 * i, farthest[i]);
+    });
+  }
+  void add_to_vertices(double* sums, double* most) const {
+    each_distance([&](int32_t v, T length) {
+      const int64_t row = v * num_limits_;
+      for (int64_t i = first_limit(length); i < num_limits_; ++i)
+        add(static_cast<double>(length), sums + 3 * (row + i), most[row + i]);
+    });
+  }
+  static void add(double d, double* sums, double& most) {
+    sums[0] += d;
+    sums[1] += 1 / d;
+    sums[2] += 1;
+    most = d > most ? d : most;
+  }
+
   int64_t num_nodes_;
+  const T* limits_;
+  int64_t num_limits_;
   Dijkstra<T> dijkstra_;
 };
 

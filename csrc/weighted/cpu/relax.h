@@ -22,9 +22,11 @@ class RelaxTable {
  public:
   static constexpr Q unreached = Row::unreached;
 
-  RelaxTable(const WeightedProblem<T>& problem, double scale)
+  // Paths are not followed beyond `limit`, if there is one and Q can hold it.
+  RelaxTable(const WeightedProblem<T>& problem, double scale, const T* limit = nullptr)
       : problem_(problem),
         n_(problem.num_nodes()),
+        limit_(limit),
         exact_(scale == 1),
         symmetric_(problem.in.weight == problem.out.weight),
         in_weight_(problem.num_arcs()),
@@ -41,6 +43,8 @@ class RelaxTable {
   }
 
   void set_scale(double scale) {
+    const double most = limit_ == nullptr ? unreached : static_cast<double>(*limit_) * scale;
+    beyond_ = most < unreached ? static_cast<Q>(static_cast<Q>(most) + 1) : unreached;
     const auto rounded = [&](T weight) {
       const double units = static_cast<double>(weight) * scale;
       return units < unreached ? static_cast<Q>(units) : unreached;  // no path that fits uses a heavier arc
@@ -51,10 +55,13 @@ class RelaxTable {
 
   const Q* row(int64_t v) const { return distance_.data() + v * kLanes; }
   uint64_t reached(int64_t v) const { return reached_[v]; }
+  // The distance in lanes that do not reach a vertex: `unreached`, or the next one after the limit.
+  Q beyond() const { return beyond_; }
 
   // Whether the last run missed a path, or a tolerated one, because Q cannot hold its length. Finite distances are
   // correct nevertheless, because every prefix of such a path fits.
   [[gnu::noinline]] bool saturated() const {
+    if (beyond_ < unreached) return false;
     for (int64_t v = 0; v < n_; ++v) {
       if (exact_ && problem_.tie_tolerance > 0) {
         Q farthest;
@@ -72,11 +79,11 @@ class RelaxTable {
   [[gnu::noinline]] bool run(const int64_t* sources, int64_t count) {
     full_ = count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
     alignas(64) Q start[kLanes];
-    for (int l = 0; l < kLanes; ++l) start[l] = l < count ? unreached : Q(0);  // unused lanes never change
+    for (int l = 0; l < kLanes; ++l) start[l] = l < count ? beyond_ : Q(0);  // unused lanes never change
     const Row empty = Row::load(start);
     for (int64_t v = 0; v < n_; ++v) {
       empty.store(distance_.data() + v * kLanes);
-      largest_[v] = unreached;
+      largest_[v] = beyond_;
       changed_at_[v] = looked_at_[v] = 0;
     }
     clock_ = 1;
@@ -99,7 +106,7 @@ class RelaxTable {
       next_.count = 0;
     }
     for (int64_t v = 0; v < n_; ++v)
-      reached_[v] = largest_[v] < unreached ? full_ : Row::load(row(v)).reached() & full_;
+      reached_[v] = largest_[v] < beyond_ ? full_ : Row::load(row(v)).below(Row::all(beyond_)) & full_;
     return true;
   }
 
@@ -114,7 +121,7 @@ class RelaxTable {
     const Q* const mine = row(v);
     uint32_t sum = 0, most = 0;
     for (int l = 0; l < kLanes; ++l) {  // unused lanes are 0
-      const uint32_t d = mine[l] == unreached ? 0 : mine[l];
+      const uint32_t d = mine[l] == beyond_ ? 0 : mine[l];
       sum += d;
       most = d > most ? d : most;
     }
@@ -227,6 +234,8 @@ class RelaxTable {
 
   WeightedProblem<T> problem_;
   int64_t n_;
+  const T* limit_;
+  Q beyond_ = unreached;
   bool exact_, symmetric_;
   Buffer<Q> in_weight_, out_weight_;
   Buffer<Q> distance_;           // [n][lanes]

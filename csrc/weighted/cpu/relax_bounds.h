@@ -34,11 +34,13 @@ class RelaxBounds {
  public:
   static constexpr Exact unreached = Row::unreached;
 
-  explicit RelaxBounds(const WeightedProblem<T>& problem)
+  // Distances beyond `limit`, if there is one, need not be right.
+  RelaxBounds(const WeightedProblem<T>& problem, const T* limit)
       : problem_(problem),
         n_(problem.num_nodes()),
+        limit_(limit),
         scale_(first_scale(static_cast<double>(problem.heaviest))),
-        bounds_(problem, scale_),
+        bounds_(problem, scale_, limit),
         near_(n_, problem.num_arcs(), true),
         near_weight_(problem.num_arcs()),
         distance_(n_ * kLanes),
@@ -111,7 +113,13 @@ class RelaxBounds {
           farthest = here > farthest ? here : farthest;
         }
         if (farthest == 0 || farthest > kLargest / 8) return true;
-        scale_ *= 0.45 * kLargest / farthest;  // symmetric: at most twice another's farthest
+        double finer = 0.45 * kLargest / farthest;  // symmetric: at most twice another's farthest
+        if (limit_ != nullptr && *limit_ > 0) {  // all that counts fits
+          const double most = 0.9 * kLargest / (static_cast<double>(*limit_) * scale_);
+          finer = most > finer ? most : finer;
+        }
+        if (!(finer > 1)) return true;
+        scale_ *= finer;
       } else {
         return true;
       }
@@ -191,8 +199,10 @@ class RelaxBounds {
       const Exact* const exact = row(v);
       alignas(64) double error[kLanes], sum[kLanes];
       for (int l = 0; l < kLanes; ++l) {
-        const double d = bound[l] == bounds_.unreached ? 0 : static_cast<double>(exact[l]);
-        error[l] = bound[l] == bounds_.unreached ? 0 : d * scale_ - bound[l];
+        const bool counts = bound[l] != bounds_.beyond();
+        double d = counts ? static_cast<double>(exact[l]) : 0;
+        if (limit_ != nullptr && d > static_cast<double>(*limit_)) d = static_cast<double>(*limit_);
+        error[l] = counts ? d * scale_ - bound[l] : 0;
         sum[l] = d;
       }
       for (int half = kLanes / 2; half > 0; half /= 2)
@@ -208,6 +218,7 @@ class RelaxBounds {
 
   WeightedProblem<T> problem_;
   int64_t n_;
+  const T* limit_;
   double scale_;  // units per 1
   bool calibrated_ = false;
   int64_t margin_ = 16;
@@ -220,11 +231,13 @@ class RelaxBounds {
   Buffer<uint32_t> changed_at_, looked_at_;  // [n] as in RelaxTable
 };
 
-// Distances in the narrowest type that holds them; all types give the same distances.
+// Distances in the narrowest type that holds them; all types give the same distances. Those beyond `limit`, if there is
+// one, may be missing or too large.
 template <class T>
 class RelaxTables {
  public:
-  explicit RelaxTables(const WeightedProblem<T>& problem) : problem_(problem) {}
+  explicit RelaxTables(const WeightedProblem<T>& problem, const T* limit = nullptr)
+      : problem_(problem), limit_(limit) {}
 
   // Returns false if cancelled.
   bool run(const int64_t* sources, int64_t count) {
@@ -242,7 +255,7 @@ class RelaxTables {
         width_ = 4;
       }
     }
-    if (bounds_ == nullptr) bounds_ = std::make_unique<RelaxBounds<T>>(problem_);
+    if (bounds_ == nullptr) bounds_ = std::make_unique<RelaxBounds<T>>(problem_, limit_);
     return bounds_->run(sources, count);
   }
 
@@ -259,11 +272,12 @@ class RelaxTables {
  private:
   template <class Q>
   bool run(std::unique_ptr<RelaxTable<T, Q>>& table, const int64_t* sources, int64_t count) {
-    if (table == nullptr) table = std::make_unique<RelaxTable<T, Q>>(problem_, 1.0);
+    if (table == nullptr) table = std::make_unique<RelaxTable<T, Q>>(problem_, 1.0, limit_);
     return table->run(sources, count);
   }
 
   WeightedProblem<T> problem_;
+  const T* limit_;
   int width_ = 1;  // bytes
   std::unique_ptr<RelaxTable<T, uint8_t>> bytes_;
   std::unique_ptr<RelaxTable<T, uint16_t>> shorts_;

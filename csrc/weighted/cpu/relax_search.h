@@ -119,7 +119,11 @@ template <class T>
 class RelaxDistances final : public WeightedDistances {
  public:
   explicit RelaxDistances(const WeightedProblem<T>& problem)
-      : cancel_(problem.paths.cancel), num_nodes_(problem.num_nodes()), tables_(problem) {}
+      : cancel_(problem.paths.cancel),
+        num_nodes_(problem.num_nodes()),
+        limits_(problem.limits),
+        num_limits_(problem.num_limits),
+        tables_(problem, problem.limits == nullptr ? nullptr : problem.limits + problem.num_limits - 1) {}
 
   bool run(const WeightedDistanceBatch& batch) override {
     for (int64_t begin = 0; begin < batch.count; begin += 64) {
@@ -128,49 +132,75 @@ class RelaxDistances final : public WeightedDistances {
       if (batch.rows != nullptr) {
         T* const rows = static_cast<T*>(batch.rows) + begin * num_nodes_;
         tables_.with([&](const auto& table) { turn_over(table, count, rows); });
-      } else {
-        tables_.with([&](const auto& table) { sum(table, count, batch.sums + 3 * begin, batch.farthest + begin); });
       }
+      for (int64_t i = 0; i < num_limits_ && batch.rows == nullptr; ++i)
+        tables_.with([&](const auto& table) {
+          if (batch.vertex_sums != nullptr) return add_to_vertices(table, i, batch.vertex_sums, batch.most);
+          sum(table, count, i, batch.sums + 3 * begin * num_limits_, batch.farthest + begin * num_limits_);
+        });
       if (cancelled(cancel_)) return false;
     }
     return true;
   }
 
  private:
-  template <class Table>
-  void sum(const Table& table, int64_t count, double* sums, double* farthest) const {
-    double total[64] = {}, inverse[64] = {}, reached[64] = {}, largest[64] = {};
+  // Calls visit(v, lane, d) for the distances > 0 within a limit.
+  template <class Table, class Visit>
+  void each_distance(const Table& table, int64_t limit, Visit visit) const {
     for (int64_t v = 0; v < num_nodes_; ++v) {
       const auto* const row = table.row(v);
-      for (uint64_t rest = table.reached(v); rest != 0; rest &= rest - 1) {
+      uint64_t rest = table.reached(v);
+      if (limits_ != nullptr && rest != 0) rest &= table.within(v, limits_[limit]);
+      for (; rest != 0; rest &= rest - 1) {
         const int l = __builtin_ctzll(rest);
         const double d = static_cast<double>(row[l]);
-        if (d == 0) continue;
-        total[l] += d;
-        inverse[l] += 1 / d;
-        reached[l] += 1;
-        largest[l] = d > largest[l] ? d : largest[l];
+        if (d != 0) visit(v, l, d);
       }
     }
+  }
+
+  template <class Table>
+  void sum(const Table& table, int64_t count, int64_t limit, double* sums, double* farthest) const {
+    double total[64] = {}, inverse[64] = {}, reached[64] = {}, largest[64] = {};
+    each_distance(table, limit, [&](int64_t, int l, double d) {
+      total[l] += d;
+      inverse[l] += 1 / d;
+      reached[l] += 1;
+      largest[l] = d > largest[l] ? d : largest[l];
+    });
     for (int64_t l = 0; l < count; ++l) {
-      sums[3 * l] = total[l];
-      sums[3 * l + 1] = inverse[l];
-      sums[3 * l + 2] = reached[l];
-      farthest[l] = largest[l];
+      const int64_t at = l * num_limits_ + limit;
+      sums[3 * at] = total[l];
+      sums[3 * at + 1] = inverse[l];
+      sums[3 * at + 2] = reached[l];
+      farthest[at] = largest[l];
     }
+  }
+
+  template <class Table>
+  void add_to_vertices(const Table& table, int64_t limit, double* sums, double* most) const {
+    each_distance(table, limit, [&](int64_t v, int, double d) {
+      const int64_t at = v * num_limits_ + limit;
+      sums[3 * at] += d;
+      sums[3 * at + 1] += 1 / d;
+      sums[3 * at + 2] += 1;
+      most[at] = d > most[at] ? d : most[at];
+    });
   }
 
   template <class Table>
   void turn_over(const Table& table, int64_t count, T* rows) const {
     constexpr int64_t kTile = 64;
+    const double most = limits_ == nullptr ? __builtin_inf() : static_cast<double>(limits_[num_limits_ - 1]);
     for (int64_t first = 0; first < num_nodes_; first += kTile) {
       const int64_t end = first + kTile < num_nodes_ ? first + kTile : num_nodes_;
       for (int64_t l = 0; l < count; ++l) {
         T* const row = rows + l * num_nodes_;
         for (int64_t v = first; v < end; ++v) {
           const auto d = table.row(v)[l];
-          if constexpr (__is_same(T, int32_t)) row[v] = d == table.unreached ? -1 : static_cast<int32_t>(d);
-          else row[v] = d;
+          const bool none = d == table.unreached || static_cast<double>(d) > most;
+          if constexpr (__is_same(T, int32_t)) row[v] = none ? -1 : static_cast<int32_t>(d);
+          else row[v] = none ? __builtin_inf() : d;
         }
       }
     }
@@ -178,6 +208,8 @@ class RelaxDistances final : public WeightedDistances {
 
   const int64_t* cancel_;
   int64_t num_nodes_;
+  const T* limits_;
+  int64_t num_limits_;
   RelaxTables<T> tables_;
 };
 

@@ -3,6 +3,8 @@
 #include <torch/csrc/stable/library.h>
 
 #include <atomic>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -90,35 +92,94 @@ Tensor dependency(const WeightedGraph& graph, const PathProblem& paths, const Te
                      [&](Rung r) { return make_search(prepared.problem, engine, r); });
 }
 
-// Runs batches of sources in any order: their outputs are disjoint.
-template <class T, class Batch>
-void distances(const WeightedGraph& graph, const Tensor& sources, Tensor& control, WeightedEngine engine,
-               int64_t threads, Batch batch_of) {
-  Control& shared = control_of(control);
-  PathProblem paths = {};
-  paths.out = view(graph.rowptr, graph.col);
-  paths.in = view(graph.colptr, graph.row);
-  paths.cancel = &shared.cancel;
-  const int64_t count = sources.numel();
-  if (count == 0) return;
-  const Prepared<T> prepared(graph, paths, engine, count, 0, threads);
-  const int64_t size = engine == WeightedEngine::relax ? 64 : 4;
-  const int64_t batches = (count + size - 1) / size;
-  const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
+// A search of distances as passed to an operator.
+struct DistanceJob {
+  const WeightedGraph& graph;
+  const Tensor& sources;
+  Control& control;
+  WeightedEngine engine;
+  int64_t threads;
+  const Tensor* limits;  // null: none
+
+  int64_t num_limits() const { return limits == nullptr ? 1 : limits->numel(); }
+  template <class T>
+  Prepared<T> prepared() const {
+    PathProblem paths = {};
+    paths.out = view(graph.rowptr, graph.col);
+    paths.in = view(graph.colptr, graph.row);
+    paths.cancel = &control.cancel;
+    Prepared<T> prepared(graph, paths, engine, sources.numel(), 0, threads);
+    prepared.problem.num_limits = num_limits();
+    if (limits != nullptr) prepared.problem.limits = limits->const_data_ptr<T>();
+    return prepared;
+  }
+  template <class T>
+  std::unique_ptr<WeightedDistances> search(const WeightedProblem<T>& problem) const {
+    if (engine == WeightedEngine::dijkstra) return TORCHCENT_CALL_SCALAR(make_dijkstra_distances(problem));
+    return TORCHCENT_CALL_LANES(make_relax_distances(problem));
+  }
+  // The sources of a batch of `size`.
+  WeightedDistanceBatch batch(int64_t number, int64_t size) const {
+    WeightedDistanceBatch batch = {};
+    batch.count = std::min(size, sources.numel() - number * size);
+    batch.sources = sources.const_data_ptr<int64_t>() + number * size;
+    return batch;
+  }
+};
+
+// Runs batches of sources in any order: their outputs, which begin(batch, first source) sets, are disjoint.
+template <class T, class Begin>
+void distances(const DistanceJob& job, Begin begin) {
+  if (job.sources.numel() == 0) return;
+  const Prepared<T> prepared = job.prepared<T>();
+  const int64_t size = job.engine == WeightedEngine::relax ? 64 : 4;
+  const int64_t batches = (job.sources.numel() + size - 1) / size;
   std::atomic<int64_t> next = 0;
   const auto work = [&] {
-    const auto search = engine == WeightedEngine::dijkstra
-                            ? TORCHCENT_CALL_SCALAR(make_dijkstra_distances(prepared.problem))
-                            : TORCHCENT_CALL_LANES(make_relax_distances(prepared.problem));
+    const auto search = job.search(prepared.problem);
     for (int64_t b; (b = next++) < batches;) {
-      WeightedDistanceBatch batch = batch_of(b * size);
-      batch.count = std::min(size, count - b * size);
-      batch.sources = sources.const_data_ptr<int64_t>() + b * size;
+      WeightedDistanceBatch batch = job.batch(b, size);
+      begin(batch, b * size);
       if (!search->run(batch)) next = batches;
-      else finish(shared, batch.count);
+      else finish(job.control, batch.count);
     }
   };
-  in_threads(workers, work, [&] { next = batches; });
+  in_threads(static_cast<int>(std::max<int64_t>(1, std::min(job.threads, batches))), work, [&] { next = batches; });
+}
+
+// Sums of the vertices: those of batches, of a size that does not depend on the number of threads, in their order.
+template <class T>
+void vertex_distances(const DistanceJob& job, Tensor& sums, Tensor& most) {
+  const int64_t count = job.sources.numel();
+  if (count == 0) return;
+  const Prepared<T> prepared = job.prepared<T>();
+  // Within limits, a search may take less time than adding up the sums of a batch.
+  constexpr int64_t kMostBatches = 64;
+  const int64_t least = job.engine == WeightedEngine::relax ? kRelaxBatch : count <= kFewSearches ? 4 : kDijkstraBatch;
+  const int64_t size = std::max(least, (count + kMostBatches - 1) / kMostBatches), batches = (count + size - 1) / size;
+  const int workers = static_cast<int>(std::max<int64_t>(1, std::min(job.threads, batches)));
+  OrderedBatches ordered(sums.mutable_data_ptr<double>(), sums.numel(), batches, 2 * workers, kNoLadder);
+  double* const all = most.mutable_data_ptr<double>();
+  std::mutex mutex;
+  const auto work = [&] {
+    const auto search = job.search(prepared.problem);
+    std::vector<double> buffer, farthest(most.numel());
+    int64_t rung = kNoLadder;
+    for (int64_t b; (b = ordered.take(buffer, rung)) >= 0;) {
+      WeightedDistanceBatch batch = job.batch(b, size);
+      batch.vertex_sums = buffer.data();
+      batch.most = farthest.data();
+      if (!search->run(batch)) {
+        ordered.stop();
+        break;
+      }
+      ordered.give(b, std::move(buffer), rung);
+      finish(job.control, batch.count);
+    }
+    const std::lock_guard lock(mutex);
+    for (size_t i = 0; i < farthest.size(); ++i) all[i] = std::max(all[i], farthest[i]);
+  };
+  in_threads(workers, work, [&] { ordered.stop(); });
 }
 
 }  // namespace
@@ -139,50 +200,68 @@ Tensor weighted_dependency(const std::vector<Tensor>& arcs, const Tensor& source
 }
 
 void weighted_source_sums(const std::vector<Tensor>& arcs, const Tensor& sources, Tensor& sums, Tensor& farthest,
-                          Tensor& control, int64_t engine, const std::vector<int64_t>& launch) {
+                          Tensor& control, int64_t engine, const std::vector<int64_t>& launch,
+                          std::optional<Tensor> limits) {
   const WeightedGraph graph = record<WeightedGraph, 6>(arcs);
+  const DistanceJob job = {graph, sources, control_of(control), WeightedEngine{engine}, launch_of(launch).threads,
+                           limits ? &*limits : nullptr};
   double* const all_sums = sums.mutable_data_ptr<double>();
   double* const all_farthest = farthest.mutable_data_ptr<double>();
-  const auto batch = [&](int64_t first) {
-    return WeightedDistanceBatch{0, nullptr, all_sums + 3 * first, all_farthest + first, nullptr};
+  const auto begin = [&](WeightedDistanceBatch& batch, int64_t first) {
+    batch.sums = all_sums + 3 * first * job.num_limits();
+    batch.farthest = all_farthest + first * job.num_limits();
   };
-  if (whole(graph.weight))
-    distances<int32_t>(graph, sources, control, WeightedEngine{engine}, launch_of(launch).threads, batch);
-  else distances<double>(graph, sources, control, WeightedEngine{engine}, launch_of(launch).threads, batch);
+  if (whole(graph.weight)) distances<int32_t>(job, begin);
+  else distances<double>(job, begin);
+}
+
+void weighted_vertex_sums(const std::vector<Tensor>& arcs, const Tensor& sources, Tensor& sums, Tensor& farthest,
+                          Tensor& control, int64_t engine, const std::vector<int64_t>& launch,
+                          std::optional<Tensor> limits) {
+  const WeightedGraph graph = record<WeightedGraph, 6>(arcs);
+  const DistanceJob job = {graph, sources, control_of(control), WeightedEngine{engine}, launch_of(launch).threads,
+                           limits ? &*limits : nullptr};
+  if (whole(graph.weight)) vertex_distances<int32_t>(job, sums, farthest);
+  else vertex_distances<double>(job, sums, farthest);
 }
 
 void weighted_distances(const std::vector<Tensor>& arcs, const Tensor& sources, Tensor& out, Tensor& control,
-                        int64_t engine, const std::vector<int64_t>& launch) {
+                        int64_t engine, const std::vector<int64_t>& launch, std::optional<Tensor> limits) {
   const WeightedGraph graph = record<WeightedGraph, 6>(arcs);
+  const DistanceJob job = {graph, sources, control_of(control), WeightedEngine{engine}, launch_of(launch).threads,
+                           limits ? &*limits : nullptr};
   char* const rows = static_cast<char*>(out.data_ptr());
   const int64_t bytes = (graph.rowptr.numel() - 1) * out.element_size();
-  const auto batch = [&](int64_t first) {
-    return WeightedDistanceBatch{0, nullptr, nullptr, nullptr, rows + first * bytes};
-  };
-  if (whole(graph.weight))
-    distances<int32_t>(graph, sources, control, WeightedEngine{engine}, launch_of(launch).threads, batch);
-  else distances<double>(graph, sources, control, WeightedEngine{engine}, launch_of(launch).threads, batch);
+  const auto begin = [&](WeightedDistanceBatch& batch, int64_t first) { batch.rows = rows + first * bytes; };
+  if (whole(graph.weight)) distances<int32_t>(job, begin);
+  else distances<double>(job, begin);
 }
 
 STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   // path_dependency with weights: int32 or float64, finite and > 0, aligned with col and row. arcs: rowptr, col,
-  // weight, colptr, row, back_weight. engine is a WeightedEngine (weighted/weighted_search.h). sums are [sources, 3]:
-  // d, 1/d, 1 over the vertices at a distance > 0; farthest is the largest d. out is [sources, n] with the type of the
-  // weights; unreached vertices are -1 or inf.
+  // weight, colptr, row, back_weight. engine is a WeightedEngine (weighted/weighted_search.h). limits: on the CPU, with
+  // the type of the weights, ascending; searches end at the last one. sums are [sources, limits, 3]: d, 1/d, 1 over the
+  // vertices at a distance > 0; farthest [sources, limits] is the largest d. Those of weighted_vertex_sums are [n,
+  // limits, 3] and [n, limits], over the sources, added to what is there and compared with it. out is [sources, n] with
+  // the type of the weights; unreached vertices are -1 or inf.
   m.def(
       "weighted_dependency(Tensor[] arcs, Tensor sources, Tensor source_weight, Tensor own_weight, "
       "Tensor target_weight, Tensor through_weight, Tensor(a!) scores, Tensor(b!) control, int measure, int engine, "
       "int rung, int[] launch, float tie_tolerance, Tensor? copies=None, Tensor? limits=None) -> Tensor");
   m.def(
       "weighted_source_sums(Tensor[] arcs, Tensor sources, Tensor(a!) sums, Tensor(b!) farthest, Tensor(c!) control, "
-      "int engine, int[] launch) -> ()");
+      "int engine, int[] launch, Tensor? limits=None) -> ()");
+  m.def(
+      "weighted_vertex_sums(Tensor[] arcs, Tensor sources, Tensor(a!) sums, Tensor(b!) farthest, Tensor(c!) control, "
+      "int engine, int[] launch, Tensor? limits=None) -> ()");
   m.def(
       "weighted_distances(Tensor[] arcs, Tensor sources, Tensor(a!) out, Tensor(b!) control, int engine, "
-      "int[] launch) -> ()");
+      "int[] launch, Tensor? limits=None) -> ()");
 }
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("weighted_dependency", TORCH_BOX(&weighted_dependency));
   m.impl("weighted_source_sums", TORCH_BOX(&weighted_source_sums));
+  m.impl("weighted_vertex_sums", TORCH_BOX(&weighted_vertex_sums));
   m.impl("weighted_distances", TORCH_BOX(&weighted_distances));
 }
 

@@ -117,13 +117,13 @@ class DijkstraRun {
     });
   }
 
-  // Computes either rows [sources][n], or sums [sources][3] and farthest [sources].
+  // Computes either rows [sources][n], or sums [sources][limits][3] and farthest [sources][limits].
   void distances(T* rows, double* sums, double* farthest) {
     begin();
     launch([&](int64_t first, int blocks) {
       problem_.rows = rows == nullptr ? nullptr : rows + first * n_;
-      problem_.sums = sums + 3 * first;
-      problem_.farthest = farthest + first;
+      problem_.sums = sums + 3 * first * problem_.num_limits;
+      problem_.farthest = farthest + first * problem_.num_limits;
       dijkstra_distances<T><<<blocks, threads_, 0, run_.stream>>>(problem_);
     });
   }

@@ -191,13 +191,13 @@ class DijkstraBlock : public DijkstraFrontier<T> {
     }
   }
 
-  // Sums over the vertices at a distance > 0, in the order of the vertices.
-  __device__ void sums(double* sums, double* farthest) const {
+  // Sums over the vertices at a distance > 0 that are nearer than `beyond`, in the order of the vertices.
+  __device__ void sums(T beyond, double* sums, double* farthest) const {
     __shared__ double part[4][kDijkstraThreads / 32];
     double value[4] = {};
     for (int64_t v = threadIdx.x; v < p_.n; v += blockDim.x) {
       const T d = distance_[v];
-      if (d == T(0) || d == kUnreached) continue;
+      if (d == T(0) || !(d < beyond)) continue;
       const double far = static_cast<double>(d);
       value[0] += far;
       value[1] += 1 / far;
@@ -376,7 +376,11 @@ __global__ void __launch_bounds__(kDijkstraThreads, 2)
   for (int64_t i = blockIdx.x; i < problem.count; i += gridDim.x) {
     search.forward(static_cast<int32_t>(problem.vertex[i]));
     if (problem.rows != nullptr) search.row(static_cast<T*>(problem.rows) + i * problem.n);
-    else search.sums(problem.sums + 3 * i, problem.farthest + i);
+    else
+      for (int64_t k = 0, at = i * problem.num_limits; k < problem.num_limits; ++k, ++at) {
+        const T beyond = problem.beyond_limit == nullptr ? unreached<T> : problem.beyond_limit[k];
+        search.sums(beyond, problem.sums + 3 * at, problem.farthest + at);
+      }
     search.forget();
   }
 }

@@ -24,16 +24,16 @@ __global__ void relax_rows(RelaxWave<T> wave, T* out) {
   }
 }
 
-// Sums over a slab of vertices, per lane: part [batches][slabs][32][4].
+// Sums over the vertices of a slab that are nearer than `beyond`, per lane: part [batches][slabs][32][4].
 template <class T>
-__global__ void relax_sums(RelaxWave<T> wave, int64_t slab, double* part) {
+__global__ void relax_sums(RelaxWave<T> wave, int64_t slab, T beyond, double* part) {
   __shared__ double value[kWarps][32][4];
   const int batch = blockIdx.y, lane = lane_id(), warp = threadIdx.x >> 5;
   double sum = 0, inverse = 0, count = 0, most = 0;
   const int64_t end = min(wave.n, (blockIdx.x + 1) * slab);
   for (int64_t v = blockIdx.x * slab + warp; v < end; v += kWarps) {
     const T d = wave.row(batch, v)[lane];
-    if (d == T(0) || !(d < unreached<T>)) continue;
+    if (d == T(0) || !(d < beyond)) continue;
     const double far = static_cast<double>(d);
     sum += far;
     inverse += 1 / far;
@@ -49,8 +49,10 @@ __global__ void relax_sums(RelaxWave<T> wave, int64_t slab, double* part) {
   part[((batch * int64_t{gridDim.x} + blockIdx.x) * 32 + lane) * 4 + warp] = result;
 }
 
+// To one of every `stride` results of a source.
 template <class T>
-__global__ void relax_add_slabs(RelaxWave<T> wave, int slabs, const double* part, double* sums, double* farthest) {
+__global__ void relax_add_slabs(RelaxWave<T> wave, int slabs, const double* part, int64_t stride, double* sums,
+                                double* farthest) {
   const int64_t source = int64_t{blockIdx.x} * kRelaxLanes + threadIdx.x;
   if (source >= wave.sources) return;
   double result[4] = {};
@@ -58,17 +60,17 @@ __global__ void relax_add_slabs(RelaxWave<T> wave, int slabs, const double* part
     const double* const from = part + ((int64_t{blockIdx.x} * slabs + s) * 32 + threadIdx.x) * 4;
     for (int k = 0; k < 4; ++k) result[k] = k < 3 ? result[k] + from[k] : fmax(result[k], from[k]);
   }
-  for (int k = 0; k < 3; ++k) sums[3 * source + k] = result[k];
-  farthest[source] = result[3];
+  for (int k = 0; k < 3; ++k) sums[3 * source * stride + k] = result[k];
+  farthest[source * stride] = result[3];
 }
 
-// Computes either rows [sources][n], or sums [sources][3] and farthest [sources].
+// Computes either rows [sources][n], or sums [sources][limits][3] and farthest [sources][limits].
 template <class T>
 void relax_distances(const WeightedGraph<T>& graph, const Sources& sources, T* rows, double* sums, double* farthest,
                      const Run& run) {
   const RelaxTasks<T> tasks(graph, run);
   RelaxWaves<T> waves(graph, tasks.in, tasks.out, run, sources.count, 0, false);
-  const int64_t n = graph.paths.n, slab = (n + kSlabs - 1) / kSlabs;
+  const int64_t n = graph.paths.n, slab = (n + kSlabs - 1) / kSlabs, limits = graph.paths.num_limits;
   double* const part = run.scratch.array<double>(waves.sources_per_wave() * kSlabs * 4);
   each_relax_wave<T>(sources, run, waves, [&](int64_t first, const Sources& some) {
     if (!waves.search(some)) return false;
@@ -79,11 +81,15 @@ void relax_distances(const WeightedGraph<T>& graph, const Sources& sources, T* r
       check_launch("relax_rows");
     } else {
       const dim3 grid(static_cast<unsigned>(kSlabs), batches);
-      relax_sums<T><<<grid, 32 * kWarps, 0, run.stream>>>(waves.wave(), slab, part);
-      check_launch("relax_sums");
-      relax_add_slabs<T><<<batches, kRelaxLanes, 0, run.stream>>>(waves.wave(), static_cast<int>(kSlabs), part,
-                                                                  sums + 3 * first, farthest + first);
-      check_launch("relax_add_slabs");
+      for (int64_t i = 0; i < limits; ++i) {
+        const T beyond = graph.beyond_limit == nullptr ? unreached<T> : graph.beyond_limit[i];
+        const int64_t at = first * limits + i;
+        relax_sums<T><<<grid, 32 * kWarps, 0, run.stream>>>(waves.wave(), slab, beyond, part);
+        check_launch("relax_sums");
+        relax_add_slabs<T><<<batches, kRelaxLanes, 0, run.stream>>>(waves.wave(), static_cast<int>(kSlabs), part,
+                                                                    limits, sums + 3 * at, farthest + at);
+        check_launch("relax_add_slabs");
+      }
     }
     finish(run, some.count);
     return true;

@@ -41,40 +41,58 @@ void distances(const WeightedGraph<T>& graph, const Sources& sources, T* rows, d
 double above(double limit) { return std::nextafter(limit, unreached<double>); }
 uint32_t above(int32_t limit) { return static_cast<uint32_t>(limit) + 1; }
 
-template <class T, class Limit>
-Rung dependency_within(WeightedGraph<T> graph, const Sources& sources, Tensor& scores, Measure measure,
-                       WeightedEngine engine, Rung rung, const Run& run, const std::optional<Tensor>& limits) {
-  graph.paths.measure = measure;
+// A graph in which searches end at the last limit, and the numbers above its limits.
+template <class T>
+struct Within {
+  WeightedGraph<T> graph;
   std::vector<T> beyond;
-  if (limits) {
-    const Limit* const limit = limits->const_data_ptr<Limit>();
-    const int64_t count = limits->numel();
-    if (count == 0 || !(limit[count - 1] > 0)) {  // no pairs are so near
-      finish(run, sources.count);
-      return rung;
-    }
+
+  template <class Limit>
+  Within(const WeightedGraph<T>& whole, const Limit* limit, int64_t count) : graph(whole) {
+    if (count == 0) return;
     std::transform(limit, limit + count, std::back_inserter(beyond), [](Limit length) { return above(length); });
     graph.beyond = beyond.back();
     graph.beyond_limit = beyond.data();
     graph.paths.num_limits = count;
   }
-  return dependency(graph, sources, scores.mutable_data_ptr<double>(), measure, engine, rung, run);
+  Within(const Within&) = delete;
+};
+
+template <class T, class Limit>
+Rung dependency_within(WeightedGraph<T> graph, const Sources& sources, Tensor& scores, Measure measure,
+                       WeightedEngine engine, Rung rung, const Run& run, const std::optional<Tensor>& limits) {
+  graph.paths.measure = measure;
+  const Limit* const limit = limits ? limits->const_data_ptr<Limit>() : nullptr;
+  const int64_t count = limits ? limits->numel() : 0;
+  if (limits && (count == 0 || !(limit[count - 1] > 0))) {  // no pairs are so near
+    finish(run, sources.count);
+    return rung;
+  }
+  const Within<T> within(graph, limit, count);
+  return dependency(within.graph, sources, scores.mutable_data_ptr<double>(), measure, engine, rung, run);
+}
+
+template <class T, class Limit>
+void distances_within(const WeightedGraph<T>& graph, const Sources& sources, T* rows, double* sums, double* farthest,
+                      WeightedEngine engine, const Run& run, const std::optional<Tensor>& limits) {
+  const Within<T> within(graph, limits ? limits->const_data_ptr<Limit>() : nullptr, limits ? limits->numel() : 0);
+  distances(within.graph, sources, rows, sums, farthest, engine, run);
 }
 
 // Computes rows if it is not null, otherwise sums and farthest.
 void any_distances(const WeightedTensors& tensors, const Tensor& sources, void* rows, double* sums, double* farthest,
-                   Tensor& control, int64_t engine, const Launch& launch) {
+                   Tensor& control, int64_t engine, const Launch& launch, const std::optional<Tensor>& limits) {
   const torch::stable::accelerator::DeviceGuard guard(tensors.device());
   const Sources all = {sources.numel(), sources.const_data_ptr<int64_t>(), nullptr, nullptr};
   if (all.count == 0 || tensors.rowptr.numel() <= 1) return;
   TensorScratch scratch(tensors.rowptr);
   const Run run = run_on(tensors.device(), scratch, control, launch);
   if (tensors.whole())
-    distances(tensors.graph<uint32_t>(nullptr, nullptr, 0), all, static_cast<uint32_t*>(rows), sums, farthest,
-              WeightedEngine{engine}, run);
+    distances_within<uint32_t, int32_t>(tensors.graph<uint32_t>(nullptr, nullptr, 0), all, static_cast<uint32_t*>(rows),
+                                        sums, farthest, WeightedEngine{engine}, run, limits);
   else
-    distances(tensors.graph<double>(nullptr, nullptr, 0), all, static_cast<double*>(rows), sums, farthest,
-              WeightedEngine{engine}, run);
+    distances_within<double, double>(tensors.graph<double>(nullptr, nullptr, 0), all, static_cast<double*>(rows), sums,
+                                     farthest, WeightedEngine{engine}, run, limits);
 }
 
 }  // namespace
@@ -112,21 +130,22 @@ Tensor weighted_dependency(const std::vector<Tensor>& arcs, const Tensor& source
 }
 
 void weighted_source_sums(const std::vector<Tensor>& arcs, const Tensor& sources, Tensor& sums, Tensor& farthest,
-                          Tensor& control, int64_t engine, const std::vector<int64_t>& launch) {
+                          Tensor& control, int64_t engine, const std::vector<int64_t>& launch,
+                          std::optional<Tensor> limits) {
   const WeightedTensors tensors = record<WeightedTensors, 6>(arcs);
   same_device(
       "weighted_source_sums", tensors.device(),
       {&tensors.col, &tensors.weight, &tensors.colptr, &tensors.row, &tensors.back_weight, &sources, &sums, &farthest});
   any_distances(tensors, sources, nullptr, sums.mutable_data_ptr<double>(), farthest.mutable_data_ptr<double>(),
-                control, engine, launch_of(launch));
+                control, engine, launch_of(launch), limits);
 }
 
 void weighted_distances(const std::vector<Tensor>& arcs, const Tensor& sources, Tensor& out, Tensor& control,
-                        int64_t engine, const std::vector<int64_t>& launch) {
+                        int64_t engine, const std::vector<int64_t>& launch, std::optional<Tensor> limits) {
   const WeightedTensors tensors = record<WeightedTensors, 6>(arcs);
   same_device("weighted_distances", tensors.device(),
               {&tensors.col, &tensors.weight, &tensors.colptr, &tensors.row, &tensors.back_weight, &sources, &out});
-  any_distances(tensors, sources, out.mutable_data_ptr(), nullptr, nullptr, control, engine, launch_of(launch));
+  any_distances(tensors, sources, out.mutable_data_ptr(), nullptr, nullptr, control, engine, launch_of(launch), limits);
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CUDA, m) {

@@ -54,22 +54,30 @@ def distances(
 
 
 def source_sums(
-    rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor, sums: Tensor, farthest: Tensor
-) -> None:
+    rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor, sums: Tensor, farthest: Tensor,
+    limits: Tensor | None = None,
+) -> None:  # fmt: skip
     """Computes sums per source, over the vertices that it reaches except itself.
 
     Args:
         rowptr, col, weight: CSR of the arcs to follow.
         sources: int64 [k], one lane each.
-        sums: float64 [k, 3]; set to distances d, 1/d, and vertices reached.
-        farthest: float64 [k]; set to the largest distance.
+        sums: float64 [k, 3]; set to distances d, 1/d, and vertices reached. With limits
+            [k, limits, 3].
+        farthest: float64 [k]; set to the largest distance. With limits [k, limits].
+        limits: [limits], ascending; only the vertices within each count. None: all do.
     """
-    lengths = distances(rowptr, col, weight, sources)
-    reached = torch.isfinite(lengths) & (lengths > 0)
-    sums[:, 0] = torch.where(reached, lengths, 0).sum(1)
-    sums[:, 1] = torch.where(reached, 1 / lengths, 0).sum(1)
-    sums[:, 2] = reached.sum(1)
-    farthest[:] = torch.where(reached, lengths, 0).amax(1)
+    most = [torch.finfo(torch.float64).max] if limits is None else limits.tolist()
+    farthest_limit = torch.inf if limits is None else most[-1]
+    lengths = distances(rowptr, col, weight, sources, farthest_limit)
+    several = (sources.numel(), len(most))
+    for column, (own, limit) in enumerate(zip(sums.view(*several, 3).unbind(1), most, strict=True)):
+        reached = (lengths > 0) & (lengths <= limit)
+        near = torch.where(reached, lengths, 0)
+        own[:, 0] = near.sum(1)
+        own[:, 1] = near.reciprocal().masked_fill_(~reached, 0).sum(1)
+        own[:, 2] = reached.sum(1)
+        farthest.view(several)[:, column] = near.amax(1)
 
 
 class _Arcs(NamedTuple):

@@ -12,8 +12,9 @@ from torchcent.graph import Graph
 from torchcent.runtime._codes import ENGINE
 from torchcent.runtime._workspace import Workspace, workspace
 
-# Bytes per vertex for distances: sums of a cutoff; eccentricities and pairs by distance.
-_SUMS, _OTHERS = 4 * 8, 4 + 8
+# Bytes per vertex for distances: sums of a cutoff, and by weights its largest distance;
+# eccentricities and pairs by distance.
+_SUMS, _FARTHEST, _OTHERS = 4 * 8, 8, 4 + 8
 
 
 class Job(NamedTuple):
@@ -96,7 +97,8 @@ class Job(NamedTuple):
             bytes_of_graph = graph._nbytes + _room.core_bytes(core)
             bytes_of_graph = self.held if self.on_cuda else bytes_of_graph
             of_each = 3 if self._several(engine) else 2  # graph, core, unit
-            return bytes_of_graph + of_each * (self.cutoffs * _SUMS + _OTHERS) * graph.num_nodes
+            own = _SUMS + (_FARTHEST if graph.is_weighted and self.cutoffs > 1 else 0)
+            return bytes_of_graph + of_each * (self.cutoffs * own + _OTHERS) * graph.num_nodes
         if self.on_cuda:
             return _room.run_bytes(graph, core, self.scores, own, self.sources, self.held)
         return graph._nbytes + self.scores + 8 * own + _room.core_bytes(core)

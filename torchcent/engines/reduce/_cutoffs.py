@@ -56,5 +56,6 @@ def share(core: Core, limit: Tensor) -> float:
         lengths = core.weight.new_empty((_SAMPLE, core.num_nodes))
         arcs = core.rowptr, core.col, core.weight, core.colptr, core.row, core.back_weight
         launch = Launch(torch.get_num_threads())
-        _ops.ops.weighted_distances(arcs, starts, lengths, control(), ENGINE["dijkstra"], launch)
+        engine, most = ENGINE["dijkstra"], limit.reshape(1)
+        _ops.ops.weighted_distances(arcs, starts, lengths, control(), engine, launch, most)
     return float(((lengths >= 0) & (lengths < limit.item())).double().mean())

@@ -50,10 +50,15 @@ def fill(
     out: Tensor,
     shared: Tensor,
     launch: Launch,
+    limits: Tensor | None = None,
 ) -> None:
-    """Writes the distances from each source, or to it, to `out`."""
+    """Writes the distances from each source, or to it, to `out`.
+
+    Beyond the last of the limits (_cutoffs.limits) there may be none.
+    """
     if engine == "tensor":
-        rows = _weighted.distances(arcs[0], arcs[1], arcs[2], sources)
+        farthest = torch.inf if limits is None else float(limits[-1])
+        rows = _weighted.distances(arcs[0], arcs[1], arcs[2], sources, farthest)
         if out.dtype == torch.int32:
             rows = torch.where(torch.isfinite(rows), rows, -1)
         out.copy_(rows)
@@ -66,7 +71,7 @@ def fill(
         if float(unit) != 1:
             out.mul_(unit)
     else:
-        _ops.ops.weighted_distances(arcs, sources, out, shared, ENGINE[engine], launch)
+        _ops.ops.weighted_distances(arcs, sources, out, shared, ENGINE[engine], launch, limits)
 
 
 def lengths(graph: Graph, rows: Tensor) -> Tensor:
