@@ -27,6 +27,7 @@ PARTS = ["Tutorial", "How to", "Reference", "Explanation"]
         ("networkx.md", "networkx"),
         ("walks.md", "torch"),
         ("inputs.md", "pandas"),
+        ("streets.md", "torch"),
     ],
 )
 def test_examples(name, needs):

@@ -23,7 +23,7 @@ LAYERS = (
     ("paths", "distances", "pairs", "clustering", "flow", "walks"),
     ("plots",),
     ("approx", "gnn"),
-    ("groups", "communities"),
+    ("groups", "communities", "streets"),
     ("functional",),
     ("root",),
     ("nx", "cli"),

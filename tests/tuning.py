@@ -63,6 +63,8 @@ PLACES = {
     "returns_dense": "walks._returns._DENSE",
     "returns_of_degree": "walks._returns._OF_DEGREE",
     "returns_columns": "walks._returns._COLUMNS",
+    # Pairs within a distance that are taken at a time.
+    "pairs_together": "pairs._near.MOST_PAIRS",
     # Vertices of components that are searched together.
     "pieces_least": "engines.plan._pieces.LEAST",
     # Text that is taken at a time.

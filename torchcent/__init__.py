@@ -78,6 +78,9 @@ try:
         bridges,
         connected_components,
     )
+    from torchcent.streets._dual import DualGraph, dual_graph
+    from torchcent.streets._local import local_betweenness
+    from torchcent.streets._sums import accessibility, straightness
     from torchcent.walks._local import clustering_coefficient, core_number, degree, triangles
     from torchcent.walks._pagerank import pagerank
     from torchcent.walks._returns import random_walk_encoding
@@ -97,6 +100,7 @@ __all__ = [
     "Clustering",
     "Communities",
     "DistanceProfile",
+    "DualGraph",
     "EdgeList",
     "Engine",
     "Graph",
@@ -116,6 +120,7 @@ __all__ = [
     "__version__",
     "articulation_points",
     "assortativity",
+    "accessibility",
     "average_shortest_path_length",
     "betweenness",
     "betweenness_adaptive",
@@ -140,6 +145,7 @@ __all__ = [
     "diameter",
     "distance_distribution",
     "distance_profile",
+    "dual_graph",
     "eccentricity",
     "edge_betweenness",
     "edge_betweenness_approx",
@@ -161,6 +167,7 @@ __all__ = [
     "katz",
     "leiden",
     "load_centrality",
+    "local_betweenness",
     "mcl",
     "mcl_sweep",
     "modularity",
@@ -183,6 +190,7 @@ __all__ = [
     "shortest_path_pairs",
     "show_config",
     "street_table",
+    "straightness",
     "stress",
     "subgraph_centrality",
     "table",

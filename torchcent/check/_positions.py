@@ -74,3 +74,19 @@ def within(where: str, positions: np.ndarray, system: str | None) -> None:
             f"{where}: positions up to x={most[0]:g}, y={most[1]:g} are no degrees of longitude "
             f"and latitude; crs= (--crs) names another system than {system}"
         )
+
+
+def points(value: object, num_nodes: int) -> Tensor:
+    """float64 [n, 2] on the host, from any real numbers."""
+    if not isinstance(value, Tensor):
+        raise wrong_type("positions", "a tensor", value)
+    dense(value, "positions")
+    if value.dtype == torch.bool or value.is_complex():
+        raise TypeError(f"positions must hold real numbers, got {value.dtype}")
+    if value.shape != (num_nodes, 2):
+        raise ValueError(f"positions must have shape [{num_nodes}, 2], got {list(value.shape)}")
+    place = value.detach().to(device="cpu", dtype=torch.float64)
+    wrong = (~torch.isfinite(place)).any(1).nonzero()
+    if wrong.numel():
+        raise ValueError(f"positions[{int(wrong[0])}] must be finite, got {place[wrong[0, 0]]}")
+    return place

@@ -17,6 +17,7 @@ from torchcent.engines.search import _tiny
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs import _trees
+from torchcent.pairs._limits import in_units
 from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import control
 from torchcent.runtime._tuned import TUNED
@@ -263,11 +264,7 @@ class _Searches:
         self.limit = none.new_full((graph.num_graphs,), limit)
         if graph.weight is not None:
             self.weight, self.unit = graph._scaled_per_graph
-            # A limit in units that is a whole number but for rounding.
-            self.limit = self.limit * self.unit
-            near = self.limit.round()
-            same = (self.limit - near).abs() <= 1e-12 * near.abs()
-            self.limit = torch.where((self.unit > 1) & same, near, self.limit)
+            self.limit = in_units(self.limit, self.unit)
         self.has_kernel = _ops.has_kernel("pair_matrices", graph.device)
         self.paths = False  # whether paths are wanted, now or in another search
         self._edge: Tensor | None = None

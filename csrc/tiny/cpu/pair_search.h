@@ -66,6 +66,9 @@ class PairSearch {
     }
   }
 
+  // The first vertex of the graph.
+  int64_t first() const { return first_; }
+
   void run(int32_t source) {
     forget();
     if (batch_.weight != nullptr) by_weights(source);

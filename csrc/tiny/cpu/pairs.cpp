@@ -9,6 +9,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 
 #include "core/control.h"
@@ -136,35 +137,40 @@ Tensor pair_matrices(const Tensor& rowptr, const Tensor& col, const Tensor& weig
 
 namespace {
 
-// Rows are the vertices of the union here.
+// Rows are vertices of the union here, all of them or those of `sources`: row(search, i, vertex, graph).
 template <class Row>
-Tensor each_vertex(const PairBatch& batch, bool paths, Tensor& control, int64_t threads, Row row) {
+Tensor each_vertex(const PairBatch& batch, bool paths, const std::optional<Tensor>& sources, Tensor& control,
+                   int64_t threads, Row row) {
   const int64_t* const last = batch.ptr + batch.graphs;
-  return each_row(batch, paths, *last, control, threads,
-                  [&](PairSearch& search, int64_t v, bool starts, int64_t& longest) {
+  const int64_t* const chosen = sources ? sources->const_data_ptr<int64_t>() : nullptr;
+  return each_row(batch, paths, sources ? sources->numel() : *last, control, threads,
+                  [&](PairSearch& search, int64_t i, bool starts, int64_t& longest) {
+                    const int64_t v = chosen == nullptr ? i : chosen[i];
                     const int64_t graph = std::upper_bound(batch.ptr, last, v) - batch.ptr - 1;
-                    if (starts || v == batch.ptr[graph]) search.enter(graph);
+                    if (starts || batch.ptr[graph] != search.first()) search.enter(graph);
                     search.run(static_cast<int32_t>(v - batch.ptr[graph]));
                     for (const int32_t u : search.reached()) longest = std::max<int64_t>(longest, search.depth(u));
-                    row(search, v, graph);
+                    row(search, i, v, graph);
                   });
 }
 
 }  // namespace
 
-// `count`: of each vertex the number of vertices that it reaches, including itself.
+// `count`: of each source the number of vertices that it reaches, including itself.
 Tensor pair_counts(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& ptr,
-                   const Tensor& limit, Tensor& count, Tensor& control, int64_t threads) {
+                   const Tensor& limit, Tensor& count, Tensor& control, int64_t threads,
+                   std::optional<Tensor> sources) {
   int64_t* const counts = count.mutable_data_ptr<int64_t>();
-  return each_vertex(
-      batch_of(rowptr, col, weight, ptr, limit), false, control, threads,
-      [&](const PairSearch& search, int64_t v, int64_t) { counts[v] = static_cast<int64_t>(search.reached().size()); });
+  return each_vertex(batch_of(rowptr, col, weight, ptr, limit), false, sources, control, threads,
+                     [&](const PairSearch& search, int64_t i, int64_t, int64_t) {
+                       counts[i] = static_cast<int64_t>(search.reached().size());
+                     });
 }
 
-// `begin`: the first pair of each vertex.
+// `begin`: the first pair of each source.
 Tensor pair_list(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& unit, const Tensor& ptr,
                  const Tensor& limit, const Tensor& edge, const Tensor& begin, Tensor& index, Tensor& out,
-                 Tensor& paths, Tensor& control, int64_t threads) {
+                 Tensor& paths, Tensor& control, int64_t threads, std::optional<Tensor> sources) {
   const PairBatch batch = batch_of(rowptr, col, weight, ptr, limit);
   const int64_t room = paths.numel() > 0 ? paths.size(1) : 0, pairs = out.numel();
   const double* const per_one = batch.weight == nullptr ? nullptr : unit.const_data_ptr<double>();
@@ -173,17 +179,18 @@ Tensor pair_list(const Tensor& rowptr, const Tensor& col, const Tensor& weight, 
   int64_t* const ends = ids(index);
   int64_t* const arcs = ids(paths);
   return with_values(out, [&]<class T>(T* values) {
-    return each_vertex(batch, room > 0, control, threads, [&](PairSearch& search, int64_t v, int64_t graph) {
-      search.sort();
-      int64_t at = first[v];
-      for (const int32_t u : search.reached()) {
-        ends[at] = v;
-        ends[pairs + at] = batch.ptr[graph] + u;
-        values[at] = value<T>(search, u, per_one, graph);
-        if (room > 0) search.path(u, number, arcs + at * room, room);
-        ++at;
-      }
-    });
+    return each_vertex(batch, room > 0, sources, control, threads,
+                       [&](PairSearch& search, int64_t i, int64_t v, int64_t graph) {
+                         search.sort();
+                         int64_t at = first[i];
+                         for (const int32_t u : search.reached()) {
+                           ends[at] = v;
+                           ends[pairs + at] = batch.ptr[graph] + u;
+                           values[at] = value<T>(search, u, per_one, graph);
+                           if (room > 0) search.path(u, number, arcs + at * room, room);
+                           ++at;
+                         }
+                       });
   });
 }
 
@@ -191,17 +198,18 @@ STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   // Pairs of vertices of each graph of a batch (tiny/cpu/pairs.cpp), at most limit[graph] apart. weight is float64, or
   // empty for hops; distances are divided by unit[graph]. Matrices are [graphs, width, width] of any common dtype, and
   // paths [graphs, width, width, room], or empty: edge[slot] of the first arcs of a shortest path, -1 behind its end.
-  // Lists have the pairs of each vertex from begin[vertex] on: index [2, pairs], out [pairs], paths [pairs, room]. All
-  // return [1], the most arcs of a path.
+  // Lists have the pairs of each source, by default of each vertex, from its `begin` on: index [2, pairs], out [pairs],
+  // paths [pairs, room]. All return [1], the most arcs of a path.
   m.def(
       "pair_matrices(Tensor rowptr, Tensor col, Tensor weight, Tensor unit, Tensor ptr, Tensor limit, Tensor edge, "
       "Tensor(a!) out, Tensor(b!) paths, float unreachable, float padding, Tensor(c!) control, int threads) -> Tensor");
   m.def(
       "pair_counts(Tensor rowptr, Tensor col, Tensor weight, Tensor ptr, Tensor limit, Tensor(a!) count, "
-      "Tensor(b!) control, int threads) -> Tensor");
+      "Tensor(b!) control, int threads, Tensor? sources=None) -> Tensor");
   m.def(
       "pair_list(Tensor rowptr, Tensor col, Tensor weight, Tensor unit, Tensor ptr, Tensor limit, Tensor edge, "
-      "Tensor begin, Tensor(a!) index, Tensor(b!) out, Tensor(c!) paths, Tensor(d!) control, int threads) -> Tensor");
+      "Tensor begin, Tensor(a!) index, Tensor(b!) out, Tensor(c!) paths, Tensor(d!) control, int threads, "
+      "Tensor? sources=None) -> Tensor");
 }
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("pair_matrices", TORCH_BOX(&pair_matrices));

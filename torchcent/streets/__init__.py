@@ -1,0 +1,1 @@
+"""Measures of streets: balls around each vertex, sums over what is within reach, angles."""
