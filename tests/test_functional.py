@@ -205,12 +205,13 @@ def test_weights_and_batches_of_arcs() -> None:
     torch.testing.assert_close(found, torch.cat(alone))
 
 
-#: functions of a batch that give no number for each vertex, or several for which there are classes
+#: functions of a batch that give no number for each vertex, or several for which there are classes,
+#: or that take a radius, a function of distances, or positions
 OTHERS = {
-    "average_shortest_path_length", "center", "centralization", "diameter",
-    "distance_distribution", "effective_diameter", "effective_resistance", "explain", "mcl",
-    "mcl_sweep", "periphery", "radius", "reachable", "shortest_path_encoding",
-    "shortest_path_lengths", "shortest_path_pairs",
+    "accessibility", "average_shortest_path_length", "center", "centralization", "diameter",
+    "distance_distribution", "effective_diameter", "effective_resistance", "explain",
+    "local_betweenness", "mcl", "mcl_sweep", "periphery", "radius", "reachable",
+    "shortest_path_encoding", "shortest_path_lengths", "shortest_path_pairs", "straightness",
 }  # fmt: skip
 
 
