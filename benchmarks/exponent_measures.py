@@ -273,6 +273,33 @@ add(
     expected=QUADRATIC | every("", 1, "components"),
 )
 add(
+    "accessibility(cutoff=2)",
+    on_graph(torchcent.accessibility, cutoff=2),
+    weights=("hops",),
+    expected=NEAR,
+)
+add(
+    "straightness(cutoff=2)",
+    on_graph(
+        torchcent.straightness, cutoff=2, positions=lambda case: torch.ones(case.num_nodes, 2)
+    ),
+    weights=("floats",),
+    expected=NEAR,
+)
+add(
+    "local_betweenness(radius=1)",
+    on_graph(torchcent.local_betweenness, radius=1),
+    weights=("hops",),
+    expected=every("the ball around the centre is the graph", 2, "star") | every("", 3, "complete"),
+)
+add(
+    "dual_graph",
+    on_graph(torchcent.dual_graph, positions=lambda case: torch.ones(case.num_nodes, 2)),
+    weights=("hops",),
+    batch=False,
+    expected=every("pairs of streets that meet", 2, "star") | every("", 1.5, "complete"),
+)
+add(
     "transitive_closure",
     on_graph(torchcent.transitive_closure),
     weights=("hops",),

@@ -73,6 +73,9 @@ def targets() -> dict[str, Target]:
         "prominent_group": {"k": 2},
         "betweenness_variant": {"variant": "linear"},
         "random_walk_encoding": {"walk_length": 4},
+        "local_betweenness": {"radius": 1},
+        "straightness": {"positions": torch.ones(5, 2), "edge_weight": torch.ones(ARCS.shape[1])},
+        "dual_graph": {"positions": torch.arange(10.0).reshape(5, 2)},
         "effective_resistance": {"pairs": torch.tensor([[0, 1], [3, 2]]), "directed": False},
     }
     undirected = [
