@@ -75,8 +75,16 @@ CASES: dict[str, Case] = {
         lambda graph, _: torchcent.transitive_closure(graph),
         0,
     ),
+    "walks": (
+        small_ones,
+        lambda graph, _: torchcent.random_walk_encoding(graph, walk_length=_STEPS),
+        0,
+    ),
     "reference": (lambda: unweighted(road(100)), paths("reference"), 64),
 }  # fmt: skip
+
+
+_STEPS = 16  # of walks, each with the work of a search
 
 
 def rate(case: Case, device: str) -> float:
@@ -109,9 +117,10 @@ def main() -> None:
     torch.set_num_threads(1)
     print(f"{'engine':<10} {'rate':>9} {'table':>9} {'unit [s]':>9} {'inline [s]':>10}")
     for engine, case in CASES.items():
-        if device == "cuda" and engine in ("reference", "closure"):
+        if device == "cuda" and engine in ("reference", "closure", "walks"):
             continue  # of the host
-        tuned, measured = TUNED[engine], rate(case, device)
+        tuned = TUNED[engine]
+        measured = rate(case, device) * (_STEPS if engine == "walks" else 1)
         if device == "cuda":
             table, unit, inline = tuned.rate_on_cuda, ON_CUDA * tuned.unit, tuned.inline_on_cuda
         else:

@@ -140,6 +140,8 @@ CASES = {
     ),
     "effective": Case(arcs, "effective_diameter", {"sources": MANY}),
     "top": Case(network, "closeness", {"top": 5}),
+    "walks": Case(network, "random_walk_encoding", {"walk_length": 5}),
+    "walks of a batch": Case(molecules, "random_walk_encoding", {"walk_length": 6}),
     "features": Case(
         molecules, "node_features", {"measures": ["betweenness", "eccentricity", "farness"]}
     ),

@@ -327,9 +327,11 @@ def powers(matrix, steps):
 
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
-@pytest.mark.parametrize("dense", [True, False])
-def test_random_walk(weights, directed, dense, tuning):
-    if not dense:
+@pytest.mark.parametrize("method", ["kernel", "dense", "sparse"])
+def test_random_walk(weights, directed, method, tuning):
+    if method != "kernel":
+        tuning(returns_in_kernel=lambda graph: False)
+    if method == "sparse":
         tuning(returns_dense=1, returns_of_degree=0, returns_columns=5)
     sizes = (9, 0, 1, 17, 70, 4, 66)
     index, weight, ptr, _ = drawn(4, sizes, weights, directed, 2.5)

@@ -364,8 +364,10 @@ def test_walks_within_reach(name, weighted, whole, monkeypatch):
         exact.append(np.diag(power))
     monkeypatch.setattr(_returns, "_DENSE", 4)
     monkeypatch.setattr(_returns, "_OF_DEGREE", 0)
+    monkeypatch.setattr(_returns, "_WORTH_ROWS", 0)
     monkeypatch.setattr(_closed, "work", lambda *_: 0.0)
-    monkeypatch.setattr(_returns, "_sparse", None)
+    monkeypatch.setattr(_returns._Walks, "_sparse", None)
+    monkeypatch.setattr(_returns._Walks, "_in_kernel", None)
     monkeypatch.setattr(_closed, "_ENTRIES", 500)
     index, weight = arcs_of(matrix)
     found = torchcent.random_walk_encoding(

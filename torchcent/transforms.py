@@ -23,7 +23,7 @@ from torchcent.graph import Graph
 from torchcent.graph._arguments import as_graph
 from torchcent.pairs._encoding import shortest_path_encoding, shortest_path_pairs
 from torchcent.paths._betweenness import edge_betweenness
-from torchcent.walks._returns import as_in_pyg, random_walk_encoding
+from torchcent.walks._returns import USES, as_in_pyg, random_walk_encoding
 
 try:
     from torch_geometric.data.datapipes import functional_transform
@@ -400,9 +400,9 @@ class AddRandomWalkEncoding(_OfGraphs):
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
         if self.edge_weight is None:
-            run = resolved(self.run, ("dtype",), "random_walk_encoding")
+            run = resolved(self._options(graph)["run"], USES, "random_walk_encoding")
             pyg_graph = as_graph(**graph.arguments(), directed=self.directed, run=run)
-            encoding = as_in_pyg(pyg_graph, self.walk_length)
+            encoding = as_in_pyg(pyg_graph, self.walk_length, run)
         else:
             options = self._options(graph, torch.float64)
             encoding = random_walk_encoding(**options, walk_length=self.walk_length)

@@ -102,6 +102,29 @@ def sizes_of_graphs(device: str, nodes: NDArray[np.int64], slots: NDArray[np.int
     return [int(size) for size in np.add.reduceat(nodes, first)]
 
 
+def sizes_of_walks(
+    nodes: NDArray[np.int64], work: NDArray[np.int64], together: int
+) -> list[int]:
+    """The same for walks from the vertices of graphs, each with so much work, `together` at a
+    time."""
+    unit = _work("walks", "cpu", float(nodes @ work.astype(np.float64)))
+    if unit is None:
+        return [int(nodes.sum())]
+    total, done, ends = 0, 0.0, []
+    for count, each in zip(nodes.tolist(), work.tolist(), strict=True):
+        size = max(together, round(unit / each / together) * together) if each else count
+        if count > size:  # a graph with units of its own
+            ends += [total, *range(total + size, total + count, size), total + count]
+            done = 0.0
+        elif done + float(count) * each > unit:
+            ends.append(total)
+            done = float(count) * each
+        else:
+            done += float(count) * each
+        total += count
+    return _lengths(sorted({0, *ends, total}))
+
+
 # Least samples of a unit: a thousandth of a second to minutes, by the graph.
 _SAMPLES = {"cpu": 256, "cuda": 4096}
 

@@ -346,6 +346,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "core_numbers": _in_place,
     "triangles": _in_place,
     "row_sums": _row_sums,
+    "walk_returns": _in_place,
     "eliminated": _eliminated,
     "expanded": _expanded,
     "selected": _selected,

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -9,24 +13,38 @@ from torch import Tensor
 
 from torchcent.check import _encodings as check_encodings
 from torchcent.check._run import DEFAULT, Run
+from torchcent.distribute import _run
+from torchcent.distribute._arguments import Scale, scale_of, shown
+from torchcent.distribute._units import UNITS, Kind, Search, sizes_of_walks
 from torchcent.engines.measures._measures import measure
 from torchcent.engines.plan import _room
 from torchcent.graph import Graph, _batch, _segments
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory, _small
+from torchcent.runtime import _memory, _ops, _small
+from torchcent.runtime._codes import CANCEL, DONE, control
+from torchcent.runtime._tuned import TUNED
 from torchcent.walks import _closed, _matrix
 from torchcent.walks._matrix import Numbers, Part
 
-# A graph is a dense matrix up to this number of vertices, and while that is cheaper than products
-# of its sparse matrix with all columns: if its vertices are at most so many times the mean degree.
-_DENSE, _OF_DEGREE, _MOST = 64, 40, 2048
+# Without the kernel, a graph is a dense matrix up to this number of vertices, and while that is
+# cheaper than products of its sparse matrix with all columns: if its vertices are at most so many
+# times the mean degree. With it, graphs are dense where more than a half of the entries are there.
+_DENSE, _OF_DEGREE, _OF_DEGREE_IN_KERNEL, _MOST = 64, 40, 2, 2048
 _BYTES = 2**25  # of the matrices that are multiplied together
 _COLUMNS = 64  # of a block, with a sparse matrix
+_WALKS = 8  # columns that the kernel multiplies together
+_WORTH_ROWS = 2.0**26  # work from which sparse rows of powers may replace the kernel
+_ROWS = 4096  # of powers at a time
+_FEW_STEPS = 256  # of a graph of up to 64 vertices, which takes no plan then
 _DENSE_IN_PYG = 2000  # vertices up to which PyTorch Geometric's matrix is dense
+#: fills the rows of the sources of a slice: (slice, rows, control record)
+_Fill: TypeAlias = Callable[[slice, Tensor, Tensor], None]
+#: what the function uses of a Run
+USES = ("checkpoint", "group", "dtype")
 
 
 @measure(
-    "vertices", "dtype", weights="strengths", width=lambda options: options["walk_length"],
+    "vertices", *USES, weights="strengths", width=lambda options: options["walk_length"],
     without={"columns": "it is many columns, as many as walk_length says"},
 )  # fmt: skip
 def random_walk_encoding(
@@ -63,10 +81,13 @@ def random_walk_encoding(
         TypeError, ValueError: an argument is invalid; the message names it.
         MemoryError: ``Run(memory=)`` is too small; raised before any computation.
 
-    Small or dense graphs are multiplied as dense matrices, many at a time: O(k n^3) for each, half
-    of the products of PyTorch Geometric. Of others, the sparse rows of k / 2 powers are computed if
-    few vertices are within reach, in time proportional to the products of these. Otherwise the
-    sparse matrix is multiplied by blocks of columns, in O(k n m) time. Memory is bounded in both.
+    The work of a graph is k n m, for m slots: the matrix is multiplied by all columns, on the CPU
+    eight together, half as often if it is symmetric. Of large graphs where few vertices are within
+    reach, the sparse rows of k / 2 powers are computed instead, in time proportional to the
+    products of these. Small graphs on CUDA are dense matrices, many at a time. Memory is bounded.
+
+    With k = 16, 10^5 vertices and 10^6 slots of a social network take one thread 20 minutes. The
+    progress bar estimates the time that is left, and ``Run(checkpoint=)`` keeps what is finished.
 
     Example:
         >>> import torch, torchcent
@@ -81,20 +102,17 @@ def random_walk_encoding(
         representations"; Li et al. 2020, "Distance encoding".
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
-    steps = check_encodings.steps(walk_length)
-    _check_memory(graph, steps, run.memory)
-    return return_probabilities(graph, steps).to(run.dtype)
+    return return_probabilities(graph, check_encodings.steps(walk_length), run).to(run.dtype)
 
 
-def as_in_pyg(graph: Graph, steps: int) -> Tensor:
+def as_in_pyg(graph: Graph, steps: int, run: Run) -> Tensor:
     """float64 [n, steps]: the values of PyTorch Geometric's AddRandomWalkPE, without weights. They
     are those of random_walk_encoding, except that up to 2000 vertices an arc that is given r times
     leads to its head with one r-th of the probability. It is divided by a sum to which each one
     adds, and then assigned to the matrix."""
     graph = graph.unweighted()._adjacency
-    _check_memory(graph, steps, None)
     if graph.weight is None:
-        return return_probabilities(graph, steps)
+        return return_probabilities(graph, steps, run)
     size = _batch.per_vertex(graph, _batch.sizes(graph))[_small.repeat_interleave(graph.degree)]
     weight = torch.where(size <= _DENSE_IN_PYG, 1, graph.weight)
     diagonal = None
@@ -103,13 +121,18 @@ def as_in_pyg(graph: Graph, steps: int) -> Tensor:
         loop = row == graph.col
         diagonal = torch.zeros_like(graph._diagonal).index_copy_(0, row[loop], weight[loop])
     out = _matrix.strength(graph.weight, graph.rowptr)
-    return return_probabilities(graph._with(weight=weight, _diagonal=diagonal), steps, out)
+    return return_probabilities(graph._with(weight=weight, _diagonal=diagonal), steps, run, out)
+
+
+def _has_kernel(graph: Graph) -> bool:
+    return _ops.has_kernel("walk_returns", graph.device)
 
 
 def _is_dense(graph: Graph) -> NDArray[np.bool_]:
     size, slots = _batch.counts(graph)
-    is_cheap: NDArray[np.bool_] = (size <= _MOST) & (size * size <= _OF_DEGREE * slots)
-    return (size <= _DENSE) | is_cheap
+    of_degree = _OF_DEGREE_IN_KERNEL if _has_kernel(graph) else _OF_DEGREE
+    is_cheap: NDArray[np.bool_] = (size <= _MOST) & (size * size <= of_degree * slots)
+    return is_cheap & (size > _DENSE) if _has_kernel(graph) else (size <= _DENSE) | is_cheap
 
 
 def _check_memory(graph: Graph, steps: int, memory: int | None) -> None:
@@ -117,10 +140,17 @@ def _check_memory(graph: Graph, steps: int, memory: int | None) -> None:
     size, slots = _batch.counts(graph)
     dense = _is_dense(graph)
     need = graph._nbytes + 16 * graph.num_nodes * steps + 24 * graph.num_slots
-    need += max(_BYTES, 4 * 8 * int(_padded(size[dense]).max(initial=0)) ** 2)
+    if _has_kernel(graph):
+        largest = int(size.max(initial=0))
+        need += 8 * graph.num_nodes + 16 * _WALKS * largest * torch.get_num_threads()
+    if dense.any() or not _has_kernel(graph):
+        need += max(_BYTES, 4 * 8 * int(_padded(size[dense]).max(initial=0)) ** 2)
     if not dense.all():
         n, m = int(size[~dense].sum()), int(slots[~dense].sum())
-        need += 40 * m + 24 * n + max(4 * 8 * n * _block(n), _closed.BYTES)
+        if not _has_kernel(graph):
+            need += 40 * m + 24 * n + max(4 * 8 * n * _block(n), _closed.BYTES)
+        elif float(n) * m * steps > _WORTH_ROWS:
+            need += 40 * m + 24 * n + _closed.BYTES
     if memory is not None or need >= _memory.SMALL_RUN.get(graph.device.type, 0):
         limit = _room.limit(graph, memory)
         if need > 2 * _BYTES:
@@ -128,32 +158,176 @@ def _check_memory(graph: Graph, steps: int, memory: int | None) -> None:
             _memory.require(what, need, limit, memory)
 
 
-def return_probabilities(graph: Graph, steps: int, out: Tensor | None = None) -> Tensor:
+def return_probabilities(
+    graph: Graph, steps: int, run: Run, out: Tensor | None = None
+) -> Tensor:
     """float64 [n, steps]; `out` is what the weights of a row are divided by, None their sum."""
-    result = torch.zeros(graph.num_nodes, steps, dtype=torch.float64, device=graph.device)
+    scale, n = scale_of(graph, run), graph.num_nodes
+    is_tiny = graph.ptr is None and n <= _DENSE and steps <= _FEW_STEPS
+    if not is_tiny or run.memory is not None:
+        _check_memory(graph, steps, run.memory)
+    if scale is not None:
+        scale.begin(graph, {"measure": "random_walk_encoding", "walk_length": steps, "out": out})
+    result = torch.zeros(n, steps, dtype=torch.float64, device=graph.device)
     if not graph.num_slots:
         return result
-    size = _batch.counts(graph)[0]
-    if out is None:
-        out = _matrix.strength(graph.weight, graph.rowptr)
-    share = torch.where(out > 0, 1 / out, 0)
-    if graph._diagonal is not None:
-        result[:, 0] = graph._diagonal * share
-    dense = _is_dense(graph)
-    numbers = np.flatnonzero(dense & (size > (0 if graph._diagonal is not None else 1)))
-    if numbers.size:
-        value = _small.repeat_interleave(share, graph.degree)
-        value = value if graph.weight is None else value * graph.weight
-    for width, some in _matrix.alike(numbers, _padded(size[numbers]), _BYTES // (4 * 8)):
-        part = Part.of(graph, some)
-        _dense(part, part.matrices(graph.rowptr, graph.col, value, width), result)
-    numbers = np.array(
-        [x for x in np.flatnonzero(~dense) if not _within_reach(graph, int(x), share, result)], int
-    )
-    classes = np.ceil(np.log2(np.maximum(size[numbers], 2)))
-    for kind in np.unique(classes):
-        _sparse(graph, numbers[classes == kind], share, result)
+    strength = _matrix.strength(graph.weight, graph.rowptr) if out is None else out
+    if is_tiny and scale is None and not run.progress and _has_kernel(graph):
+        vertices = torch.arange(n)
+        _ops.ops.walk_returns(
+            graph.rowptr, graph.col, graph.weight, strength, torch.tensor([0, n]), vertices, False,
+            _DENSE, result, control(), 1,
+        )  # fmt: skip
+    else:
+        _Walks(graph, strength, result, scale, shown(scale, run.progress)).compute()
     return result
+
+
+class _Walks(NamedTuple):
+    """The walks of one call, and where their searches are kept and shown."""
+
+    graph: Graph
+    strength: Tensor  # what the weights of a row are divided by
+    result: Tensor  # [n, steps]
+    scale: Scale | None
+    progress: bool | None
+
+    @property
+    def steps(self) -> int:
+        return self.result.shape[1]
+
+    @property
+    def share(self) -> Tensor:
+        return torch.where(self.strength > 0, 1 / self.strength, 0)
+
+    def compute(self) -> None:
+        """Computes each graph by the method that suits it."""
+        graph, steps = self.graph, self.steps
+        size, slots = _batch.counts(graph)
+        dense = _is_dense(graph)
+        if dense.any():
+            self._multiply(np.flatnonzero(dense & (size > 0)))
+        others = np.flatnonzero(~dense & (slots > 0))
+        if _has_kernel(graph):
+            work = size.astype(np.float64) * slots * steps
+            large = np.flatnonzero(~dense & (work > _WORTH_ROWS))
+            reached = [x for x in large.tolist() if self._within_reach(x)]
+            others = np.setdiff1d(others, reached) if reached else others
+            if others.size:
+                self._in_kernel(others)
+            return
+        others = np.array([x for x in others.tolist() if not self._within_reach(x)], int)
+        classes = np.ceil(np.log2(np.maximum(size[others], 2)))
+        for kind in np.unique(classes):
+            self._sparse(others[classes == kind])
+
+    def _execute(
+        self, vertices: Tensor | None, sizes: list[int], work: float, fill: _Fill, inline: bool
+    ) -> None:  # fmt: skip
+        """Computes the rows of these vertices, or of all."""
+        count = self.result.shape[0] if vertices is None else vertices.numel()
+        rows = self.result
+        if vertices is not None:
+            rows = self.result.new_zeros(count, self.steps)
+
+        def compute(
+            inputs: Any, unit: slice, out: tuple[Tensor, ...], rung: int, record: Tensor
+        ) -> int:
+            fill(unit, out[0], record)
+            return rung
+
+        key = {"search": "random_walk_encoding", "vertices": count, "steps": self.steps}
+        kinds: tuple[Kind, ...] = ("rows",)
+        _run.execute(
+            Search(key, sizes, (), (rows,), kinds, compute), self.graph.device, self.scale,
+            title="random_walk_encoding", progress=self.progress, unit="vertices",
+            quick=work < TUNED["walks"].inline, inline=inline,
+        )  # fmt: skip
+        if vertices is not None:
+            self.result.index_copy_(0, vertices, rows)
+
+    def _in_kernel(self, numbers: Numbers) -> None:
+        """Graphs by the compiled kernel, in units of about as much work."""
+        graph = self.graph
+        size, slots = _batch.counts(graph)
+        vertices = None
+        ptr = torch.from_numpy(_batch.bounds(graph)[0])
+        if numbers.size < size.size and int(size[numbers].sum()) < graph.num_nodes:
+            vertices = Part.of(graph, numbers).vertex
+        sources = torch.arange(graph.num_nodes) if vertices is None else vertices
+        # A graph of up to 64 vertices takes no test of symmetry.
+        mutual = bool(size[numbers].max() > _DENSE) and graph.is_symmetric
+        arcs = (graph.rowptr, graph.col, graph.weight, self.strength, ptr)
+        threads = torch.get_num_threads()
+
+        def fill(unit: slice, rows: Tensor, record: Tensor) -> None:
+            _ops.ops.walk_returns(*arcs, sources[unit], mutual, _DENSE, rows, record, threads)
+
+        work = float(size[numbers] @ slots[numbers]) * self.steps
+        sizes = sizes_of_walks(size[numbers], slots[numbers] * self.steps, _WALKS)
+        self._execute(vertices, sizes, work, fill, False)
+
+    def _multiply(self, numbers: Numbers) -> None:
+        """Small or dense graphs by products of dense matrices, many at a time."""
+        graph, size = self.graph, _batch.counts(self.graph)[0]
+        if graph._diagonal is not None:
+            self.result[:, 0] = graph._diagonal * self.share
+        value = _small.repeat_interleave(self.share, graph.degree)
+        value = value if graph.weight is None else value * graph.weight
+        for width, some in _matrix.alike(numbers, _padded(size[numbers]), _BYTES // (4 * 8)):
+            part = Part.of(graph, some)
+            _dense(part, part.matrices(graph.rowptr, graph.col, value, width), self.result)
+
+    def _within_reach(self, number: int) -> bool:
+        """Computes a graph by sparse rows, if that is less work than products with all columns."""
+        graph, steps = self.graph, self.steps
+        part = Part.of(graph, np.array([number]))
+        arcs = part.arcs(*_steps(graph, self.share))
+        n, matrix = part.vertex.numel(), _matrix.Rows(*arcs).to_scipy()
+        # A product of sparse rows takes some 8 times that of a column, and is not on the GPU.
+        factor = 8.0 if graph.device.type == "cpu" else 2000.0
+        most = float(n) * matrix.nnz * steps / 2 / factor
+        work = _closed.work(matrix, np.arange(n), steps, most)
+        if not work <= most:
+            return False
+        back = None if graph.is_symmetric else matrix.T.tocsr()
+
+        def fill(unit: slice, rows: Tensor, record: Tensor) -> None:
+            for begin in range(unit.start, unit.stop, _ROWS):
+                if record[CANCEL]:
+                    break
+                own = np.arange(begin, min(begin + _ROWS, unit.stop))
+                walks = torch.from_numpy(_closed.closed_walks(matrix, back, own, steps))
+                rows[begin - unit.start :][: own.size] = walks.to(rows.device)
+                record[DONE] += own.size
+
+        each = np.full(1, max(1, round(factor * work / n)))
+        self._execute(part.vertex, sizes_of_walks(np.full(1, n), each, 1), work, fill, True)
+        return True
+
+    def _sparse(self, numbers: Numbers) -> None:
+        """Products with blocks of columns, which have a column of each graph at a time."""
+        graph = self.graph
+        part = Part.of(graph, numbers)
+        walk = _Columns(part, _matrix.Rows(*part.arcs(*_steps(graph, self.share))), self.steps)
+        local, order = torch.sort(part.local, stable=True)
+        step, last = _block(part.vertex.numel()), int(local[-1]) + 1
+        bounds = torch.searchsorted(local, torch.arange(0, last + step, step, device=local.device))
+        blocks = bounds.tolist()
+
+        def fill(unit: slice, rows: Tensor, record: Tensor) -> None:
+            for begin, end in pairwise(x for x in blocks if unit.start <= x <= unit.stop):
+                if record[CANCEL]:
+                    break
+                own = rows[begin - unit.start : end - unit.start]
+                walk(order[begin:end], local[begin:end], graph.is_symmetric, own)
+                record[DONE] += end - begin
+
+        each = max(1, -(-(len(blocks) - 1) // UNITS["cpu"]))  # blocks of a unit
+        cuts = [*blocks[:-1:each], blocks[-1]]
+        sizes = [end - begin for begin, end in pairwise(cuts)]
+        slots = walk.product.col.numel()
+        self._execute(part.vertex[order], sizes, float(last) * slots * self.steps, fill, True)
 
 
 def _padded(size: Numbers) -> Numbers:
@@ -190,44 +364,27 @@ def _steps(graph: Graph, share: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return rowptr, col, value if weight is None else value * weight
 
 
-def _within_reach(graph: Graph, number: int, share: Tensor, result: Tensor) -> bool:
-    """Computes a graph by sparse rows, if that is less work than blocks of columns."""
-    part, steps = Part.of(graph, np.array([number])), result.shape[1]
-    n, matrix = part.vertex.numel(), _matrix.Rows(*part.arcs(*_steps(graph, share))).to_scipy()
-    # A product of sparse rows takes some 8 times that of a column, and is not on the GPU.
-    factor = 8.0 if graph.device.type == "cpu" else 2000.0
-    most = float(n) * matrix.nnz * steps / 2 / factor
-    rows = np.arange(n)
-    if not _closed.work(matrix, rows, steps, most) <= most:
-        return False
-    back = None if graph.is_symmetric else matrix.T.tocsr()
-    walks = torch.from_numpy(_closed.closed_walks(matrix, back, rows, steps))
-    result[part.vertex] = walks.to(result.device)
-    return True
+class _Columns(NamedTuple):
+    """The walks of a union of graphs, from a column of each at a time."""
 
+    part: Part
+    product: _matrix.Rows
+    steps: int
 
-def _sparse(graph: Graph, numbers: Numbers, share: Tensor, result: Tensor) -> None:
-    """A block has a column of each graph at a time."""
-    part = Part.of(graph, numbers)
-    mutual = graph.is_symmetric
-    product = _matrix.Rows(*part.arcs(*_steps(graph, share)))
-    local, n = part.local, part.vertex.numel()
-    ends = torch.cat([part.size.new_zeros(1), part.size.cumsum(0)])
-    step = _block(n)
-    for begin in range(0, int(part.size.max()), step):
-        here = torch.nonzero((local >= begin) & (local < begin + step))[:, 0]
-        column = local[here] - begin
-        state = torch.zeros(n, step, dtype=torch.float64, device=graph.device)
+    def __call__(self, here: Tensor, local: Tensor, mutual: bool, rows: Tensor) -> None:
+        """Fills the rows of these vertices, whose numbers in their graphs are `local`."""
+        part, product, n = self.part, self.product, self.part.vertex.numel()
+        column = local - local[0]
+        state = rows.new_zeros(n, int(column[-1]) + 1)
         state[here, column] = 1
-        if mutual:  # the diagonal of S^(i + j) are the products of the columns of S^i and S^j
-            state = product(state)
-        for k in range(2 if mutual else 1, result.shape[1] + 1):
-            if not mutual:
+        ends = torch.cat([part.size.new_zeros(1), part.size.cumsum(0)])
+        for k in range(1, self.steps + 1):
+            if k == 1 or not mutual:
                 state = product(state)
-                back = state[here, column]
-            else:
-                other = product(state) if k % 2 else state
-                sums = _segments.of_segments(ends, state * other)
-                back = sums[part.graph[here], column]
-                state = other
-            result[part.vertex[here], k - 1] = back
+                rows[:, k - 1] = state[here, column]
+                continue
+            # The diagonal of S^(i + j) are the products of the columns of S^i and S^j.
+            other = product(state) if k % 2 else state
+            sums = _segments.of_segments(ends, state * other)
+            rows[:, k - 1] = sums[part.graph[here], column]
+            state = other
