@@ -117,8 +117,76 @@ def test_heterogeneous_data():
     found = AddRandomWalkEncoding(2, directed=False)(copy.copy(data))
     assert found["a"].random_walk.tolist() == [[0, 0.5], [0, 0.5]]
     assert found["b"].random_walk.tolist() == [[0, 1]]
-    with pytest.raises(TypeError, match="data must be a torch_geometric Data or Batch"):
-        AddShortestPathEncoding()(data)
+
+
+def library(authors, papers):
+    """Authors write papers, which cite each other."""
+    data = HeteroData()
+    data["author"].x = torch.ones(authors, 1, device=DEVICE)
+    data["paper"].x = torch.ones(papers, 2, device=DEVICE)
+    draw = torch.Generator().manual_seed(authors)
+    wrote = torch.stack([torch.arange(authors), torch.arange(authors) % papers])
+    data["author", "writes", "paper"].edge_index = wrote.to(DEVICE)
+    cites = torch.randint(0, papers, (2, 5), generator=draw)
+    data["paper", "cites", "paper"].edge_index = cites.to(DEVICE)
+    return data
+
+
+def pairs_of_types(data):
+    """All pairs by names of their ends."""
+    return {
+        (a, u, b, v): d
+        for a, name, b in data.edge_types
+        if name == "spd"
+        for (u, v), d in zip(
+            data[a, name, b].edge_index.T.tolist(), data[a, name, b].spd.tolist(), strict=True
+        )
+    }
+
+
+def known_pairs(data, cutoff=None):
+    graph = nx.Graph()
+    for kind in data.node_types:
+        graph.add_nodes_from((kind, v) for v in range(data[kind].num_nodes))
+    for kind in (("author", "writes", "paper"), ("paper", "cites", "paper")):
+        a, _, b = kind
+        graph.add_edges_from(((a, u), (b, v)) for u, v in data[kind].edge_index.T.tolist())
+    return {(*u, *v): d for (u, v), d in distances(graph, cutoff).items()}
+
+
+@pytest.mark.parametrize("cutoff", [None, 2])
+def test_pairs_of_node_types(cutoff):
+    add = AddShortestPathEncoding(cutoff=cutoff, directed=False)
+    plain = [library(4, 3), library(2, 5)]
+    alone = [add(copy.copy(data)) for data in plain]
+    for data, before in zip(alone, plain, strict=True):
+        assert pairs_of_types(data) == known_pairs(before, cutoff)
+        assert pairs_of_types(add(copy.copy(data))) == pairs_of_types(data)  # of the same graph
+    together, batch = add(Batch.from_data_list(plain)), Batch.from_data_list(alone)
+    for kind in batch.edge_types:
+        assert torch.equal(together[kind].edge_index, batch[kind].edge_index)
+    for kind in [x for x in batch.edge_types if x[1] == "spd"]:
+        assert torch.equal(together[kind].spd, batch[kind].spd)
+    for one, other in zip(together.to_data_list(), alone, strict=True):
+        assert pairs_of_types(one) == pairs_of_types(other)
+
+
+def test_matrices_of_node_types():
+    add = AddShortestPathEncoding(dense=True, max_nodes=8, directed=False)
+    plain = [library(4, 3), library(2, 5)]
+    alone = [add(copy.copy(data)) for data in plain]
+    for data, before in zip(alone, plain, strict=True):
+        order = [(kind, v) for kind in data.node_types for v in range(data[kind].num_nodes)]
+        known = known_pairs(before)
+        rows = [[known.get((*u, *v), -1) for v in order] + [-1] for u in order]
+        assert data.spd[0, :7].tolist() == rows
+    together = add(Batch.from_data_list(plain))
+    assert torch.equal(together.spd, torch.cat([data.spd for data in alone]))
+    for one, other in zip(together.to_data_list(), alone, strict=True):
+        assert torch.equal(one.spd, other.spd)
+    cited = [("paper", "cites", "paper")]
+    some = AddShortestPathEncoding(edge_types=cited)(library(4, 3))
+    assert [kind for kind in some.edge_types if kind[1] == "spd"] == [("paper", "spd", "paper")]
 
 
 def test_arguments():

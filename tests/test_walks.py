@@ -134,6 +134,53 @@ def test_katz_diverges():
         torchcent.katz(graph, alpha=0.9 * limit, max_iter=5)
 
 
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("n", [20, 60])
+def test_katz_suits_each_graph(n, directed):
+    """alpha=None is 0.85 divided by the largest eigenvalue, in a batch, too."""
+    matrix, graph = drawn(3, n, 4 * n, directed=directed)
+    top = np.abs(np.linalg.eigvals(matrix)).max()
+    exact = np.linalg.solve(np.eye(n) - 0.85 / top * matrix.T, np.ones(n))
+    double = torchcent.Run(dtype=F64)
+    close(torchcent.katz(graph, alpha=None, normalized=False, run=double), exact, 1e-7)
+    index = torchcent.generate.ba(70, 9, seed=1)
+    index = torch.cat([index, torchcent.generate.ba(40, 3, seed=2) + 70], 1)
+    batch = torch.arange(110) // 70
+    two = {"batch": batch.to(DEVICE), "directed": directed, "run": double}
+    index = index.to(DEVICE)
+    both = torchcent.katz(index, alpha=None, **two)
+    one = torchcent.katz(index[:, index[0] < 70], num_nodes=70, alpha=None, directed=directed,
+                         run=double)  # fmt: skip
+    close(both[:70], one.cpu().numpy(), 1e-12)
+    column = torchcent.node_features(index, measures=["degree", "katz"], **two)[:, 1]
+    close(column, both.cpu().numpy(), 1e-12)
+
+
+def test_katz_of_a_path_without_a_cycle():
+    """The largest in-degree takes the place of the eigenvalue 0."""
+    fork = torch.tensor([[0, 1, 2], [2, 2, 3]], device=DEVICE)
+    scores = torchcent.katz(fork, alpha=None, normalized=False, run=torchcent.Run(dtype=F64))
+    close(scores, np.array([1, 1, 1 + 0.85, 1 + 0.425 * 1.85]), 1e-12)
+
+
+def test_alpha_of_each_graph():
+    arcs, batch = torch.tensor([[0, 1, 3], [1, 2, 4]]), torch.tensor([0, 0, 0, 1, 1])
+    options = {"batch": batch.to(DEVICE), "normalized": False}
+    arcs = arcs.to(DEVICE)
+    scores = torchcent.katz(arcs, alpha=torch.tensor([0.5, 0.25]), **options)
+    assert scores.tolist() == [1, 1.5, 1.75, 1, 1.25]
+    features = torchcent.node_features(arcs, measures="katz", alpha=0.5, batch=options["batch"])
+    close(features[:, 0], torchcent.katz(arcs, alpha=0.5, batch=options["batch"]).cpu().numpy())
+    with pytest.raises(ValueError, match=r"alpha must be .* shape \[2\], one for each graph"):
+        torchcent.katz(arcs, alpha=torch.tensor([0.5]), **options)
+    with pytest.raises(ValueError, match=r"alpha\[1\] is -1; accepted: finite and > 0"):
+        torchcent.katz(arcs, alpha=torch.tensor([0.5, -1]), **options)
+    with pytest.raises(ValueError, match="product of both is about 2"):
+        torchcent.katz(arcs, alpha=torch.tensor([0.5, 2]), batch=options["batch"], directed=False)
+    with pytest.raises(ValueError, match="alpha is for katz, which measures does not name"):
+        torchcent.node_features(arcs, measures="degree", alpha=0.5)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_eigenvector_and_hits(seed):
     matrix, graph = drawn(seed, 60, 300, directed=False)

@@ -113,6 +113,7 @@ class AddCentrality(_OfGraphs):
         edge_weight: edge attribute that holds the *lengths* of edges, such as "edge_weight"; None
             counts hops. (In graph neural networks, edge_weight is often a similarity: see
             docs/weights.md.)
+        alpha: for "katz", as in :func:`torchcent.node_features`: None suits each graph.
         directed: None uses the arcs of edge_index, which in PyTorch Geometric holds both directions
             of an undirected edge; False adds missing reverse arcs.
         edge_types: the edge types of a HeteroData that form the graph; None for all.
@@ -153,6 +154,7 @@ class AddCentrality(_OfGraphs):
         log: bool = False,
         edge_weight: str | None = None,
         *,
+        alpha: float | None = None,
         directed: bool | None = None,
         edge_types: EdgeTypes | None = None,
         run: Run = DEFAULT,
@@ -162,10 +164,14 @@ class AddCentrality(_OfGraphs):
             measures=check_batch.measures(measures, plain_columns()),
             attr_name=check_data.attribute(attr_name, "nodes"),
             normalized=check.flag(normalized, "normalized"), log=check.flag(log, "log"),
+            **({} if alpha is None else {"alpha": check.within(alpha, "alpha", "(0, inf)", "finite and > 0")}),
         )  # fmt: skip
+        if alpha is not None and "katz" not in self.measures:
+            raise ValueError("alpha is for katz, which measures does not name")
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
-        scores = self._scores(graph, node_features, measures=self.measures)
+        alpha = getattr(self, "alpha", None)
+        scores = self._scores(graph, node_features, measures=self.measures, alpha=alpha)
         _stores.give_nodes(data, graph, scores, self.attr_name, self._dtype())
 
 
@@ -271,6 +277,7 @@ class AddShortestPathEncoding(_OfGraphs):
             :func:`torchcent.shortest_path_encoding`.
         edge_weight: edge attribute that holds the *lengths* of edges; None counts hops.
         directed: None uses the arcs of edge_index, False adds missing reverse arcs.
+        edge_types: the edge types of a HeteroData that form the graph; None for all.
         dtype: of the distances: torch.int8, int16, int32, int64, float32 or float64. None uses
             int64, with weights torch.get_default_dtype(), so that all graphs have the same.
         run: as for :class:`AddCentrality`.
@@ -280,7 +287,13 @@ class AddShortestPathEncoding(_OfGraphs):
     to ``edge_index``. For a Batch, rows of matrices are the graphs, their vertices in ascending
     order; ``to_data_list`` splits both forms. The edges along the paths are not stored, because
     numbers of edges get no offsets: :func:`torchcent.shortest_path_encoding` returns them for a
-    batch. A HeteroData is refused.
+    batch.
+
+    A HeteroData is one graph, as for :class:`AddCentrality`. The pairs of two node types are a new
+    edge type ``(source, attr_name, target)``, with ``edge_index`` [2, P] and the distances [P] as
+    `attr_name`; there is one for each two types, also without pairs. Edges of this name are no
+    edges of the graph; name the `edge_types` of later transforms. Matrices are an attribute of the
+    HeteroData. Their rows are the vertices of all types, as ``to_homogeneous`` orders them.
 
     Example:
         >>> import torch
@@ -311,12 +324,13 @@ class AddShortestPathEncoding(_OfGraphs):
         unreachable: float = -1,
         padding: float = -1,
         directed: bool | None = None,
+        edge_types: EdgeTypes | None = None,
         dtype: torch.dtype | None = None,
         run: Run = DEFAULT,
     ) -> None:
         check_encodings.cutoff(cutoff)
         super().__init__(
-            edge_weight, directed, None, run,
+            edge_weight, directed, edge_types, run,
             attr_name=check_data.required_attribute(attr_name, "nodes", _PAIRS),
             cutoff=cutoff, dense=check.flag(dense, "dense"),
             max_nodes=check.positive(max_nodes, "max_nodes"),
@@ -329,16 +343,21 @@ class AddShortestPathEncoding(_OfGraphs):
                 raise ValueError("max_nodes, unreachable and padding are for dense=True")
 
     def forward(self, data: Any) -> Any:
-        if hasattr(data, "edge_types"):
-            raise TypeError("data must be a torch_geometric Data or Batch, got a HeteroData")
-        return super().forward(data)
+        chosen = self.edge_types
+        if chosen is None and hasattr(data, "edge_types"):  # without pairs of an earlier call
+            own = [kind for kind in data.edge_types if kind[1] != self.attr_name]
+            chosen = tuple(own) if len(own) < len(data.edge_types) else None
+        self._add(data, _stores.graph_of(data, chosen, self.edge_weight))
+        return data
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
         dtype = torch.int64 if self.dtype is None and self.edge_weight is None else self.dtype
         options = self._options(graph)
-        if graph.place is None and isinstance(data.get("ptr"), torch.Tensor):
+        bounds = [store.get("ptr") for store, _ in graph.nodes]
+        is_sorted = graph.place is None or len(bounds) > 1
+        if is_sorted and all(isinstance(each, torch.Tensor) for each in bounds):
             # Unlike batch, it counts empty graphs at the end.
-            ptr = data["ptr"].to(graph.edge_index.device)
+            ptr = torch.stack(bounds).sum(0).to(graph.edge_index.device)
             arcs = graph.edge_index, graph.num_nodes, self.directed is not False, graph.weight
             options = {"edge_index": Graph.from_edge_index(*arcs, ptr=ptr), "run": options["run"]}
         options |= {"cutoff": self.cutoff, "dtype": dtype}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 import torch
 from torch import Tensor
 
-from torchcent.check._common import MAX_NODES
+from torchcent.check._common import MAX_NODES, beside
 from torchcent.check._graph import Checked
 from torchcent.check._values import choice, dense, wrong_type
 from torchcent.runtime import _small
@@ -148,3 +148,22 @@ def _graphs_of(batch: Tensor) -> int:
     if last >= MAX_NODES:
         raise ValueError(f"batch goes up to {last}; at most 2^31 - 1 graphs are possible")
     return last + 1
+
+
+def per_graph(value: Tensor, name: str, graph: Checked) -> Tensor:
+    """Finite numbers > 0, one per graph of a batch: float64 [num_graphs]."""
+    beside(value, name, graph.device)
+    dense(value, name)
+    if value.is_complex() or value.dtype == torch.bool:
+        raise TypeError(f"{name} must hold real numbers, got {value.dtype}")
+    if value.shape != (graph.num_graphs,):
+        raise ValueError(
+            f"{name} must be a number or have shape [{graph.num_graphs}], one for each graph, got "
+            f"{list(value.shape)}"
+        )
+    numbers = value.detach().to(device=graph.device, dtype=torch.float64)
+    wrong = torch.nonzero(~((numbers > 0) & numbers.isfinite()))
+    if wrong.numel():
+        at = int(wrong[0])
+        raise ValueError(f"{name}[{at}] is {float(numbers[at]):g}; accepted: finite and > 0")
+    return numbers

@@ -101,6 +101,8 @@ def _type(of: inspect.Parameter, kind: str) -> str:
         return {"edge_index": "Tensor", "num_nodes": "int"}.get(of.name, "Tensor | None")
     if kind in ("vertices", "values", "group"):
         return "Tensor" if of.default is of.empty else "Tensor | None"
+    if kind == "number" and "Tensor" in str(of.annotation):
+        return "float | None" if "None" in str(of.annotation) else "float"
     return "float | None" if kind == "lengths" else str(of.annotation)
 
 
@@ -110,6 +112,8 @@ def _checked(value: Any, name: str, kind: str, words: Any) -> Any:
         return check.flag(value, name)
     if kind == "word":
         return choice(value, name, tuple(words))
+    if kind == "number" and value is None:
+        return None  # the function says whether it takes it
     if kind == "number" or (kind == "value" and not isinstance(value, Tensor)):
         return number(value, name)
     if kind == "count":

@@ -27,6 +27,7 @@ _LIST_OF = {
     "number": "numbers", "lengths": "numbers", "count": "counts", "flag": "words", "word": "words",
     "columns": "words",
 }  # fmt: skip
+_MAY_BE_ABSENT = ("lengths", "number")
 
 
 def kinds(each: Measure) -> dict[str, str]:
@@ -45,7 +46,8 @@ def lists(
     of: dict[str, list[Any]] = {"tensors": [], "numbers": [], "counts": [], "words": []}
     for name, kind in kinds.items():
         value = options[name]
-        of[_LIST_OF[kind]].append(math.nan if kind == "lengths" and value is None else value)
+        is_absent = kind in _MAY_BE_ABSENT and value is None
+        of[_LIST_OF[kind]].append(math.nan if is_absent else value)
     return of["tensors"], of["numbers"], of["counts"], " ".join(map(str, of["words"]))
 
 
@@ -65,7 +67,7 @@ def _options(
             value = value == "True"
         elif kind == "columns":
             value = value.split(",")
-        elif kind == "lengths" and math.isnan(value):
+        elif kind in _MAY_BE_ABSENT and math.isnan(value):
             value = None
         options[name] = value
     return options

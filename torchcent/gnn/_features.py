@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -64,6 +64,7 @@ def node_features(
     *,
     measures: str | Sequence[str] = ("betweenness", "closeness"),
     states: Tensor | None = None,
+    alpha: float | Tensor | None = None,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
     directed: bool | None = None,
@@ -88,6 +89,8 @@ def node_features(
             ("hubs" and "authorities" those of :func:`hits`) and ignore weights, which are lengths
             here. Loops and parallel arcs count as in their functions.
         states: percolation states for "percolation", as in :func:`percolation`.
+        alpha: the attenuation for "katz", as in :func:`katz`. None suits each graph: 0.85 divided
+            by its largest eigenvalue.
         normalized: True divides betweenness, stress, harmonic and degree by their maximum possible
             values (stress by that of betweenness), using the size of each graph of a batch.
         run: how it is computed, see :class:`Run`.
@@ -120,8 +123,11 @@ def node_features(
     kinds = _columns()
     weighted = [name for name in names if name in kinds.weighted]
     numbers = _states(states, weighted, graph)
+    if alpha is not None and "katz" not in names:
+        raise ValueError("alpha is for katz, which measures does not name")
+    own_options: dict[str, Any] = {"katz": {"alpha": alpha}}
     if scale is not None:
-        key = {"measure": "node_features", "measures": list(names), "states": numbers}
+        key = {"measure": "node_features", "measures": list(names), "states": numbers, "alpha": alpha}
         scale.begin(graph, key | {"engine": run.engine.name})
     separate = [name for name in names if name in kinds.separate]
     of_arcs = [name for name in names if name in kinds.of_arcs]
@@ -139,18 +145,18 @@ def node_features(
             return matrix
         scores |= dict(zip(own, matrix.unbind(1), strict=True))
     for name in of_arcs:
-        scores[name] = _of_function(name, graph).to(result)
+        scores[name] = _of_function(name, graph, own_options.get(name, {})).to(result)
     for name in (*weighted, *separate):
         own_request = request._replace(measure=name, sources=numbers if name in weighted else None)
         scores[name] = _path_sums.scores(exact, own_request).to(result)
     return torch.stack([scores[name] for name in names], dim=1)
 
 
-def _of_function(name: str, graph: Graph) -> Tensor:
+def _of_function(name: str, graph: Graph, options: dict[str, Any]) -> Tensor:
     """[n]; weights, which are lengths to the other columns, do not matter."""
     each = _columns().measures[name]
     run = Run(dtype=torch.float64) if "dtype" in each.uses else DEFAULT
-    scores = each.function(graph.unweighted(), run=run)
+    scores = each.function(graph.unweighted(), run=run, **options)
     column: Tensor = getattr(scores, name) if each.parts else scores
     return column
 

@@ -122,14 +122,17 @@ def _give(
 
 def give_graphs(data: Any, values: Tensor, name: str) -> None:
     """Writes a row of values per graph."""
-    store = data.node_stores[0]
+    ptr = data.node_stores[0].get("ptr")
+    store = data._global_store if hasattr(data, "edge_types") else data.node_stores[0]
     store[name] = values
-    if store.get("ptr") is not None and store["ptr"].numel() - 1 == values.shape[0]:
+    if ptr is not None and ptr.numel() - 1 == values.shape[0]:
         _enter(data, store, name, torch.arange(values.shape[0] + 1), None)
 
 
 def give_pairs(data: Any, graph: Graph, index: Tensor, values: Tensor, name: str) -> None:
     """Writes pairs of vertices as `name`_index, and their values as `name`."""
+    if hasattr(data, "edge_types"):
+        return _give_pairs_of_types(data, graph, index, values, name)
     store, batch = data.node_stores[0], graph.batch
     ptr, ends = store.get("ptr"), index
     if graph.place is not None:
@@ -142,6 +145,29 @@ def give_pairs(data: Any, graph: Graph, index: Tensor, values: Tensor, name: str
         _enter(data, store, f"{name}_index", cuts, ptr[:-1].cpu())
 
 
+def _give_pairs_of_types(
+    data: Any, graph: Graph, index: Tensor, values: Tensor, name: str
+) -> None:
+    """Writes the pairs as edges of a type (source, `name`, target) for each two node types."""
+    ends = index if graph.place is None else torch.argsort(graph.place)[index]
+    sizes = torch.tensor([size for _, size in graph.nodes], device=index.device)
+    last = sizes.cumsum(0)
+    kind = torch.searchsorted(last, ends, right=True)
+    ends = ends - (last - sizes)[kind]
+    for a, (source, _) in enumerate(graph.nodes):
+        for b, (target, _) in enumerate(graph.nodes):
+            own = torch.nonzero((kind[0] == a) & (kind[1] == b))[:, 0]
+            store = data[source._key, name, target._key]
+            store["edge_index"], store[name] = ends[:, own], values[own]
+            if graph.batch is None or "ptr" not in source or "ptr" not in target:
+                continue
+            first = torch.stack([source["ptr"][:-1], target["ptr"][:-1]], 1)[:, :, None].cpu()
+            count = torch.bincount(graph.batch[index[0, own]], minlength=len(first))
+            cuts = torch.nn.functional.pad(count.cumsum(0), (1, 0))
+            _enter(data, store, name, cuts, None)
+            _enter(data, store, "edge_index", cuts, first)
+
+
 def _enter(data: Any, store: Any, into: str, cuts: Tensor, offsets: Tensor | None) -> None:
     """Lets to_data_list split an attribute, and subtract the offsets of each graph."""
     for book, entry in (("_slice_dict", cuts.cpu()), ("_inc_dict", offsets)):
@@ -149,7 +175,7 @@ def _enter(data: Any, store: Any, into: str, cuts: Tensor, offsets: Tensor | Non
         if entries is None:
             return
         new: dict[Any, Any] = {into: entry}
-        if store._key is not None:  # of a HeteroData
+        if getattr(store, "_key", None) is not None:  # of a HeteroData
             new = {store._key: {**entries.get(store._key, {}), into: entry}}
         setattr(data, book, {**entries, **new})  # data is a copy
 

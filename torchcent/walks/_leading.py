@@ -25,6 +25,7 @@ _STEP = 8  # of the widths of these matrices
 _FIRST = 100  # products after which another method is considered
 _EQUAL = 1e-13  # eigenvalues that are one to the dense method, relative
 _TOGETHER = 2**25  # bytes of dense matrices
+_OF_VALUE, _PRODUCTS = 1e-5, 64  # angle to the vector, and products, for the eigenvalue alone
 _MOST_SEARCHED = 2**22  # arcs up to which directed cycles are looked for beforehand
 
 
@@ -63,6 +64,44 @@ def vectors(graph: Graph, tol: float, max_iter: int, square: bool = False) -> Te
         own_vector = alone(_batch.part(graph, number), tol, max_iter)
         vectors[_batch.run(graph, number)[0]] = own_vector
     return vectors
+
+
+def values(graph: Graph) -> Tensor:
+    """The largest eigenvalue of each graph, float64 [num_graphs]; 0 if there is no cycle."""
+    scale = torch.ones(graph.num_graphs, dtype=torch.float64, device=graph.device)
+    if graph.weight is not None and graph.num_slots:
+        scale = _matrix.largest_weights(graph, graph.weight)
+        scale = torch.where(scale > 0, scale, 1)
+    rows, size = _matrix.pull(_scaled(graph)), _batch.counts(graph)[0]
+    largest = torch.zeros_like(scale)
+    weight = scale.new_ones(rows.col.numel()) if rows.weight is None else rows.weight
+    small = np.flatnonzero((size > 0) & (size <= SMALL))
+    others = [np.flatnonzero(size > SMALL)]
+    for width, numbers in _matrix.alike(small, -(-size[small] // _STEP) * _STEP, _TOGETHER // 8):
+        matrix = Part.of(graph, numbers).matrices(rows.rowptr, rows.col, weight, width)
+        symmetric = (matrix == matrix.mT).flatten(1).all(1)
+        others.append(numbers[~symmetric.cpu().numpy()])
+        if bool(symmetric.any()):
+            ids = torch.from_numpy(numbers).to(graph.device)[symmetric]
+            largest[ids] = torch.linalg.eigvalsh(matrix[symmetric])[:, -1].clamp_(min=0)
+    unit = torch.from_numpy(np.ldexp(1.0, np.frexp(scale.cpu().numpy())[1] - 1)).to(graph.device)
+    largest = largest if graph.weight is None else largest * unit
+    for number in np.sort(np.concatenate(others)).tolist():
+        largest[number] = _value(_batch.part(graph, number))
+    return largest
+
+
+def _value(graph: Graph) -> float:
+    """That of one graph. Products that do not suffice give an estimate."""
+    pull = _matrix.pull(graph)
+    if graph.num_slots and graph.is_symmetric:
+        try:
+            return _lanczos.leading(pull, _ones(graph), _OF_VALUE, _PRODUCTS)[0]
+        except _lanczos.Slow as error:
+            return float(error.args[0])
+    from torchcent.walks import _perron
+
+    return _perron.largest(pull.to_scipy()) if graph.num_slots else 0.0
 
 
 def _scaled(graph: Graph) -> Graph:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run
 from torchcent.check._values import number
@@ -15,6 +16,7 @@ from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.walks import _leading, _matrix
 
+_SHARE = 0.85  # of the reciprocal of the largest eigenvalue, if alpha is None
 _LATE = 24  # steps after which terms that have not shrunk are a reason to look at alpha
 _STRIDE = 4  # steps between two looks at what a GPU has computed
 
@@ -34,7 +36,7 @@ def katz(
     num_nodes: int | None = None,
     batch: Tensor | None = None,
     directed: bool | None = None,
-    alpha: float = 0.1,
+    alpha: float | Tensor | None = 0.1,
     beta: float | Tensor = 1.0,
     normalized: bool = True,
     tol: float = 1e-10,
@@ -50,7 +52,10 @@ def katz(
     Args:
         alpha: the attenuation, which must be below the reciprocal of the largest eigenvalue (of any
             graph of a batch); the reciprocal of the largest in-degree always is. A graph without
-            cycles has no limit.
+            cycles has no limit. A tensor [G] has one for each graph of a batch. None takes 0.85
+            divided by the largest eigenvalue of each graph, which at most 64 products estimate in
+            undirected ones. Without a cycle it is 0.85 divided by the largest in-degree (the sum of
+            the weights of incoming arcs).
         beta: the score of a walk of length 0: a number, or [n], finite and >= 0.
         normalized: divide by the Euclidean norm (of each graph of a batch).
         tol: bound on the error of every score, relative to the largest score of the graph before
@@ -84,7 +89,7 @@ def katz(
         Katz 1953.
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
-    factor = check.within(alpha, "alpha", "(0, inf)", "finite and > 0")
+    factor = _attenuation(alpha, graph)
     check.flag(normalized, "normalized")
     bound, most = check.tolerance(tol), check.iterations(max_iter)
     if not isinstance(beta, Tensor):
@@ -99,18 +104,45 @@ def katz(
     return scores.to(run.dtype)
 
 
-def _walks(graph: Graph, alpha: float, start: Tensor, tol: float, max_iter: int) -> Tensor:
+def _attenuation(alpha: object, graph: Graph) -> float | Tensor:
+    """One number, or float64 [num_graphs]."""
+    if alpha is None:
+        most = _leading.values(graph)
+        pull = _matrix.pull(graph)
+        strength = _batch.largest(graph, _matrix.strength(pull.weight, pull.rowptr))
+        most = torch.where(most > 0, most, strength)
+        return _SHARE / torch.where(most > 0, most, 1)
+    if not isinstance(alpha, Tensor) or alpha.dim() == 0:
+        return check.within(alpha, "alpha", "(0, inf)", "finite and > 0")
+    return check_batch.per_graph(alpha, "alpha", graph)
+
+
+def _walks(
+    graph: Graph, alpha: float | Tensor, start: Tensor, tol: float, max_iter: int
+) -> Tensor:
     """The sum of M^k start over all k, M = alpha transpose(A). Each graph stops by itself. Let t be
     the largest entry of M^k 1, that is the norm of M^k. What is left after k terms is at most t /
     (1 - t) times the largest sum of these."""
     pull = _matrix.pull(graph)
+    factor = _batch.per_vertex(graph, alpha) if isinstance(alpha, Tensor) else alpha
 
     def bounds() -> tuple[float, float]:
-        """Of the largest eigenvalue of a graph, or of all graphs of a batch."""
+        """Of the largest eigenvalue of alpha A, of a graph or of all graphs of a batch."""
         from torchcent.walks import _perron
 
-        return _perron.bounds(pull.to_scipy(), alpha)
+        matrix = pull.to_scipy()
+        if not isinstance(factor, Tensor):
+            low, high = _perron.bounds(matrix, factor)
+            return low * factor, high * factor
+        return _perron.bounds(matrix.multiply(factor.cpu().numpy()[:, None]).tocsr(), 1.0)
 
+    def limit(low: float, high: float) -> str:
+        """What an error says of these bounds."""
+        if isinstance(alpha, Tensor):
+            return f"; the largest product of both is about {(low + high) / 2:.6g}"
+        return f", about {2 * alpha / (low + high):.6g}"
+
+    name = "alpha" if isinstance(alpha, Tensor) else f"alpha={alpha:g}"
     even = bool((start == start[:1]).all())  # `start` is a multiple of the vector of ones
     term = start if even else torch.stack([start, torch.ones_like(start)], 1)
     x = start
@@ -125,26 +157,27 @@ def _walks(graph: Graph, alpha: float, start: Tensor, tol: float, max_iter: int)
             worst = float(torch.where(moving, norm, 0).max())
             if not is_below and (not worst < 1e150 or (step >= _LATE and worst >= 1)):
                 low, high = bounds()
-                if alpha * low >= 1:
+                if low >= 1:
                     raise ValueError(
-                        f"alpha={alpha:g} must be below the reciprocal of the largest eigenvalue "
-                        f"of the graph with its weights, about {2 / (low + high):.6g}"
+                        f"{name} must be below the reciprocal of the largest eigenvalue of the "
+                        f"graph with its weights{limit(low, high)}"
                     )
                 is_below = True
             if not worst < 1e300:
                 raise ValueError(
-                    f"katz has scores beyond the largest number of float64, by alpha={alpha:g}; "
+                    f"katz has scores beyond the largest number of float64, by {name}; "
                     "lower alpha, or divide edge_weight"
                 )
         if step == max_iter:
             break
-        term = pull(term) * alpha
+        term = pull(term)
+        term = term * (factor[:, None] if isinstance(factor, Tensor) and not even else factor)
         ahead = term if even else term[:, 0]
         x = torch.where(_batch.per_vertex(graph, moving), x + ahead, x)
     low, high = bounds()
     close = (
-        f": alpha={alpha:g} is close to the reciprocal of the largest eigenvalue, about "
-        f"{2 / (low + high):.6g}; lower alpha, or raise max_iter"
+        f": {name} is close to the reciprocal of the largest eigenvalue{limit(low, high)}; "
+        "lower alpha, or raise max_iter"
         if high > 0
         else ": the graph has no cycle, but long paths; raise max_iter"
     )
