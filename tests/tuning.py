@@ -62,6 +62,7 @@ PLACES = {
     "encoding_block": "pairs._trees._BYTES",
     "returns_dense": "walks._returns._DENSE",
     "returns_of_degree": "walks._returns._OF_DEGREE",
+    "layout_all": "plots._layout._ALL",
     "returns_in_kernel": "walks._returns._has_kernel",
     "returns_columns": "walks._returns._COLUMNS",
     # Pairs within a distance that are taken at a time.

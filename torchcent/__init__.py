@@ -70,6 +70,7 @@ try:
     from torchcent.paths._percolation import percolation
     from torchcent.paths._variants import betweenness_variant
     from torchcent.plots._tables import table
+    from torchcent.plots._layout import layout
     from torchcent.runtime._config import __version__, show_config
     from torchcent.walks._connectivity import (
         BiconnectedComponents,
@@ -166,6 +167,7 @@ __all__ = [
     "information_centrality",
     "katz",
     "leiden",
+    "layout",
     "load_centrality",
     "local_betweenness",
     "mcl",

@@ -5,15 +5,21 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from torch import Tensor
 
 from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
+from torchcent.graph import Graph
+from torchcent.graph._arguments import GraphLike, as_graph
 from torchcent.plots import _check as check_plot
+from torchcent.plots._layout import layout
 from torchcent.plots._scores import _INK, _MUTED, _short, check_plot_path, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # From scores close to zero to the highest ones.
 _SHADES = ("#d3dae1", "#a8c5e2", "#4a86c5", "#2a4a9b", "#3b0f52")
@@ -26,19 +32,19 @@ _KM_PER_DEGREE = 111.195
 
 
 def plot_network(
-    edge_index: Tensor | np.ndarray,
-    positions: Tensor | np.ndarray,
-    scores: Tensor | np.ndarray,
+    edge_index: GraphLike,
+    positions: Tensor | np.ndarray | None = None,
+    scores: Tensor | np.ndarray | None = None,
     labels: Sequence[Any] | np.ndarray | None = None,
     *,
     edges: bool = False,
     measure: str = "betweenness",
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
     title: str | None = None,
     lowest: bool = False,
     crs: str | None = None,
-) -> None:
-    """Writes a figure: the network at its positions, coloured by the scores.
+) -> Figure | None:
+    """Draws the network at its positions, coloured by the scores.
 
     High scores are dark, wide and on top. Colours are in proportion to the logarithms of the
     scores, down to a thousandth of the highest. If nearly all scores lie within a factor of ten,
@@ -46,18 +52,24 @@ def plot_network(
     less central end. A million edges take a few seconds.
 
     Args:
-        edge_index: int64 ``[2, E]``.
+        edge_index: int64 ``[2, E]``, a :class:`torchcent.Graph`, or a graph of another library.
         positions: ``[n, 2]``, x and y of each vertex, such as
-            :attr:`torchcent.EdgeList.positions`. What has no position (NaN) is omitted.
-        scores: ``[n]``, or ``[E]`` for edges; those that are not finite are omitted.
+            :attr:`torchcent.EdgeList.positions`. What has no position (NaN) is omitted. None takes
+            those of :func:`torchcent.layout`.
+        scores: ``[n]``, or ``[E]`` for edges; those that are not finite are omitted. None takes the
+            degrees.
         labels: names ``[n]``; those of the five most central vertices are shown.
         edges: whether the scores are those of the edges.
         measure: name of the score, for the colour bar.
-        path: .png, .svg or .pdf; an existing file is replaced atomically.
+        path: .png, .svg or .pdf; an existing file is replaced atomically. None returns the figure,
+            which notebooks show.
         title: title of the figure; the measure and the number of vertices or edges if None.
         lowest: whether the lowest scores are the most central.
         crs: the coordinate system. For one of longitude and latitude, such as ``"EPSG:4326"``, the
             map keeps proportions at its mean latitude and has a scale.
+
+    Returns:
+        None, or without `path` a ``matplotlib.figure.Figure``.
 
     Raises:
         ImportError: matplotlib is not installed: ``pip install matplotlib``.
@@ -65,6 +77,8 @@ def plot_network(
 
     Example:
         >>> import tempfile, torch
+        >>> plot_network(torch.tensor([[0, 1, 2], [1, 2, 0]])).get_suptitle()
+        'Degree of 3 vertices'
         >>> folder = tempfile.TemporaryDirectory()
         >>> square = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
         >>> corners = torch.tensor([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
@@ -72,9 +86,12 @@ def plot_network(
         ...              path=folder.name + "/square.png")
         >>> folder.cleanup()
     """
-    suffix = check_plot_path(path)
-    place = check_plot.points(positions)
-    index = check_plot.edge_index(edge_index, len(place))
+    suffix = "" if path is None else check_plot_path(path)
+    place, index = _network(edge_index, positions)
+    if scores is None:
+        if edges is True:
+            raise ValueError("scores must be given for edges=True, one for each edge")
+        scores, measure = np.bincount(index.ravel(), minlength=len(place)), "degree"
     edges, lowest = check_values.flag(edges, "edges"), check_values.flag(lowest, "lowest")
     values = check_plot.numbers(scores, "scores")
     count, what = (index.shape[1], "edges") if edges else (len(place), "vertices")
@@ -121,6 +138,24 @@ def plot_network(
             bar.outline.set_visible(False)
         if degrees and len(points):
             _draw_scale(axes, stretch)
+    return figure if path is None else None
+
+
+def _network(
+    graph: Any, positions: Tensor | np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Positions [n, 2], and the columns of the arcs."""
+    if not isinstance(graph, Tensor | np.ndarray):
+        graph = as_graph(graph)
+    if positions is None:
+        positions = layout(graph)
+    place = check_plot.points(positions)
+    if isinstance(graph, Graph):
+        if len(place) != graph.num_nodes:
+            raise ValueError(f"positions has {len(place)} rows for {graph.num_nodes} vertices")
+        arcs = graph.to_edge_index()
+        graph = arcs if graph.directed else arcs[:, arcs[0] <= arcs[1]]  # an edge once
+    return place, check_plot.edge_index(graph, len(place))
 
 
 def _scale(values: np.ndarray, lowest: bool) -> tuple[Any, Any]:

@@ -100,10 +100,11 @@ def plot_scores(
 
 @contextmanager
 def new_figure(
-    path: str | os.PathLike[str], suffix: str, title: str, size: tuple[float, float],
+    path: str | os.PathLike[str] | None, suffix: str, title: str, size: tuple[float, float],
     dpi: int, margin: float = 0.008,
 ) -> Iterator[Any]:  # fmt: skip
-    """A matplotlib Figure, which is written to the path at the end."""
+    """A matplotlib Figure, which is written to the path at the end, if there is one."""
+    need("matplotlib", "plot", "plotting")
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -113,6 +114,8 @@ def new_figure(
         FigureCanvasAgg(figure)
         figure.suptitle(title, x=margin, ha="left", fontsize=14, fontweight="bold")
         yield figure
+        if path is None:
+            return
         with replacing(path) as file:
             figure.savefig(file, format=suffix[1:], dpi=dpi)
 
