@@ -223,6 +223,6 @@ gpu-status:
 	@$(PYTHON) benchmarks/gpu_status.py $(wildcard benchmarks/results/h?00.json)
 
 clean:
-	rm -rf $(VENV) $(VENV)-3.7 build dist demo docs/_build docs/notebooks *.egg-info torchcent/*.so torchcent/installed_without_extension
+	rm -rf $(VENV) $(VENV)-3.7 build dist demo docs/_build docs/notebooks docs/api *.egg-info torchcent/*.so torchcent/installed_without_extension
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -1,4 +1,5 @@
-"""The results of the five papers, on their graphs or on stand-ins of their size (docs/papers.md).
+"""The results of the five papers, on their graphs or on stand-ins of their size
+(docs/contributing/papers.md).
 
     python benchmarks/papers.py                                    # on the CPU
     python benchmarks/papers.py --device cuda                      # all rows

@@ -21,8 +21,13 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "myst_nb",  # MyST Markdown, and the notebooks with the outputs that they carry
+    "sphinx_copybutton",
     "sphinx-mathjax-offline",  # brings MathJax along: nothing is fetched when a page is read
 ]
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+html_static_path = ["static"]
+html_css_files = ["torchcent.css"]
 root_doc = "index"
 exclude_patterns = ["_build"]
 nb_execution_mode = "off"
@@ -48,13 +53,63 @@ def _attribute(
         lines[0] = lines[0].replace(": ", " – ", 1)
 
 
+def _titles(text: str) -> str:
+    """Links that are called like the file they lead to get the title of that page.
+
+    Sphinx takes it, or the heading, for a link without a text.
+    """
+    return re.sub(r"\[[\w./-]+\.(?:md|ipynb)\]\((?!https?:)([^)\s]+\.(?:md|ipynb))", r"[](\1", text)
+
+
+def _links(
+    app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
+) -> None:
+    """Pages that docstrings name by their files become links with the titles of these pages."""
+    for number, line in enumerate(lines):
+        lines[number] = re.sub(
+            r"\bdocs/([\w/-]+)\.md(?:#[\w-]+)?", r":doc:`/\1`", line
+        )
+
+
+API = Path(__file__).parent / "api"
+
+
+def _api(app: Sphinx) -> None:
+    """Cuts api.rst into a page for each of its sections."""
+    shutil.rmtree(API, ignore_errors=True)
+    API.mkdir()
+    text = Path(__file__).with_name("api.rst").read_text()
+    for title, section in _sections(text):
+        rule = "=" * len(title)
+        page = f"{title}\n{rule}\n\n.. py:currentmodule:: torchcent\n{section}"
+        (API / f"{_slug(title)}.rst").write_text(page)
+
+
+def _sections(text: str) -> list[tuple[str, str]]:
+    """The titles of the sections, and what stands below them."""
+    parts = re.split(r"^(.+)\n-+$", text, flags=re.M)[1:]
+    return list(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _slug(title: str) -> str:
+    return title.lower().replace(" ", "_")
+
+
+def _contents(app: Sphinx, name: str, source: list[str]) -> None:
+    """Instead of its sections, api.rst has a table of their pages."""
+    if name == "api":
+        head = source[0].partition("Graphs\n------")[0]
+        pages = "".join(f"   api/{_slug(title)}\n" for title, _ in _sections(source[0]))
+        source[0] = f"{head}.. toctree::\n   :maxdepth: 1\n\n{pages}"
+
+
 def _unlink(app: Sphinx, name: str, source: list[str]) -> None:
     """Pages of the repository that are not built are named without a link.
 
     The pages of notebooks are copies that lie below this folder.
     """
     if name.startswith("notebooks/"):
-        source[0] = source[0].replace("../docs/", "../")
+        source[0] = _titles(source[0].replace("../docs/", "../"))
         return
     here = "../" * name.count("/")
     up = re.escape(here + "../")
@@ -62,6 +117,8 @@ def _unlink(app: Sphinx, name: str, source: list[str]) -> None:
         rf"\({up}notebooks/(\w+)\.ipynb\)", rf"({here}notebooks/\1.ipynb)", source[0]
     )
     source[0] = re.sub(rf"\[([^]]*)\]\({up}[^)]*\.md\)", r"\1", source[0])
+    if not name.startswith("api"):
+        source[0] = _titles(source[0])
 
 
 def _options(app: Sphinx, name: str, source: list[str]) -> None:
@@ -82,6 +139,9 @@ def _notebooks(app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", _notebooks)
+    app.connect("builder-inited", _api)
+    app.connect("autodoc-process-docstring", _links, priority=300)
+    app.connect("source-read", _contents)
     app.connect("autodoc-process-docstring", _attribute, priority=400)  # before napoleon's
     app.connect("source-read", _options, priority=400)  # before the links are changed
     app.connect("source-read", _unlink)
