@@ -98,16 +98,15 @@ def measure(name: str) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Medians, and how many times longer the peers take."""
-    lines = [["graph", "vertices", "edges", "torchcent", *NAMES.values()]]
+    """Medians, and how many times longer the peers take; narrow enough for a phone."""
+    lines = [["graph", "torchcent", *NAMES.values()]]
     for row in result["graphs"]:
         median = {name: statistics.median(x) for name, x in row["seconds"].items()}
-        cells = [WORDS[row["name"]], f"{row['num_nodes']:,}", f"{row['num_edges']:,}"]
+        cells = [f"{WORDS[row['name']]}, {row['num_edges']:,} edges"]
         cells.append(f"{median['torchcent']:.2f} s")
         for name in NAMES:
-            shown = "" if name not in median else f"{median[name]:.3g} s"
-            shown += f" ({median[name] / median['torchcent']:.0f}x)" if shown else ""
-            cells.append(shown)
+            times = "" if name not in median else f"{median[name] / median['torchcent']:,.0f}x"
+            cells.append(times)
         lines.append(cells)
     return markdown(lines)
 

@@ -66,9 +66,7 @@ def _links(
 ) -> None:
     """Pages that docstrings name by their files become links with the titles of these pages."""
     for number, line in enumerate(lines):
-        lines[number] = re.sub(
-            r"\bdocs/([\w/-]+)\.md(?:#[\w-]+)?", r":doc:`/\1`", line
-        )
+        lines[number] = re.sub(r"\bdocs/([\w/-]+)\.md(?:#[\w-]+)?", r":doc:`/\1`", line)
 
 
 API = Path(__file__).parent / "api"

@@ -159,12 +159,15 @@ class AddCentrality(_OfGraphs):
         edge_types: EdgeTypes | None = None,
         run: Run = DEFAULT,
     ) -> None:
+        own: dict[str, Any] = {}
+        if alpha is not None:
+            own["alpha"] = check.within(alpha, "alpha", "(0, inf)", "finite and > 0")
         super().__init__(
             edge_weight, directed, edge_types, run,
             measures=check_batch.measures(measures, plain_columns()),
             attr_name=check_data.attribute(attr_name, "nodes"),
             normalized=check.flag(normalized, "normalized"), log=check.flag(log, "log"),
-            **({} if alpha is None else {"alpha": check.within(alpha, "alpha", "(0, inf)", "finite and > 0")}),
+            **own,
         )  # fmt: skip
         if alpha is not None and "katz" not in self.measures:
             raise ValueError("alpha is for katz, which measures does not name")
@@ -291,7 +294,7 @@ class AddShortestPathEncoding(_OfGraphs):
 
     A HeteroData is one graph, as for :class:`AddCentrality`. The pairs of two node types are a new
     edge type ``(source, attr_name, target)``, with ``edge_index`` [2, P] and the distances [P] as
-    `attr_name`; there is one for each two types, also without pairs. Edges of this name are no
+    `attr_name`. There is one for each two types, also without pairs. Edges of this name are no
     edges of the graph; name the `edge_types` of later transforms. Matrices are an attribute of the
     HeteroData. Their rows are the vertices of all types, as ``to_homogeneous`` orders them.
 

@@ -102,9 +102,7 @@ def sizes_of_graphs(device: str, nodes: NDArray[np.int64], slots: NDArray[np.int
     return [int(size) for size in np.add.reduceat(nodes, first)]
 
 
-def sizes_of_walks(
-    nodes: NDArray[np.int64], work: NDArray[np.int64], together: int
-) -> list[int]:
+def sizes_of_walks(nodes: NDArray[np.int64], work: NDArray[np.int64], together: int) -> list[int]:
     """The same for walks from the vertices of graphs, each with so much work, `together` at a
     time."""
     unit = _work("walks", "cpu", float(nodes @ work.astype(np.float64)))

@@ -127,8 +127,8 @@ def node_features(
         raise ValueError("alpha is for katz, which measures does not name")
     own_options: dict[str, Any] = {"katz": {"alpha": alpha}}
     if scale is not None:
-        key = {"measure": "node_features", "measures": list(names), "states": numbers, "alpha": alpha}
-        scale.begin(graph, key | {"engine": run.engine.name})
+        key = {"measure": "node_features", "measures": list(names), "engine": run.engine.name}
+        scale.begin(graph, key | {"states": numbers, "alpha": alpha})
     separate = [name for name in names if name in kinds.separate]
     of_arcs = [name for name in names if name in kinds.of_arcs]
     plain = [name for name in names if name not in (*weighted, *separate, *of_arcs)]

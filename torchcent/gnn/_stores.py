@@ -145,9 +145,7 @@ def give_pairs(data: Any, graph: Graph, index: Tensor, values: Tensor, name: str
         _enter(data, store, f"{name}_index", cuts, ptr[:-1].cpu())
 
 
-def _give_pairs_of_types(
-    data: Any, graph: Graph, index: Tensor, values: Tensor, name: str
-) -> None:
+def _give_pairs_of_types(data: Any, graph: Graph, index: Tensor, values: Tensor, name: str) -> None:
     """Writes the pairs as edges of a type (source, `name`, target) for each two node types."""
     ends = index if graph.place is None else torch.argsort(graph.place)[index]
     sizes = torch.tensor([size for _, size in graph.nodes], device=index.device)

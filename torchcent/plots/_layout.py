@@ -189,8 +189,8 @@ def _distances(graph: Graph, sources: NDArray[np.int64] | None) -> NDArray[np.fl
 
 
 def _spread(graph: Graph, count: int, chance: np.random.Generator) -> NDArray[np.int64]:
-    """Vertices of which the first half are each as many hops as possible from those before it, and
-    the others random ones: in a network around a hub, the far ones would stand for themselves."""
+    """The first half are each as many hops as possible from those before it, the others random: in
+    a network around a hub, far ones stand for themselves alone."""
     ids = [int(graph.degree.argmax())]
     nearest = hops(graph.rowptr, graph.col, ids[0])
     while len(ids) < (count + 1) // 2:

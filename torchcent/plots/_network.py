@@ -141,9 +141,7 @@ def plot_network(
     return figure if path is None else None
 
 
-def _network(
-    graph: Any, positions: Tensor | np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
+def _network(graph: Any, positions: Tensor | np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Positions [n, 2], and the columns of the arcs."""
     if not isinstance(graph, Tensor | np.ndarray):
         graph = as_graph(graph)

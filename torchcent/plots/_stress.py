@@ -2,7 +2,7 @@
 
 The stress of positions x is the sum of w_ij (|x_i - x_j| - d_ij)^2 with w_ij = 1 / d_ij^2. Of small
 graphs it is that of all pairs, majorised as by Gansner, Koren and North (2004). Of others the pairs
-are those of neighbours, of neighbours of one vertex, and of each vertex with pivots, which stand
+are those of neighbours, of neighbours of one vertex, and of each vertex with pivots. These stand
 for the vertices closest to them (Ortmann, Klimenta and Brandes 2016). Positions begin with pivot
 MDS (Brandes and Pich 2006).
 """

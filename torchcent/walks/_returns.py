@@ -81,8 +81,8 @@ def random_walk_encoding(
         TypeError, ValueError: an argument is invalid; the message names it.
         MemoryError: ``Run(memory=)`` is too small; raised before any computation.
 
-    The work of a graph is k n m, for m slots: the matrix is multiplied by all columns, on the CPU
-    eight together, half as often if it is symmetric. Of large graphs where few vertices are within
+    The work of a graph is k n m, for m slots: the matrix is multiplied by all columns, half as
+    often if it is symmetric. On the CPU a thread takes eight columns together. Of large graphs where few vertices are within
     reach, the sparse rows of k / 2 powers are computed instead, in time proportional to the
     products of these. Small graphs on CUDA are dense matrices, many at a time. Memory is bounded.
 
@@ -158,9 +158,7 @@ def _check_memory(graph: Graph, steps: int, memory: int | None) -> None:
             _memory.require(what, need, limit, memory)
 
 
-def return_probabilities(
-    graph: Graph, steps: int, run: Run, out: Tensor | None = None
-) -> Tensor:
+def return_probabilities(graph: Graph, steps: int, run: Run, out: Tensor | None = None) -> Tensor:
     """float64 [n, steps]; `out` is what the weights of a row are divided by, None their sum."""
     scale, n = scale_of(graph, run), graph.num_nodes
     is_tiny = graph.ptr is None and n <= _DENSE and steps <= _FEW_STEPS

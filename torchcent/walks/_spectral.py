@@ -117,9 +117,7 @@ def _attenuation(alpha: object, graph: Graph) -> float | Tensor:
     return check_batch.per_graph(alpha, "alpha", graph)
 
 
-def _walks(
-    graph: Graph, alpha: float | Tensor, start: Tensor, tol: float, max_iter: int
-) -> Tensor:
+def _walks(graph: Graph, alpha: float | Tensor, start: Tensor, tol: float, max_iter: int) -> Tensor:
     """The sum of M^k start over all k, M = alpha transpose(A). Each graph stops by itself. Let t be
     the largest entry of M^k 1, that is the norm of M^k. What is left after k terms is at most t /
     (1 - t) times the largest sum of these."""
