@@ -33,6 +33,10 @@ NO_MEASURES = {
     "communities_by_betweenness", "dual_graph", "explain", "explain_mcl", "local_betweenness",
     "mcl", "mcl_sweep", "multi_search", "prominent_group", "reachable", "shortest_path",
     "shortest_path_encoding", "shortest_path_pairs", "straightness", "transitive_closure",
+    "layout",
+    "betweenness_adaptive", "centralization", "clustering_quality", "communities_by_betweenness",
+    "explain", "explain_mcl", "mcl", "mcl_sweep", "multi_search", "prominent_group", "reachable",
+    "shortest_path", "shortest_path_encoding", "shortest_path_pairs", "transitive_closure",
 }  # fmt: skip
 #: surface -> what has a score there; for others the reason
 OF = {

@@ -82,9 +82,10 @@ def random_walk_encoding(
         MemoryError: ``Run(memory=)`` is too small; raised before any computation.
 
     The work of a graph is k n m, for m slots: the matrix is multiplied by all columns, half as
-    often if it is symmetric. On the CPU a thread takes eight columns together. Of large graphs where few vertices are within
-    reach, the sparse rows of k / 2 powers are computed instead, in time proportional to the
-    products of these. Small graphs on CUDA are dense matrices, many at a time. Memory is bounded.
+    often if it is symmetric. On the CPU a thread takes eight columns together. Of large graphs
+    where few vertices are within reach, the sparse rows of k / 2 powers are computed instead, in
+    time proportional to the products of these. Small graphs on CUDA are dense matrices, many at a
+    time. Memory is bounded.
 
     With k = 16, 10^5 vertices and 10^6 slots of a social network take one thread 20 minutes. The
     progress bar estimates the time that is left, and ``Run(checkpoint=)`` keeps what is finished.
