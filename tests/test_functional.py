@@ -141,8 +141,10 @@ OPTIONS: dict[str, dict[str, object]] = {
     "group_degree": {"group": torch.tensor([1], device=DEVICE), "direction": "in"},
 }
 
+MEASURES = [name for name in functional.__all__ if name != "shortest_path_encoding"]
 
-@pytest.mark.parametrize("name", functional.__all__)
+
+@pytest.mark.parametrize("name", MEASURES)
 def test_every_measure_is_one_operator(name: str) -> None:
     """The values of torchcent's function of that name, in one graph, for every size."""
     function, options = getattr(functional, name), OPTIONS[name]
@@ -164,7 +166,7 @@ def test_every_measure_is_one_operator(name: str) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("name", functional.__all__)
+@pytest.mark.parametrize("name", MEASURES)
 def test_opcheck(name: str) -> None:
     """Schema, fake, autograd and ATen dispatch of the operator, with what a call hands to it."""
     calls: list[tuple[object, ...]] = []
@@ -223,8 +225,8 @@ def test_every_measure_is_there() -> None:
         if inspect.isfunction(function) and "batch" in inspect.signature(function).parameters:
             found.add(name)
     groups = {"group_betweenness", "group_closeness", "group_degree"}
-    assert found - OTHERS | groups == set(functional.__all__)
-    for name in functional.__all__:
+    assert found - OTHERS | groups == set(MEASURES)
+    for name in MEASURES:
         own = inspect.signature(getattr(functional, name)).parameters
         public = inspect.signature(getattr(torchcent, name)).parameters
         assert set(own) <= set(public), name
@@ -405,3 +407,32 @@ def test_the_same_bits_from_many_threads() -> None:
     for thread in threads:
         thread.join()
     assert len(found) == 4 and all(torch.equal(x, expected) for x in found)
+
+
+def test_matrices_of_distances() -> None:
+    """The values of torchcent's function, in one graph, of a shape that is known before."""
+    index, batch = edge_index([*PATH, (4, 5), (5, 4)]), torch.tensor([0, 0, 0, 0, 1, 1])
+    batch, weight = batch.to(DEVICE), torch.linspace(1, 2, index.shape[1], device=DEVICE)
+
+    def model(index: Tensor, weight: Tensor | None) -> Tensor:
+        return functional.shortest_path_encoding(
+            index, weight, num_nodes=6, batch=batch, num_graphs=3, max_nodes=5, cutoff=2.5
+        )
+
+    run = torch.compile(model, fullgraph=True, backend="eager")
+    for own, dtype in ((None, torch.int64), (weight, torch.float32)):
+        known = torchcent.shortest_path_encoding(
+            index, own, batch=batch, max_nodes=5, cutoff=2.5, dtype=dtype
+        ).distance
+        found = run(index, own)
+        assert torch.equal(found, model(index, own))
+        assert torch.equal(found[:2], known) and found.dtype == dtype
+        assert (found[2] == -1).all()
+    arguments = (index, weight, batch, 6, 3, 5, None, 2.5, [-1.0, -1.0], torch.float32)
+    torch.library.opcheck(torch.ops.torchcent.shortest_path_matrices.default, arguments)
+    with pytest.raises(ValueError, match="num_graphs=1, but batch has 2 graphs"):
+        functional.shortest_path_encoding(index, num_nodes=6, batch=batch, max_nodes=5)
+    with pytest.raises(ValueError, match="max_nodes=3 is less than .* the largest graph, 4"):
+        functional.shortest_path_encoding(
+            index, num_nodes=6, batch=batch, num_graphs=2, max_nodes=3
+        )

@@ -65,8 +65,8 @@ def stub() -> str:
                 starred = True
             default = "" if x.default is x.empty else " = ..."
             lines.append(f"    {x.name}: {x.annotation}{default},")
-        each = MEASURES[name]
-        result = each.result.__name__ if each.parts else "Tensor"
+        each = MEASURES.get(name)
+        result = each.result.__name__ if each is not None and each.parts else "Tensor"
         parts.append("\n".join([f"def {name}(", *lines, f") -> {result}: ..."]))
     return "\n".join(parts) + "\n"
 

@@ -1,7 +1,7 @@
 """Operators for use inside models: torch.compile captures them without a graph break.
 
 Each function is that of the same name in torchcent, for an edge_index, as a single operator. All
-measures of vertices, edges and groups are here, and node_features. `num_nodes` must be given, since
+measures of vertices, edges and groups are here, node_features, and both encodings. `num_nodes` must be given, since
 it determines the shape of the result before anything is computed; usually it is ``x.shape[0]``.
 `sources`, `targets` and other sets of vertices are tensors, and there is one cutoff at most.
 
@@ -29,8 +29,10 @@ Example:
 
 from torchcent.engines.measures._measures import MEASURES
 from torchcent.functional._calls import function_of, is_here
+from torchcent.functional._encodings import shortest_path_encoding
 
 # torchcent/__init__.py has imported all modules that declare measures.
-__all__ = sorted(name for name, each in MEASURES.items() if is_here(each))
+_HERE = {name: function_of(each) for name, each in MEASURES.items() if is_here(each)}
+__all__ = sorted([*_HERE, shortest_path_encoding.__name__])
 
-globals().update({name: function_of(MEASURES[name]) for name in __all__})
+globals().update(_HERE)

@@ -288,6 +288,21 @@ def random_walk_encoding(
     directed: bool | None = ...,
     run: Run = ...,
 ) -> Tensor: ...
+def shortest_path_encoding(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    max_nodes: int,
+    num_graphs: int = ...,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    cutoff: float | None = ...,
+    unreachable: float = ...,
+    padding: float = ...,
+    dtype: torch.dtype | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
 def stress(
     edge_index: Tensor,
     edge_weight: Tensor | None = ...,

@@ -10,8 +10,8 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import integer
-from torchcent.engines import _room
-from torchcent.engines._hops import hops
+from torchcent.engines.plan import _room
+from torchcent.engines.reduce._hops import hops
 from torchcent.graph import Graph, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs._lengths import shortest_path_lengths
@@ -100,9 +100,8 @@ def layout(
     need += 200 * whole.num_slots
     if run.memory is not None or need >= _memory.SMALL_RUN["cpu"]:
         limit = _room.limit(whole, run.memory)
-        if need > limit:
-            what = f"layout of {graph.num_nodes} vertices with pivots={width}"
-            raise _memory.refuse(what, need, limit, run.memory)
+        what = f"layout of {graph.num_nodes} vertices with pivots={width}"
+        _memory.require(what, need, limit, run.memory)
     places = _all_components(whole, count, most, np.random.default_rng(first))
     return torch.from_numpy(places).to(device=graph.device, dtype=run.dtype)
 
@@ -184,8 +183,7 @@ def _distances(graph: Graph, sources: NDArray[np.int64] | None) -> NDArray[np.fl
     ids = None if sources is None else torch.from_numpy(sources)
     run = Run(progress=False)
     lengths = shortest_path_lengths(graph, sources=ids, run=run)
-    rows: NDArray[np.float64] = lengths.numpy().astype(np.float64)
-    return rows
+    return np.asarray(lengths, dtype=np.float64)
 
 
 def _spread(graph: Graph, count: int, chance: np.random.Generator) -> NDArray[np.int64]:
@@ -205,7 +203,7 @@ def _turned(places: NDArray[np.float64]) -> NDArray[np.float64]:
     """Around 0, with the longer axis from left to right, and not mirrored by chance."""
     centred = places - places.mean(0)
     _, axes = np.linalg.eigh(centred.T @ centred)
-    turned = centred @ axes[:, ::-1]
+    turned: NDArray[np.float64] = centred @ axes[:, ::-1]
     skew = (turned**3).sum(0)
     turned[:, skew < 0] *= -1
     return turned

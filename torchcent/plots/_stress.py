@@ -36,12 +36,13 @@ def pivot_mds(distance: Floats) -> Floats:
     square = distance * distance
     centred = square - square.mean(0) - square.mean(1, keepdims=True) + square.mean()
     _, states = np.linalg.eigh(centred.T @ centred)
-    places = -0.5 * centred @ states[:, ::-1][:, :2]
+    places: Floats = -0.5 * centred @ states[:, ::-1][:, :2]
     if places.shape[1] < 2:
         places = np.column_stack([places, np.zeros((len(places), 2 - places.shape[1]))])
     size = np.sqrt((places**2).sum(1)).mean()
-    wanted = distance.mean()
-    return places * (wanted / size) if size > 0 else places
+    if size > 0:
+        places *= distance.mean() / size
+    return places
 
 
 def all_pairs(
@@ -151,7 +152,7 @@ def siblings(begin: Ids, col: Ids, length: Floats, chance: np.random.Generator) 
         tails += [u, v]
         heads += [v, u]
         lengths += [way, way]
-    tail, head, way = map(np.concatenate, (tails, heads, lengths))
+    tail, head, way = np.concatenate(tails), np.concatenate(heads), np.concatenate(lengths)
     order = np.lexsort((way, head, tail))  # of equal pairs the shortest, which may be an edge
     tail, head, way = tail[order], head[order], way[order]
     first = np.flatnonzero((np.diff(tail, prepend=-1) != 0) | (np.diff(head, prepend=-1) != 0))
