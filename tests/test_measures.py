@@ -21,22 +21,15 @@ from torchcent.engines.search import _tiny
 ROOT = Path(__file__).resolve().parents[1]
 PUBLIC = [x for x in KERNELS.values() if x.public]
 PATH = torch.tensor([[0, 1, 2], [1, 2, 3]])
-#: public functions of a graph that are no measures: plans, whole analyses, sets of vertices; and
-#: those of streets, which take a radius, a function of distances, or positions
+#: public functions of a graph that are no measures: plans, layouts, whole analyses, sets of vertices;
+#: and those of streets, which take a radius, a function of distances, or positions
 NO_MEASURES = {
-    "articulation_points", "betweenness_adaptive", "biconnected_components", "bridges",
-    "centralization", "clustering_quality", "communities_by_betweenness", "connected_components",
-    "explain", "explain_mcl", "leiden", "mcl", "mcl_sweep", "modularity", "multi_search",
-    "prominent_group", "reachable", "shortest_path", "shortest_path_encoding",
-    "shortest_path_pairs", "transitive_closure",
-    "accessibility", "betweenness_adaptive", "centralization", "clustering_quality",
-    "communities_by_betweenness", "dual_graph", "explain", "explain_mcl", "local_betweenness",
-    "mcl", "mcl_sweep", "multi_search", "prominent_group", "reachable", "shortest_path",
-    "shortest_path_encoding", "shortest_path_pairs", "straightness", "transitive_closure",
-    "layout",
-    "betweenness_adaptive", "centralization", "clustering_quality", "communities_by_betweenness",
-    "explain", "explain_mcl", "mcl", "mcl_sweep", "multi_search", "prominent_group", "reachable",
-    "shortest_path", "shortest_path_encoding", "shortest_path_pairs", "transitive_closure",
+    "accessibility", "articulation_points", "betweenness_adaptive", "biconnected_components",
+    "bridges", "centralization", "clustering_quality", "communities_by_betweenness",
+    "connected_components", "dual_graph", "explain", "explain_mcl", "layout", "leiden",
+    "local_betweenness", "mcl", "mcl_sweep", "modularity", "multi_search", "prominent_group",
+    "reachable", "shortest_path", "shortest_path_encoding", "shortest_path_pairs", "straightness",
+    "transitive_closure",
 }  # fmt: skip
 #: surface -> what has a score there; for others the reason
 OF = {

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection
 import torch
 from torch import Tensor
 
-from torchcent.check._common import MAX_NODES, beside
+from torchcent.check._common import MAX_NODES
 from torchcent.check._graph import Checked
-from torchcent.check._values import choice, dense, wrong_type
+from torchcent.check._values import beside, choice, dense, wrong_type
 from torchcent.runtime import _small
 
 

@@ -67,7 +67,7 @@ def leiden(
 
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it.
-        ImportError: igraph is not installed: ``pip install torchcent[igraph]``.
+        ImportError: igraph is not installed: ``pip install .[igraph]``.
 
     About O(m log n) time, on one thread of the host.
 

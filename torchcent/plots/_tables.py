@@ -48,7 +48,7 @@ def table(
 
     Raises:
         TypeError, ValueError: an argument is invalid, or a column has not one value of each vertex.
-        ImportError: neither pandas nor pyarrow is installed: ``pip install torchcent[table]``.
+        ImportError: neither pandas nor pyarrow is installed: ``pip install .[table]``.
 
     Example:
         >>> import torchcent
