@@ -21,8 +21,8 @@ from torchcent.engines.search import _tiny
 ROOT = Path(__file__).resolve().parents[1]
 PUBLIC = [x for x in KERNELS.values() if x.public]
 PATH = torch.tensor([[0, 1, 2], [1, 2, 3]])
-#: public functions of a graph that are no measures: plans, layouts, whole analyses, sets of vertices;
-#: and those of streets, which take a radius, a function of distances, or positions
+#: public functions of a graph that are no measures: plans, layouts, whole analyses, sets of
+#: vertices, and those of streets, which take a radius, a function of distances, or positions
 NO_MEASURES = {
     "accessibility", "articulation_points", "betweenness_adaptive", "biconnected_components",
     "bridges", "centralization", "clustering_quality", "communities_by_betweenness",

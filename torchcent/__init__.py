@@ -69,9 +69,12 @@ try:
     from torchcent.paths._load import load_centrality
     from torchcent.paths._percolation import percolation
     from torchcent.paths._variants import betweenness_variant
-    from torchcent.plots._tables import table
     from torchcent.plots._layout import layout
+    from torchcent.plots._tables import table
     from torchcent.runtime._config import __version__, show_config
+    from torchcent.streets._dual import DualGraph, dual_graph
+    from torchcent.streets._local import local_betweenness
+    from torchcent.streets._sums import accessibility, straightness
     from torchcent.walks._connectivity import (
         BiconnectedComponents,
         articulation_points,
@@ -79,9 +82,6 @@ try:
         bridges,
         connected_components,
     )
-    from torchcent.streets._dual import DualGraph, dual_graph
-    from torchcent.streets._local import local_betweenness
-    from torchcent.streets._sums import accessibility, straightness
     from torchcent.walks._local import clustering_coefficient, core_number, degree, triangles
     from torchcent.walks._pagerank import pagerank
     from torchcent.walks._returns import random_walk_encoding

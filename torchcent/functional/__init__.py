@@ -1,8 +1,9 @@
 """Operators for use inside models: torch.compile captures them without a graph break.
 
 Each function is that of the same name in torchcent, for an edge_index, as a single operator. All
-measures of vertices, edges and groups are here, node_features, and both encodings. `num_nodes` must be given, since
-it determines the shape of the result before anything is computed; usually it is ``x.shape[0]``.
+measures of vertices, edges and groups are here, node_features, and both encodings. `num_nodes` must
+be given, since it determines the shape of the result before anything is computed; usually it is
+``x.shape[0]``.
 `sources`, `targets` and other sets of vertices are tensors, and there is one cutoff at most.
 
 The values are the same, also with ``fullgraph=True`` and dynamic shapes. On CUDA the operator runs
