@@ -261,6 +261,31 @@ def test_distances(kernel, directed):
             assert torch.equal(farthest.cpu(), most)
 
 
+@pytest.mark.parametrize("kernel", EXACT)
+def test_distances_within_limits(kernel):
+    """Searches end at the last limit, and each limit has sums of its own, as on the CPU."""
+    ops, how = torch.ops.torchcent, EXACT[kernel]
+    for n, arcs in (*GRAPHS.values(), (HUBS, with_hubs(HUBS))):
+        for dtype, weight in ((torch.int32, lambda rng: rng.randint(1, 10)), (F64, float_weight)):
+            graph = weighted(n, arcs, weight, dtype, True)
+            sources = torch.arange(0, n, 1 + n // 100)
+            limits = torch.tensor([0, 4, 15], dtype=dtype)
+            results = []
+            for arrays, place, launch in (
+                (graph.graph, "cpu", (1, Launch(2))), (on_cuda(graph), "cuda", how),
+            ):  # fmt: skip
+                rows = torch.full((sources.numel(), n), 7, dtype=dtype, device=place)
+                sums = torch.full((sources.numel(), 3, 3), 7.0, dtype=F64, device=place)
+                farthest = torch.full((sources.numel(), 3), 7.0, dtype=F64, device=place)
+                begin, room = sources.to(place), (control(), *launch, limits)
+                ops.weighted_distances(arrays, begin, rows, *room)
+                ops.weighted_source_sums(arrays, begin, sums, farthest, *room)
+                results.append([each.cpu() for each in (rows, sums, farthest)])
+            (rows, sums, farthest), (own_rows, own_sums, own_farthest) = results
+            assert torch.equal(rows, own_rows) and torch.equal(farthest, own_farthest)
+            torch.testing.assert_close(own_sums, sums, rtol=1e-12, atol=0)
+
+
 @pytest.mark.parametrize("engine", [0, 1])
 def test_a_cancelled_run_stops(engine):
     n, arcs = 400, random_graph(400, 3000, seed=10)

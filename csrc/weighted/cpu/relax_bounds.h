@@ -114,7 +114,7 @@ class RelaxBounds {
         }
         if (farthest == 0 || farthest > kLargest / 8) return true;
         double finer = 0.45 * kLargest / farthest;  // symmetric: at most twice another's farthest
-        if (limit_ != nullptr && *limit_ > 0) {  // all that counts fits
+        if (limit_ != nullptr && *limit_ > 0) {     // all that counts fits
           const double most = 0.9 * kLargest / (static_cast<double>(*limit_) * scale_);
           finer = most > finer ? most : finer;
         }

@@ -203,7 +203,11 @@ void weighted_source_sums(const std::vector<Tensor>& arcs, const Tensor& sources
                           Tensor& control, int64_t engine, const std::vector<int64_t>& launch,
                           std::optional<Tensor> limits) {
   const WeightedGraph graph = record<WeightedGraph, 6>(arcs);
-  const DistanceJob job = {graph, sources, control_of(control), WeightedEngine{engine}, launch_of(launch).threads,
+  const DistanceJob job = {graph,
+                           sources,
+                           control_of(control),
+                           WeightedEngine{engine},
+                           launch_of(launch).threads,
                            limits ? &*limits : nullptr};
   double* const all_sums = sums.mutable_data_ptr<double>();
   double* const all_farthest = farthest.mutable_data_ptr<double>();
@@ -219,7 +223,11 @@ void weighted_vertex_sums(const std::vector<Tensor>& arcs, const Tensor& sources
                           Tensor& control, int64_t engine, const std::vector<int64_t>& launch,
                           std::optional<Tensor> limits) {
   const WeightedGraph graph = record<WeightedGraph, 6>(arcs);
-  const DistanceJob job = {graph, sources, control_of(control), WeightedEngine{engine}, launch_of(launch).threads,
+  const DistanceJob job = {graph,
+                           sources,
+                           control_of(control),
+                           WeightedEngine{engine},
+                           launch_of(launch).threads,
                            limits ? &*limits : nullptr};
   if (whole(graph.weight)) vertex_distances<int32_t>(job, sums, farthest);
   else vertex_distances<double>(job, sums, farthest);
@@ -228,7 +236,11 @@ void weighted_vertex_sums(const std::vector<Tensor>& arcs, const Tensor& sources
 void weighted_distances(const std::vector<Tensor>& arcs, const Tensor& sources, Tensor& out, Tensor& control,
                         int64_t engine, const std::vector<int64_t>& launch, std::optional<Tensor> limits) {
   const WeightedGraph graph = record<WeightedGraph, 6>(arcs);
-  const DistanceJob job = {graph, sources, control_of(control), WeightedEngine{engine}, launch_of(launch).threads,
+  const DistanceJob job = {graph,
+                           sources,
+                           control_of(control),
+                           WeightedEngine{engine},
+                           launch_of(launch).threads,
                            limits ? &*limits : nullptr};
   char* const rows = static_cast<char*>(out.data_ptr());
   const int64_t bytes = (graph.rowptr.numel() - 1) * out.element_size();
