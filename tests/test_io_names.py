@@ -134,7 +134,7 @@ def test_the_option(tmp_path):
         read(path, labels="street")
     with pytest.raises(ValueError, match="labels='name' is for GraphML and GML, not for edges"):
         read(save(tmp_path, "g.txt", "a b\n"), labels="name")
-    with pytest.raises(TypeError, match="labels must be a str or None"):
+    with pytest.raises(TypeError, match="labels must be a sequence, got"):
         read(path, labels=3)  # type: ignore[arg-type]
 
 
