@@ -133,7 +133,7 @@ class Arrays(Keeper):
             (56, 3, 80)
         """
         arrays = sum(storage.nbytes() for storage in _cache.storages(self))
-        return arrays + self._nbytes_of_labels
+        return arrays + _labels.nbytes(self._labels)
 
     def drop_caches(self) -> None:
         """Forgets all that is kept with the graph and can be computed anew.
@@ -172,10 +172,6 @@ class Arrays(Keeper):
         every = (*self._own, *(Arrays._transposed.get(self) or ()), *more)
         parts = {id(part): part for part in every if part is not None}
         return sum(part.nbytes for part in parts.values())
-
-    @Slot
-    def _nbytes_of_labels(self) -> int:
-        return _labels.nbytes(self._labels)
 
     @property
     def is_weighted(self) -> bool:
