@@ -1,5 +1,6 @@
 """Streets: lines of files and GeoDataFrames as edges, with lengths, directions and scores."""
 
+import json
 import math
 import warnings
 
@@ -363,7 +364,26 @@ def test_layers(tmp_path, capsys):
     (tmp_path / "g.csv").write_text("a,b\n")
     err = refused(capsys, "info", str(tmp_path / "g.csv"), "--layer", "paths")
     assert "--layer is for streets" in err
+    for words in ("- --oneway b", "networkx:karate_club --tolerance 1"):
+        assert "is for streets" in refused(capsys, "info", *words.split())
+    more = f"info {path} --layer paths --source-column a"
+    assert "--source-column is not for streets" in refused(capsys, *more.split())
     assert "--skip is not for" in refused(capsys, *f"info {path} --layer paths --skip 1".split())
+
+
+def test_other_names_and_standard_input(tmp_path, capsys, monkeypatch):
+    """--format reads any name; standard input has the same options."""
+    path = tmp_path / "s.json"
+    frame(sense=["yes"] * 5).to_crs(4326).to_file(path, driver="GeoJSON")
+    out = run(capsys, *f"info {path} --format geojson --oneway sense --json".split())[1]
+    expected = json.loads(out)
+    assert (expected["directed"], expected["edges"]) == (True, 3)
+    with open(path, encoding="utf-8") as file:
+        monkeypatch.setattr("sys.stdin", file)
+        words = "info - --format geojson --oneway sense --json"
+        out = run(capsys, *words.split())[1]
+    for name in ("edges", "rows", "weights", "positions"):
+        assert json.loads(out)[name] == expected[name]
 
 
 def test_columns_of_lengths():

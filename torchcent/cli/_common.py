@@ -18,8 +18,10 @@ from torchcent.check import _weights as check_weights
 from torchcent.check._run import MOST_THREADS, Run
 from torchcent.distribute._group import launched
 from torchcent.graph._arguments import graph_of
-from torchcent.io import EdgeList, from_networkx, read, read_stream, read_streets
-from torchcent.io._files import STREETS, format_of
+from torchcent.io import EdgeList, from_networkx, read, read_stream
+from torchcent.io._budget import Budget
+from torchcent.io._files import STREETS, format_of, load_bytes, load_stream
+from torchcent.io._streets import How, read_lines
 from torchcent.io._transform import to_distances
 from torchcent.runtime._optional import need
 
@@ -37,6 +39,13 @@ _NETWORKS = {
 _READING = (
     "directed", "format", "num_nodes", "skip", "text_labels", "header", "comments",
     "weight_column", "coordinates", "crs", "labels",
+)  # fmt: skip
+
+#: options for files of streets only
+_OF_STREETS = ("layer", "oneway", "tolerance")
+_NOT_OF_STREETS = (
+    "num_nodes", "skip", "text_labels", "header", "labels", "coordinates", "source_column",
+    "target_column",
 )  # fmt: skip
 
 
@@ -127,6 +136,8 @@ def _reading(args: argparse.Namespace) -> dict[str, Any]:
 
 def read_graph(args: argparse.Namespace) -> EdgeList:
     """Reads the graph given by the arguments, without changes."""
+    if any(getattr(args, name) is not None for name in _OF_STREETS):
+        return _read_streets(args)
     if args.graph == "-":
         if ranks() > 1:
             raise ValueError("GRAPH -: ranks cannot share standard input; give a file")
@@ -135,29 +146,30 @@ def read_graph(args: argparse.Namespace) -> EdgeList:
         return read_stream(sys.stdin.buffer, "standard input", **_reading(args))
     library, _, name = args.graph.partition(":")
     if library != "networkx" or os.path.exists(args.graph):
-        return _read_file(args)
+        return read(args.graph, **_reading(args))
     if name not in _NETWORKS:
         raise ValueError(f"networkx:{name} is unknown; accepted: {', '.join(_NETWORKS)}")
     networkx = need("networkx", "networkx", args.graph)
     return from_networkx(getattr(networkx, _NETWORKS[name])(), args.directed)
 
 
-_OF_STREETS = ("layer", "oneway", "tolerance")
-
-
-def _read_file(args: argparse.Namespace) -> EdgeList:
-    """Reads a file; one of streets with their options."""
-    own = {name: getattr(args, name) for name in _OF_STREETS if getattr(args, name) is not None}
-    if not own:
-        return read(args.graph, **_reading(args))
-    if format_of(args.graph, args.format) not in STREETS:
-        raise ValueError(f"--{min(own)} is for streets: .gpkg, .shp and .geojson")
-    others = _reading(args)
-    for name in ("num_nodes", "skip", "text_labels", "header", "labels", "coordinates"):
-        if others[name]:
+def _read_streets(args: argparse.Namespace) -> EdgeList:
+    """Reads a file of streets, or standard input, with the options for them."""
+    is_file = args.graph != "-" and not args.graph.startswith("networkx:")
+    kind = format_of(args.graph, args.format) if is_file or args.format else None
+    if kind not in STREETS:
+        name = min(x for x in _OF_STREETS if getattr(args, x) is not None)
+        raise ValueError(f"--{name} is for streets: .gpkg, .shp and .geojson")
+    for name in _NOT_OF_STREETS:
+        if getattr(args, name):
             raise ValueError(f"--{name.replace('_', '-')} is not for streets")
-    shared = {name: others[name] for name in ("directed", "crs", "run")}
-    return read_streets(args.graph, length=args.weight_column, **own, **shared)
+    limits = Budget.of(args.graph if is_file else "standard input", args.memory)
+    data = load_bytes(args.graph, limits) if is_file else load_stream(sys.stdin.buffer, limits)
+    how = How.checked(
+        args.layer, args.weight_column, args.oneway, args.tolerance or 0.0, args.directed, args.crs
+    )
+    with limits.granted():
+        return read_lines(data, limits, how, kind)
 
 
 @dataclass(frozen=True)

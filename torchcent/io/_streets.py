@@ -45,6 +45,19 @@ class How:
     directed: bool | None = None
     crs: str | None = None
 
+    @staticmethod
+    def checked(
+        layer: Any, length: Any, oneway: Any, tolerance: Any, directed: Any, crs: Any
+    ) -> How:
+        return How(
+            check_files.text(layer, "layer"),
+            check_files.text(length, "length"),
+            check_files.text(oneway, "oneway"),
+            _lines.tolerance(tolerance),
+            check_values.flag_or_none(directed, "directed"),
+            check_positions.crs(crs),
+        )
+
 
 def read_streets(
     source: Any,
@@ -113,14 +126,7 @@ def read_streets(
         ([[0, 1, 2], [1, 2, 1]], [5.0, 5.0, 5.0])
     """
     run = resolved(run, (), "read_streets")
-    how = How(
-        check_files.text(layer, "layer"),
-        check_files.text(length, "length"),
-        check_files.text(oneway, "oneway"),
-        _lines.tolerance(tolerance),
-        check_values.flag_or_none(directed, "directed"),
-        check_positions.crs(crs),
-    )
+    how = How.checked(layer, length, oneway, tolerance, directed, crs)
     if is_frame(source):
         return of_frame("GeoDataFrame", source, how)
     path = check_files.path(source, "source")
