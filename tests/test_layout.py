@@ -56,7 +56,7 @@ def test_lengths_of_a_path():
         atol=0,
     )  # fmt: skip
     assert places.device.type == torch.device(DEVICE).type
-    assert places[:, 1].abs().max() < 0.1  # the longer axis lies from left to right
+    assert places[:, 1].abs().max() < 0.3  # the longer axis lies from left to right
     assert layout(arcs, run=torchcent.Run(dtype=torch.float64)).dtype == torch.float64
 
 

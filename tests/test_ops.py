@@ -179,6 +179,17 @@ def samples() -> dict[str, list[tuple]]:
             (rowptr, None, None, torch.ones(col.numel(), 3, dtype=F64), True, 2),
             (rowptr, col, torch.ones(col.numel(), dtype=F64), torch.ones(15, 2, dtype=F64)),
         ],
+        "walk_returns": [
+            (
+                *(pointers, heads, strengths, rowptr.diff().double(), torch.tensor([0, n])),
+                *(torch.arange(n), mutual, 4, torch.zeros(n, 5, dtype=F64)),
+                *(torch.zeros(4, dtype=torch.int64), 2),
+            )
+            for pointers, heads, strengths, n, mutual in (
+                (rowptr, col, None, 15, False),
+                (both_ptr, both, torch.ones(both.numel(), dtype=F64), 15, True),
+            )
+        ],
         "vertex_ids": [(columns,), (columns.int(),), (columns.T.contiguous().T,)],
         "csr": [
             (columns.int(), 15, False),
@@ -489,7 +500,7 @@ def test_no_operator_is_left_out():
         if name.startswith("torchcent::")
     }
     # Written in Python: test_functional.py.
-    of_models = {"scores"}
+    of_models = {"scores", "shortest_path_matrices"}
     assert names - of_models - ONLY_ON_CUDA == set(samples())
 
 

@@ -90,7 +90,7 @@ def layout(
             "one by one"
         )
     count = check.positive(pivots, "pivots")
-    most = check.iterations(iterations) if iterations is not None else None
+    most = check.positive(iterations, "iterations")
     first = integer(seed, "seed")
     if first < 0:
         raise ValueError(f"seed must be >= 0, got {first}")
