@@ -278,7 +278,9 @@ def test_osmnx_files(tmp_path):
     torchcent.set_attributes(again, "between", torchcent.betweenness(edges.graph(edge_weight=True)))
     nodes, _ = ox.graph_to_gdfs(again)
     assert nodes["between"].tolist() == [x for _, x in roads.nodes(data="between")]
-    with pytest.raises(ValueError, match="weight_column='speed'.* no such edge attribute; accepted: length"):
+    with pytest.raises(
+        ValueError, match="weight_column='speed'.* no such edge attribute; accepted: length"
+    ):
         read(tmp_path / "roads.graphml", weight_column="speed")
 
 
