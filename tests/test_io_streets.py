@@ -242,7 +242,7 @@ def test_osmnx(tmp_path):
         edges = silent(source, length="length")
         named = map(tuple, edges.labels[edges.edge_index.T.numpy()].tolist())
         assert edges.directed and sorted(named) == sorted(expected)
-        scores = dict(zip(edges.labels, torchcent.betweenness(edges.graph(weighted=True)).tolist()))  # noqa: B905
+        scores = dict(zip(edges.labels, torchcent.betweenness(edges.graph(edge_weight=True)).tolist()))  # noqa: B905
         wanted = nx.betweenness_centrality(nx.DiGraph(graph), weight="length")
         assert scores == pytest.approx(wanted)
     osmnx.io.save_graph_geopackage(graph, path)  # each street once
@@ -267,7 +267,7 @@ def oracle(edges, weight):
 @pytest.mark.parametrize("weight", ["length", None])
 def test_scores_of_parallel_streets(weight):
     edges = silent(frame([*SQUARE, [(30, 40), (0, 0)]]))  # the last as long as the first
-    graph = edges.graph(weighted=weight is not None)
+    graph = edges.graph(edge_weight=weight is not None)
     scores = torchcent.edge_betweenness(graph)
     table = street_table(edges, {"score": scores}, weights=weight and "lengths")
     assert table["score"].tolist() == pytest.approx(oracle(edges, weight))
@@ -281,7 +281,7 @@ def test_scores_of_both_directions():
     columns = [
         street_table(
             each,
-            {"score": torchcent.edge_betweenness(each.graph(weighted=True))},
+            {"score": torchcent.edge_betweenness(each.graph(edge_weight=True))},
             weights="lengths",
         )["score"].tolist()
         for each in (flat, both)
@@ -307,7 +307,7 @@ def test_bubenec_of_momepy(tmp_path, capsys):
     graph = momepy.gdf_to_nx(geopandas.read_file(path, layer="streets"), approach="primal")
     edges, _ = told(path)
     assert [tuple(place) for place in edges.positions.tolist()] == list(graph)
-    ours = torchcent.betweenness(edges.graph(weighted=True)).tolist()
+    ours = torchcent.betweenness(edges.graph(edge_weight=True)).tolist()
     theirs = nx.betweenness_centrality(graph, weight="mm_len")
     assert ours == pytest.approx([theirs[place] for place in graph])
     nx.set_edge_attributes(graph, nx.edge_betweenness_centrality(graph, weight="mm_len"), "score")
@@ -327,7 +327,7 @@ def test_the_command_line_writes_lines_and_points(tmp_path, capsys, suffix):
     run(capsys, *f"edge-betweenness {path} --weights --oneway sense -o {out}".split())
     lines = geopandas.read_file(out)
     edges = silent(path, oneway="sense")
-    scores = torchcent.edge_betweenness(edges.graph(weighted=True))
+    scores = torchcent.edge_betweenness(edges.graph(edge_weight=True))
     wanted = street_table(edges, {"s": scores}, weights="lengths")["s"]
     assert list(lines["name"]) == list("abcde")
     assert lines["edge_betweenness"].tolist() == pytest.approx(wanted.tolist())
@@ -336,7 +336,7 @@ def test_the_command_line_writes_lines_and_points(tmp_path, capsys, suffix):
     run(capsys, *f"closeness {path} --weights -o {out}".split())
     points = geopandas.read_file(out)
     assert set(points.geom_type) == {"Point"} and len(points) == 3
-    wanted = torchcent.closeness(silent(path).graph(weighted=True)).tolist()
+    wanted = torchcent.closeness(silent(path).graph(edge_weight=True)).tolist()
     assert points["closeness"].tolist() == pytest.approx(wanted)
     run(capsys, *f"edge-betweenness {path} --weights -o {tmp_path / 'out.csv'}".split())
     rows = (tmp_path / "out.csv").read_text().splitlines()

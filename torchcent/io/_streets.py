@@ -281,7 +281,7 @@ def street_table(
         >>> import geopandas, shapely, torchcent
         >>> lines = [shapely.LineString([(0, 0), (3, 4)]), shapely.LineString([(3, 4), (3, 9)])]
         >>> streets = read_streets(geopandas.GeoDataFrame(geometry=lines, crs=32633))
-        >>> scores = torchcent.edge_betweenness(streets.graph(weighted=True))
+        >>> scores = torchcent.edge_betweenness(streets.graph(edge_weight=True))
         >>> table = street_table(streets, {"betweenness": scores}, weights="lengths")
         >>> table["betweenness"].round(3).tolist()
         [0.667, 0.667]
