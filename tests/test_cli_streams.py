@@ -432,7 +432,7 @@ def test_outputs_are_checked_first(
 @pytest.mark.parametrize(
     "arguments",
     [
-        "betweenness friends.csv -o s.csv.zst", "convert friends.csv g.graphml",
+        "betweenness friends.csv -o s.csv.zst", "convert friends.csv g.gml",
         "convert friends.csv g.txt.zst", "generate grid --rows 2 --cols 2 -o g.foo",
         "mcl friends.csv -o c.txt.zst", "mcl friends.csv --plot c.gif",
     ],

@@ -258,7 +258,7 @@ def test_missing_unknown_folder(tmp_path):
         read(save(tmp_path, "g.foo", "0 1\n"))
     with pytest.raises(ValueError, match=r"unknown suffix ''"):
         read(save(tmp_path, "plain", "0 1\n"))
-    with pytest.raises(ValueError, match=r"format='foo' is unknown; accepted: abc, edges, gml"):
+    with pytest.raises(ValueError, match=r"format='foo' is unknown; accepted: abc, blast, edges"):
         read(tmp_path / "g.foo", format="foo")
     with pytest.raises(ValueError, match="is a directory"):
         read(tmp_path, format="edges")
