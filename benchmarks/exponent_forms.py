@@ -70,6 +70,18 @@ def reweighted(case: Case) -> Prepared:
     return partial(graph.with_weights, 1 + torch.rand(graph.slot.numel()))
 
 
+for name, part in (
+    ("subgraph", lambda case: torch.arange(0, case.num_nodes, 2)),
+    ("vertices", lambda case: list(range(0, case.num_nodes, 2))),
+    ("with_labels", lambda case: [f"v{number}" for number in range(case.num_nodes)]),
+):
+    add(
+        f"Graph.{name}",
+        lambda case, name=name, part=part: partial(getattr(case.graph(), name), part(case)),
+        weights=("hops",), batch=False, largest=300_000,
+    )  # fmt: skip
+for name in ("largest_component", "strong_components"):
+    add(f"Graph.{name}", of_graph(name), weights=("hops",), batch=False, largest=300_000)
 add("Graph.with_weights", reweighted, weights=("hops",), largest=300_000)
 add("Graph.reverse_slot", of_graph("reverse_slot"), weights=("hops",))
 add("Graph.slot", of_graph("slot"), weights=("hops",))
@@ -187,6 +199,8 @@ for name, transform, growth in (
 # Generators: the size is about that of the graph.
 MAKERS: dict[str, Callable[[int], Any]] = {
     "ba": lambda size: generate.ba(size // 5, 4),
+    "configuration_model": lambda size: generate.configuration_model(torch.full((size // 5,), 4)),
+    "rewired": lambda size: generate.rewired(generate.ba(size // 5, 4)),
     "delaunay": lambda size: generate.delaunay(max(size // 4, 4)),
     "er": lambda size: generate.er(size // 5, m=4 * (size // 5)),
     "grid": lambda size: generate.grid(2, size // 5),

@@ -162,6 +162,24 @@ add(
     on_graph(torchcent.effective_resistance, pairs=lambda case: torch.tensor([[0], [1]])),
     weights=("hops", "floats"), expected=every(SPARSE, 1.5, "grid", "complete"),
 )  # fmt: skip
+for measure in (
+    "connected_components", "bridges", "articulation_points", "biconnected_components",
+    "reciprocity", "assortativity",
+):  # fmt: skip
+    add(measure, on_graph(getattr(torchcent, measure)), weights=("hops",))
+add(
+    "transitivity",
+    on_graph(torchcent.transitivity),
+    weights=("hops",),
+    expected=every(TRIANGLES, 1.5, "complete"),
+)
+add(
+    "modularity",
+    on_graph(torchcent.modularity, labels=lambda case: torch.arange(case.num_nodes) // 10),
+)
+add("leiden", on_graph(torchcent.leiden), weights=("hops",), batch=False)
+add("layout", on_graph(torchcent.layout), batch=False, largest=20_000)
+add("table", lambda case: partial(torchcent.table, case.graph(), degree=case.graph().degree))
 add(
     "shortest_path",
     on_graph(torchcent.shortest_path, source=0, target=1),

@@ -74,6 +74,7 @@ def targets() -> dict[str, Target]:
         "betweenness_variant": {"variant": "linear"},
         "random_walk_encoding": {"walk_length": 4},
         "local_betweenness": {"radius": 1},
+        "modularity": {"labels": torch.tensor([0, 0, 1, 1, 1])},
         "straightness": {"positions": torch.ones(5, 2), "edge_weight": torch.ones(ARCS.shape[1])},
         "dual_graph": {"positions": torch.arange(10.0).reshape(5, 2)},
         "effective_resistance": {"pairs": torch.tensor([[0, 1], [3, 2]]), "directed": False},
@@ -82,7 +83,9 @@ def targets() -> dict[str, Target]:
         "communicability",
         "communities_by_betweenness",
         "eigenvector",
+        "leiden",
         "subgraph_centrality",
+        "transitivity",
         "triangles",
     ]
     undirected += [name for name in torchcent.__all__ if "current_flow" in name]
@@ -123,7 +126,9 @@ def targets() -> dict[str, Target]:
         good = {"edge_index": ARCS, "num_nodes": 5, **needs.get(name, {})}
         made[f"functional.{name}"] = Target(getattr(functional, name), good)
     sizes: dict[str, dict[str, Any]] = {
-        "ba": {"n": 9, "m": 2}, "delaunay": {"n": 9}, "er": {"n": 9, "p": 0.3},
+        "ba": {"n": 9, "m": 2}, "configuration_model": {"degrees": torch.full((5,), 2)},
+        "rewired": {"edge_index": ARCS, "directed": False},
+        "delaunay": {"n": 9}, "er": {"n": 9, "p": 0.3},
         "grid": {"rows": 3, "cols": 3}, "planted": {"n": 30}, "rmat": {"scale": 3},
         "road": {"rows": 4, "cols": 4}, "ws": {"n": 9, "k": 2, "p": 0.1},
     }  # fmt: skip
@@ -240,6 +245,7 @@ def values() -> dict[str, Any]:
 def spoilt(target: Target) -> list[str]:
     """The arguments that can be spoiled, and what a Run among them may hold."""
     known = list(inspect.signature(target.call).parameters)
+    known = [name for name in known if name != "decay"]  # whatever it calls may raise
     return known + [f"run.{name}" for name in OF_RUN if "run" in known]
 
 
@@ -284,12 +290,12 @@ def words(wrong: dict[str, Any]) -> set[str]:
     """Words of which an error about these arguments has one."""
     found = {name.removeprefix("run.") for name in wrong}
     if "edge_index" in wrong:
-        found |= {"Graph", "vert", "edge_weight", "column"}  # what does not fit to it is named
+        found |= {"Graph", "vert", "edge_weight", "column", "positions"}  # what does not fit
     if {"batch", "ptr", "num_nodes", "memory", "sources"} & found:
         found |= {"vertices", "graphs", "Graph", "memory"}
     if {"back", "x"} & set(wrong):  # of a HeteroData
         found |= {"edge_index", "data["}
-    if {"first", "second"} & set(wrong):
+    if {"first", "second", "labels"} & set(wrong):
         found |= {"clustering"}
     if "edge_weight" in wrong:
         found |= {"weight"}

@@ -100,10 +100,11 @@ def transforms() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
         def call(**given: Any) -> object:
             if name == "AddRandomWalkEncoding":
                 given.setdefault("walk_length", 4)
-            own = {key: given.pop(key) for key in ("edge_index", "edge_weight", "x", "batch")}
+            own = {key: given.pop(key) for key in ("edge_index", "x", "batch")}
+            own["edge_weight"] = given.pop("stored_weight")
             return made(**given)(Data(num_nodes=given.pop("num_nodes", 5), **own))
 
-        stores = ["edge_index", "edge_weight", "x", "batch"]
+        stores = ["edge_index", "stored_weight", "x", "batch"]
         options = [name for name in inspect.signature(made).parameters if name != "self"]
         call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [inspect.Parameter(x, inspect.Parameter.KEYWORD_ONLY) for x in stores + options]
@@ -116,7 +117,7 @@ def transforms() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
         data["a", "to", "b"].edge_index, data["b", "back", "a"].edge_index = edge_index, back
         return of.AddCentrality(edge_types=edge_types)(data)
 
-    good = {"edge_index": ARCS, "edge_weight": None, "x": torch.ones(5, 2), "batch": None}
+    good = {"edge_index": ARCS, "stored_weight": None, "x": torch.ones(5, 2), "batch": None}
     made = {name: (applied(name), dict(good)) for name in of.__all__}
     types = {"edge_index": ARCS, "back": ARCS, "x": torch.ones(5, 2), "edge_types": None}
     return made | {"AddCentrality, HeteroData": (hetero, types)}

@@ -39,7 +39,7 @@ def measure(request):
         (np.zeros((3, 3), dtype=np.int64), ValueError, r"\[2, E\].*\[3, 3\]"),
         (nx.Graph, TypeError, "torch.Tensor.*NetworkX.*got the class networkx.Graph"),
         (None, TypeError, "NoneType"),
-        ("graph.txt", TypeError, "str"),
+        ("graph.txt", TypeError, "the name of a file, which torchcent.read"),
     ],
     ids=lambda value: None if isinstance(value, torch.Tensor) else str(value)[:30],
 )

@@ -72,7 +72,7 @@ def columns(result):
     if isinstance(result, torchcent.Approximation):
         return [result.scores]
     if isinstance(result, tuple):
-        return list(result)
+        return [column for part in result for column in columns(part)]
     return [result] if result.dim() < 2 else list(result.unbind(1))
 
 
@@ -146,6 +146,8 @@ def test_options(capsys, name, option):
         words, values = [*words, "--method", "pivots"], values | {"method": "pivots"}
     if option["name"] == "states" and not option["required"]:
         words, values = [*words, "--measures", "percolation"], values | {"measures": "percolation"}
+    if option["name"] == "alpha" and not option["required"] and name == "node_features":
+        words, values = [*words, "--measures", "katz"], values | {"measures": "katz"}
     if option["name"] == "dangling":
         words, values = [*words, "--alpha", "0.5"], values | {"alpha": 0.5}
     more, value, recorded = made_up(option)

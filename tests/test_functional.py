@@ -210,7 +210,9 @@ def test_weights_and_batches_of_arcs() -> None:
 #: functions of a batch that give no number for each vertex, or several for which there are classes,
 #: or that take a radius, a function of distances, or positions
 OTHERS = {
-    "accessibility", "average_shortest_path_length", "center", "centralization", "diameter",
+    "accessibility", "articulation_points", "assortativity", "average_shortest_path_length",
+    "biconnected_components", "bridges", "center", "centralization", "connected_components",
+    "diameter", "leiden", "modularity", "reciprocity", "transitivity",
     "distance_distribution", "effective_diameter", "effective_resistance", "explain",
     "local_betweenness", "mcl", "mcl_sweep", "periphery", "radius", "reachable",
     "shortest_path_encoding", "shortest_path_lengths", "shortest_path_pairs", "straightness",

@@ -159,7 +159,7 @@ def test_messages(tmp_path):
     assert str(caught[0].message) == (
         ".npy does not hold the names of the vertices (convert --write-tab FILE keeps them), the "
         "weights, that the graph is directed (read with directed=True (--directed)); .txt .pt "
-        ".parquet would"
+        ".parquet .graphml would"
     )
     integers = EdgeList(torch.tensor([[0], [1]]), torch.tensor([2**53 + 1]))
     with pytest.warns(UserWarning, match="1 weights beyond 2.53 exactly"):

@@ -242,7 +242,8 @@ def test_osmnx(tmp_path):
         edges = silent(source, length="length")
         named = map(tuple, edges.labels[edges.edge_index.T.numpy()].tolist())
         assert edges.directed and sorted(named) == sorted(expected)
-        scores = dict(zip(edges.labels, torchcent.betweenness(edges.graph(edge_weight=True)).tolist()))  # noqa: B905
+        found = torchcent.betweenness(edges.graph(edge_weight=True)).tolist()
+        scores = dict(zip(edges.labels, found, strict=True))
         wanted = nx.betweenness_centrality(nx.DiGraph(graph), weight="length")
         assert scores == pytest.approx(wanted)
     osmnx.io.save_graph_geopackage(graph, path)  # each street once

@@ -158,7 +158,11 @@ def three_devices(monkeypatch, tuning):
     return workers
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if name != "closure" and not name.startswith("walks")])
+#: of one device
+ALONE = ("closure", "walks", "walks of a batch")
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name not in ALONE])
 def test_bits_of_devices(name, alone, tuning, three_devices, tmp_path):
     tuning(**ALL[name].sizes)
     found = ALL[name](devices=["cpu"])

@@ -133,7 +133,10 @@ def rows(value: object) -> int:
 
 def whole_numbers(value: Any, name: str) -> np.ndarray:
     """int64 [n] from a tensor, an array or a sequence; floats that are whole are accepted."""
-    array = np.asarray(check_files.sequence(value, name))
+    try:
+        array = np.asarray(check_files.sequence(value, name))
+    except ValueError:  # of sequences of different lengths
+        raise wrong_type(name, "whole numbers [n]", value) from None
     whole = array.dtype.kind in "iu" or (array.dtype.kind == "f" and (array == array // 1).all())
     if array.size and (array.ndim != 1 or not whole):
         raise wrong_type(name, "whole numbers [n]", value)

@@ -83,8 +83,8 @@ def leiden(
     gamma = check_values.within(resolution, "resolution", "[0, inf)")
     kind = _OBJECTIVES[check.choice(objective, "objective", tuple(_OBJECTIVES))]
     rounds = check_values.integer(iterations, "iterations")
-    if rounds == 0 or rounds < -1:
-        raise check_values.wrong_value("iterations", "-1, or 1 or more", rounds)
+    if rounds != -1 and not 1 <= rounds <= 1000:
+        raise check_values.wrong_value("iterations", "-1, or 1 to 1000", rounds)
     igraph = need("igraph", "igraph", "leiden")
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     check.undirected(graph, "leiden")
@@ -100,7 +100,11 @@ def leiden(
 
 
 def _device(generator: torch.Generator | None) -> torch.device:
-    return torch.device("cpu") if generator is None else generator.device
+    if generator is None:
+        return torch.device("cpu")
+    if not isinstance(generator, torch.Generator):
+        raise check_values.wrong_type("generator", "a torch.Generator", generator)
+    return generator.device
 
 
 def _divided(igraph: Any, graph: Graph, options: dict[str, Any], seed: int) -> Tensor:

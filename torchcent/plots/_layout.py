@@ -102,7 +102,13 @@ def layout(
         limit = _room.limit(whole, run.memory)
         what = f"layout of {graph.num_nodes} vertices with pivots={width}"
         _memory.require(what, need, limit, run.memory)
-    places = _all_components(whole, count, most, np.random.default_rng(first))
+    try:
+        places = _all_components(whole, count, most, np.random.default_rng(first))
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "edge_weight has lengths that are too large for a layout in float64; divide them by "
+            "the largest"
+        ) from None
     return torch.from_numpy(places).to(device=graph.device, dtype=run.dtype)
 
 

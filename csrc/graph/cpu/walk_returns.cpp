@@ -1,6 +1,6 @@
-// Return probabilities of random walks: the diagonals of the powers of P, whose rows are those of a CSR divided by their
-// sums. Eight columns of a graph are multiplied together, by one thread, row by row. No number depends on the columns
-// beside it, on the other graphs or on the number of threads.
+// Return probabilities of random walks: the diagonals of the powers of P, whose rows are those of a CSR divided by
+// their sums. Eight columns of a graph are multiplied together, by one thread, row by row. No number depends on the
+// columns beside it, on the other graphs or on the number of threads.
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/tensor.h>
@@ -98,8 +98,12 @@ void walk_returns(const Tensor& rowptr, const Tensor& col, std::optional<Tensor>
                   int64_t threads) {
   Control& shared = control_of(control);
   const int64_t n = rowptr.numel() - 1, count = sources.numel(), steps = out.size(1);
-  WalkGraph graph = {view(rowptr, col), weight ? weight->const_data_ptr<double>() : nullptr,
-                     strength.const_data_ptr<double>(), std::vector<double>(n), steps, &shared.cancel};
+  WalkGraph graph = {view(rowptr, col),
+                     weight ? weight->const_data_ptr<double>() : nullptr,
+                     strength.const_data_ptr<double>(),
+                     std::vector<double>(n),
+                     steps,
+                     &shared.cancel};
   for (int64_t v = 0; v < n; ++v) graph.share[v] = graph.strength[v] > 0 ? 1 / graph.strength[v] : 0;
   const int64_t *const source = sources.const_data_ptr<int64_t>(), *bound = ptr.const_data_ptr<int64_t>();
   std::vector<WalkBlock> blocks;
