@@ -124,6 +124,8 @@ def targets() -> dict[str, Target]:
     made["Closure.row"] = Target(closure.row, {"u": 1})
     for name in functional.__all__:
         good = {"edge_index": ARCS, "num_nodes": 5, **needs.get(name, {})}
+        if name == "shortest_path_encoding":
+            good["max_nodes"] = 5
         made[f"functional.{name}"] = Target(getattr(functional, name), good)
     sizes: dict[str, dict[str, Any]] = {
         "ba": {"n": 9, "m": 2}, "configuration_model": {"degrees": torch.full((5,), 2)},

@@ -356,7 +356,9 @@ def _clustering(
 
     matrix = None
     if return_flow:
-        matrix = torch.sparse_csc_tensor(*flow.packed(), (flow.num_nodes,) * 2, device=flow.device)
+        matrix = torch.sparse_csc_tensor(
+            *flow.packed(), (flow.num_nodes,) * 2, device=flow.device, check_invariants=False
+        )
     cluster_ptr = None
     if ptr is not None:
         cluster_ptr = there(np.searchsorted(parts.graph, np.arange(ptr.numel())))

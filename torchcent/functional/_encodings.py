@@ -11,9 +11,10 @@ from torchcent.check import _common as check
 from torchcent.check import _encodings as check_encodings
 from torchcent.check import _weights as check_weights
 from torchcent.check._run import DEFAULT, Run, around, of_operator, quiet
-from torchcent.check._values import integer
+from torchcent.check._values import dense, integer, number, wrong_type, wrong_value
 from torchcent.graph import Graph
 from torchcent.pairs._encoding import shortest_path_encoding as encoding
+from torchcent.runtime import _memory
 
 _SCHEMA = """(
     Tensor edge_index, Tensor? edge_weight, Tensor? batch, SymInt num_nodes, SymInt num_graphs,
@@ -66,11 +67,29 @@ def shortest_path_encoding(
     """
     of_operator(run, "shortest_path_encoding")
     if not torch.compiler.is_compiling():
-        for value, name in ((num_nodes, "num_nodes"), (max_nodes, "max_nodes")):
-            if not isinstance(value, torch.SymInt) and integer(value, name) < 0:
-                raise ValueError(f"{name} must be >= 0, got {value}")
-        check.positive(num_graphs, "num_graphs")
+        for tensor, name in (
+            (edge_index, "edge_index"),
+            (edge_weight, "edge_weight"),
+            (batch, "batch"),
+        ):
+            if not isinstance(tensor, Tensor) and (tensor is not None or name == "edge_index"):
+                raise wrong_type(name, "a torch.Tensor", tensor)
+            if isinstance(tensor, Tensor):
+                dense(tensor, name)
+        sizes = ((num_nodes, "num_nodes"), (max_nodes, "max_nodes"), (num_graphs, "num_graphs"))
+        for value, name in sizes:
+            if isinstance(value, torch.SymInt):
+                continue
+            if not (name == "num_graphs") <= integer(value, name) < 2**31:
+                raise wrong_value(name, "from 0, of num_graphs 1, to 2^31 - 1", value)
         check_encodings.cutoff(cutoff)
+        if directed is not None:
+            check.flag(directed, "directed")
+        unreachable, padding = number(unreachable, "unreachable"), number(padding, "padding")
+        if cutoff is not None:
+            cutoff = number(cutoff, "cutoff")
+        if dtype is not None and not isinstance(dtype, torch.dtype):
+            raise wrong_type("dtype", "a torch.dtype", dtype)
     check_weights.no_gradient(edge_weight)
     if dtype is None:
         dtype = torch.int64 if edge_weight is None else torch.get_default_dtype()
@@ -91,15 +110,17 @@ def _matrices(
     num_graphs: int, max_nodes: int, directed: bool | None, cutoff: float, fills: list[float],
     dtype: torch.dtype,
 ) -> Tensor:  # fmt: skip
-    ptr = edge_index.new_tensor([0, num_nodes], dtype=torch.int64)
-    if batch is not None:
-        count = torch.bincount(batch, minlength=num_graphs)
-        if count.numel() > num_graphs:
-            raise ValueError(f"num_graphs={num_graphs}, but batch has {count.numel()} graphs")
-        ptr = torch.nn.functional.pad(count.cumsum(0), (1, 0))
+    ptr = None
+    if batch is None:
+        ptr = edge_index.new_tensor([0, num_nodes], dtype=torch.int64)
     graph = Graph.from_edge_index(
         edge_index, num_nodes, directed is not False, edge_weight=edge_weight, batch=batch, ptr=ptr
     )
+    if graph.num_graphs > num_graphs:
+        raise ValueError(f"num_graphs={num_graphs}, but batch has {graph.num_graphs} graphs")
+    need = num_graphs * max_nodes**2 * dtype.itemsize
+    limit = _memory.budget(None, graph.device)
+    _memory.require(f"num_graphs={num_graphs}, max_nodes={max_nodes}", need, limit, None)
     matrices = encoding(
         graph, cutoff=cutoff, max_nodes=max_nodes, unreachable=fills[0], padding=fills[1],
         dtype=dtype, run=quiet(),

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
+from torchcent.check import _values as check_values
 from torchcent.check._run import DEFAULT, Run
 from torchcent.check._values import number
 from torchcent.engines.measures._measures import measure
@@ -112,6 +113,8 @@ def _attenuation(alpha: object, graph: Graph) -> float | Tensor:
         strength = _batch.largest(graph, _matrix.strength(pull.weight, pull.rowptr))
         most = torch.where(most > 0, most, strength)
         return _SHARE / torch.where(most > 0, most, 1)
+    if isinstance(alpha, Tensor):
+        check_values.dense(alpha, "alpha")
     if not isinstance(alpha, Tensor) or alpha.dim() == 0:
         return check.within(alpha, "alpha", "(0, inf)", "finite and > 0")
     return check_batch.per_graph(alpha, "alpha", graph)
