@@ -106,8 +106,8 @@ def write(
         >>> folder.cleanup()
     """
     columns = Columns(
-        column_arrays(vertex_columns or {}, "vertex_columns"),
-        column_arrays(edge_columns or {}, "edge_columns"),
+        column_arrays({} if vertex_columns is None else vertex_columns, "vertex_columns"),
+        column_arrays({} if edge_columns is None else edge_columns, "edge_columns"),
     )
     for text in write_graph(path, graph, format, columns=columns)[0]:
         warnings.warn(text, stacklevel=2)
