@@ -247,13 +247,14 @@ def values() -> dict[str, Any]:
 def spoilt(target: Target) -> list[str]:
     """The arguments that can be spoiled, and what a Run among them may hold."""
     known = list(inspect.signature(target.call).parameters)
-    known = [name for name in known if name != "decay"]  # whatever it calls may raise
     return known + [f"run.{name}" for name in OF_RUN if "run" in known]
 
 
 def fault(name: str, target: Target, wrong: dict[str, Any]) -> str | None:
     """What is wrong with the answer to a call; None if nothing is."""
     arguments = {**target.good, **wrong}
+    if callable(arguments.get("decay")):  # whatever it calls may raise
+        return None
     try:
         if "run" in inspect.signature(target.call).parameters:
             arguments.setdefault("run", run_of(arguments))
@@ -297,7 +298,7 @@ def words(wrong: dict[str, Any]) -> set[str]:
         found |= {"vertices", "graphs", "Graph", "memory"}
     if {"back", "x"} & set(wrong):  # of a HeteroData
         found |= {"edge_index", "data["}
-    if {"first", "second", "labels"} & set(wrong):
+    if {"first", "second"} & set(wrong):
         found |= {"clustering"}
     if "edge_weight" in wrong:
         found |= {"weight"}

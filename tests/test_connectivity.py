@@ -287,7 +287,8 @@ def test_leiden_leaves_other_generators_alone() -> None:
     [
         ({"resolution": -1}, "resolution"),
         ({"objective": "surprise"}, "objective must be one of modularity, cpm"),
-        ({"iterations": 0}, "iterations must be -1, or 1 or more"),
+        ({"iterations": 0}, "iterations must be -1, or 1 to 1000"),
+        ({"iterations": 1001}, "iterations must be -1, or 1 to 1000"),
         ({"directed": None}, "leiden is for undirected graphs"),
         ({"edge_weight": torch.tensor([-1.0])}, "edge_weight"),
     ],

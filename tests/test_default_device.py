@@ -13,6 +13,7 @@ from torchcent import Graph, betweenness_adaptive, betweenness_approx
 
 ARCS = edge_index(random_graph(80, 240, seed=1))
 WEIGHT = 1 + torch.arange(ARCS.shape[1], device=DEVICE) % 5
+PLACES = torch.rand(80, 2, generator=torch.Generator().manual_seed(2)).to(DEVICE)
 
 
 def graph(weighted=False):
@@ -131,6 +132,41 @@ CALLS = {
         nx.all_pairs_shortest_path_length(nx.karate_club_graph(), backend="torchcent")
     ),
     "generated": lambda: torchcent.generate.ba(200, 3, seed=1),
+    "configuration model": lambda: torchcent.generate.configuration_model([3, 2, 2, 2, 1]),
+    "rewired": lambda: torchcent.generate.rewired(graph(), number=3).col,
+    **{
+        name: lambda name=name: getattr(torchcent, name)(graph())
+        for name in (
+            "connected_components",
+            "bridges",
+            "articulation_points",
+            "reciprocity",
+            "transitivity",
+            "assortativity",
+            "layout",
+        )
+    },
+    "strong components": lambda: torchcent.connected_components(ARCS, strong=True),
+    "blocks of vertices": lambda: tuple(torchcent.biconnected_components(graph())),
+    "modularity": lambda: torchcent.modularity(graph(), torch.arange(80, device=DEVICE) // 9),
+    "largest component": lambda: graph(True).largest_component().weight,
+    "subgraph": lambda: graph(True).subgraph([3, 1, 2, 40]).weight,
+    "names": lambda: graph().with_labels([f"v{x}" for x in range(80)]).vertices(["v3", "v1"]),
+    "hops within": lambda: torchcent.betweenness(graph(), cutoff=[1, 2]),
+    "within": lambda: torchcent.betweenness(graph(True), cutoff=[3, 5]),
+    "profile within": lambda: tuple(torchcent.distance_profile(graph(True), cutoff=[3, 5])),
+    "pivots within": lambda: torchcent.closeness(graph(True), sources=[1, 2, 3], cutoff=4),
+    "local": lambda: torchcent.local_betweenness(graph(True), radius=4),
+    "accessible": lambda: torchcent.accessibility(
+        graph(True), cutoff=[3, 5], destinations=torch.ones(80, device=DEVICE)
+    ),
+    "straight": lambda: torchcent.straightness(graph(True), positions=PLACES, cutoff=6),
+    "dual": lambda: torchcent.dual_graph(ARCS, PLACES).graph.col,
+    "walks": lambda: torchcent.random_walk_encoding(graph(), walk_length=5),
+    "walks of a small graph": lambda: torchcent.random_walk_encoding(
+        ARCS[:, :30], walk_length=5
+    ),
+    "table": lambda: torchcent.table(graph(), degree=graph().degree, format="arrow").to_pydict(),
 }
 
 

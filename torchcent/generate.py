@@ -460,7 +460,7 @@ def rewired(
     u, v = np.divmod(every, max(n, 1))
     first = np.arange(copies)[:, None] * n
     ends = torch.from_numpy(np.stack([(u + first).ravel(), (v + first).ravel()]))
-    ptr = None if number is None else torch.arange(copies + 1) * n
+    ptr = None if number is None else torch.arange(copies + 1, device="cpu") * n
     new = Graph.from_edge_index(ends, copies * n, directed=False, ptr=ptr).to(graph.device)
     return new if number is not None or graph.labels is None else new.with_labels(graph.labels)
 

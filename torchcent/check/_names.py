@@ -33,7 +33,6 @@ _FUNCTIONS = {
     "edge_betweenness_centrality": "edge_betweenness(graph)",
     "degree_centrality": "degree(graph, normalized=True)",
     "average_clustering": "clustering_coefficient(graph).mean()",
-    "second_order_centrality": "random_walk_encoding(graph, walk_length=...)",
     "girvan_newman": "communities_by_betweenness(graph)",
     "all_pairs_shortest_path_length": "shortest_path_lengths(graph)",
     "single_source_shortest_path_length": "shortest_path_lengths(graph, sources=...)",

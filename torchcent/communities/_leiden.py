@@ -51,8 +51,8 @@ def leiden(
             its own weights.
         resolution: :math:`\gamma`; larger values give more and smaller communities.
         objective: "modularity" or "cpm", the constant Potts model of the formula above.
-        iterations: how often communities are refined; -1 until nothing changes, which takes
-            several times as long.
+        iterations: how often communities are refined, 1 to 1000; -1 until nothing changes, which
+            takes several times as long.
         num_nodes: n; by default the largest id + 1.
         batch: int64 [n], ascending: the graph of each vertex. Each graph is divided as if it were
             alone, and numbers go on from graph to graph.
@@ -117,7 +117,7 @@ def _divided(igraph: Any, graph: Graph, options: dict[str, Any], seed: int) -> T
             division = network.community_leiden(weights=weights, **options)
         finally:
             igraph.set_random_number_generator(random)
-    label = torch.tensor(division.membership, dtype=torch.int64)
+    label = torch.tensor(division.membership, dtype=torch.int64, device="cpu")
     return _by_size(label)
 
 
@@ -127,10 +127,10 @@ def _by_size(label: Tensor) -> Tensor:
         return label
     label = torch.unique(label, return_inverse=True)[1]
     size = torch.bincount(label)
-    place = torch.arange(label.numel())
+    place = torch.arange(label.numel(), device="cpu")
     first = size.new_full(size.shape, label.numel()).scatter_reduce_(0, label, place, "amin")
     order = torch.argsort(first)
     order = order[torch.argsort(size[order], stable=True, descending=True)]
     rank = torch.empty_like(order)
-    rank[order] = torch.arange(order.numel())
+    rank[order] = torch.arange(order.numel(), device="cpu")
     return rank[label]

@@ -7,7 +7,6 @@ from torch import Tensor
 
 from torchcent.check import _values as check_values
 from torchcent.check._run import DEFAULT, Run, computes
-from torchcent.clustering import _check as check_mcl
 from torchcent.clustering._clustering import Clustering, labels_of
 from torchcent.graph import Graph, _batch, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -71,7 +70,10 @@ def modularity(
     gamma = check_values.number(resolution, "resolution")
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     own = labels_of(labels).to(graph.device)
-    check_mcl.same_size(own.numel(), graph.num_nodes)
+    if own.numel() != graph.num_nodes:
+        raise ValueError(
+            f"labels are of {own.numel()} vertices, and the graph has {graph.num_nodes}"
+        )
     values = of_labels(graph, own, gamma)
     return (values if graph.ptr is not None else values[0]).to(run.dtype)
 

@@ -139,11 +139,11 @@ class Parts(Arrays):
         if self._mutual:
             return self.components
         found = _csr.strong_components(self.rowptr.cpu(), self.col.cpu()).long()
-        place = torch.arange(self.num_nodes)
+        place = torch.arange(self.num_nodes, device="cpu")
         size = int(found.max()) + 1 if self.num_nodes else 0
         first = place.new_full((size,), self.num_nodes).scatter_reduce_(0, found, place, "amin")
         rank = torch.empty_like(first)
-        rank[torch.argsort(first)] = torch.arange(size)
+        rank[torch.argsort(first)] = torch.arange(size, device="cpu")
         return rank[found].to(self.device)
 
     def _part(self, inside: Tensor) -> Self:

@@ -32,7 +32,7 @@ def aligned(edges: EdgeList, before: np.ndarray, path: str) -> EdgeList:
     index = torch.from_numpy(place)[edges.edge_index]
     positions = None
     if edges.positions is not None:
-        positions = torch.full((len(names), 2), torch.nan, dtype=torch.float64)
+        positions = torch.full((len(names), 2), torch.nan, dtype=torch.float64, device="cpu")
         positions[torch.from_numpy(place)] = edges.positions
     plain = np.array_equal(names, np.arange(len(names))) if names.dtype == np.int64 else False
     return replace(

@@ -74,7 +74,7 @@ class _Compiled:
         ptr = graph.ptr
         if ptr is None:
             ptr = torch.from_numpy(_batch.bounds(graph)[0])
-        weight = torch.empty(0, dtype=torch.float64)
+        weight = torch.empty(0, dtype=torch.float64, device="cpu")
         self._unit = weight
         limits = weight.new_full((graph.num_graphs,), limit)
         if graph.is_weighted and not by_hops:
@@ -96,13 +96,13 @@ class _Compiled:
         _ops.ops.pair_counts(*self._arcs, *own, sources=sources)
         record[DONE] -= sources.numel()  # they count when their pairs are listed
         end = count.cumsum(0)
-        fit = max(int(torch.searchsorted(end, torch.tensor(most), right=True)), 1)
+        fit = max(int(torch.searchsorted(end, torch.tensor(most, device="cpu"), right=True)), 1)
         count, begin = count[:fit], (end - count)[:fit].contiguous()
         self._each = max(int(end[fit - 1]) // fit, 1)
         pairs = int(end[fit - 1])
-        none = torch.empty(0, dtype=torch.int64)
-        index = torch.empty(2, pairs, dtype=torch.int64)
-        distance = torch.empty(pairs, dtype=torch.float64)
+        none = torch.empty(0, dtype=torch.int64, device="cpu")
+        index = torch.empty(2, pairs, dtype=torch.int64, device="cpu")
+        distance = torch.empty(pairs, dtype=torch.float64, device="cpu")
         out = none, begin, index, distance, none, record, threads
         chosen = sources[:fit].contiguous()
         _ops.ops.pair_list(*self._arcs, self._unit, *self._within, *out, sources=chosen)
@@ -113,12 +113,12 @@ class _OnTensors:
     """By PyTorch's operators, from rows of distances."""
 
     def __init__(self, graph: Graph, limit: float, by_hops: bool) -> None:
-        weight, self._unit = torch.ones(graph.num_slots, dtype=torch.float64), None
+        weight, self._unit = torch.ones(graph.num_slots, dtype=torch.float64, device="cpu"), None
         limits = weight.new_full((graph.num_graphs,), limit)
         if graph.is_weighted and not by_hops:
             weight, self._unit = graph._scaled_per_graph
             limits = in_units(limits, self._unit)
-        vertices = torch.arange(graph.num_nodes)
+        vertices = torch.arange(graph.num_nodes, device="cpu")
         self._limit = limits[_batch.of_graph(graph, vertices)] if graph.num_nodes else limits
         self._graph, self._weight = graph, weight
         self._graph_of = _batch.of_graph(graph, vertices)

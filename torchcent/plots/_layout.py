@@ -152,8 +152,8 @@ def _part(graph: Graph, vertices: NDArray[np.int64]) -> Graph:
         rowptr, col, slot = _csr.induced(graph.rowptr, graph.col, ids)
         arcs = torch.stack([_small.repeat_interleave(rowptr.diff()), col.long()])
     else:
-        place = torch.full((graph.num_nodes,), -1)
-        place[ids] = torch.arange(ids.numel())
+        place = torch.full((graph.num_nodes,), -1, device="cpu")
+        place[ids] = torch.arange(ids.numel(), device="cpu")
         row = _small.repeat_interleave(graph.rowptr.diff())
         slot = torch.nonzero(place[row] >= 0)[:, 0]
         arcs = torch.stack([place[row[slot]], place[graph.col[slot].long()]])

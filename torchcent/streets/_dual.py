@@ -89,7 +89,7 @@ def dual_graph(
     degree = torch.bincount(begin, minlength=graph.num_nodes)
     first = degree.cumsum(0) - degree
     one = torch.repeat_interleave(degree[begin])
-    turn = torch.arange(one.numel()) - (degree[begin].cumsum(0) - degree[begin])[one]
+    turn = torch.arange(one.numel(), device="cpu") - (degree[begin].cumsum(0) - degree[begin])[one]
     other = first[begin[one]] + turn
     both = number[one] < number[other]
     one, other = one[both], other[both]

@@ -73,11 +73,11 @@ def local_betweenness(
     check.flag(by_hops, "by_hops")
     check.flag(normalized, "normalized")
     if vertices is None:
-        chosen = torch.arange(graph.num_nodes)
+        chosen = torch.arange(graph.num_nodes, device="cpu")
     else:
         chosen = check.vertices(vertices, "vertices", graph).cpu()
     host, inner = graph.to("cpu"), Run(dtype=torch.float64, progress=False, memory=run.memory)
-    scores = torch.zeros(chosen.numel(), dtype=torch.float64)
+    scores = torch.zeros(chosen.numel(), dtype=torch.float64, device="cpu")
     for near in near_pairs(host, chosen, limit, run, "local_betweenness", by_hops):
         balls, centre = _balls(host, near, chosen)
         own = betweenness(balls, normalized=normalized, run=inner)
@@ -93,7 +93,7 @@ def _balls(graph: Graph, near: NearPairs, sources: Tensor) -> tuple[Graph, Tenso
     tail = torch.repeat_interleave(degree)
     # The slots of each vertex, one after the other.
     begin = degree.cumsum(0) - degree
-    slot = torch.arange(tail.numel()) + (graph.rowptr[near.vertex] - begin)[tail]
+    slot = torch.arange(tail.numel(), device="cpu") + (graph.rowptr[near.vertex] - begin)[tail]
     wanted = place[tail] * n + graph.col[slot]
     head = torch.searchsorted(key, wanted).clamp_(max=pairs - 1)
     inside = key[head] == wanted
@@ -106,5 +106,5 @@ def _balls(graph: Graph, near: NearPairs, sources: Tensor) -> tuple[Graph, Tenso
         ties=sums if sums in ("decimal", "float") else "decimal",
         tie_tolerance=graph.tie_tolerance,
     )  # fmt: skip
-    number = torch.arange(near.sizes.numel())
+    number = torch.arange(near.sizes.numel(), device="cpu")
     return balls, torch.searchsorted(key, number * n + sources[near.first + number])

@@ -175,13 +175,13 @@ def _sums(
     """float64 [k, cutoffs]: the sums of a function of pairs, and the number of pairs."""
     chosen = _chosen(graph, vertices)
     lengths = (torch.inf,) if limits is None else limits.lengths
-    sums = torch.zeros(chosen.numel(), len(lengths), dtype=torch.float64)
+    sums = torch.zeros(chosen.numel(), len(lengths), dtype=torch.float64, device="cpu")
     pairs = torch.zeros_like(sums)
     for near in near_pairs(graph, chosen, lengths[-1], run, title):
         part = slice(near.first, near.first + near.sizes.numel())
         # Those of a source and itself have no part in sums, and functions of 0 may be infinite.
         apart = near.distance > 0
-        ends = torch.zeros(near.sizes.numel() + 1, dtype=torch.int64)
+        ends = torch.zeros(near.sizes.numel() + 1, dtype=torch.int64, device="cpu")
         torch.cumsum(_segments.of_segments(_ends(near.sizes), apart.double()), 0, out=ends[1:])
         others = near._replace(
             sizes=ends.diff(), vertex=near.vertex[apart], distance=near.distance[apart]
@@ -201,7 +201,7 @@ def _ends(count: Tensor) -> Tensor:
 
 def _chosen(graph: Graph, vertices: Tensor | None) -> Tensor:
     if vertices is None:
-        return torch.arange(graph.num_nodes)
+        return torch.arange(graph.num_nodes, device="cpu")
     return check.vertices(vertices, "vertices", graph).cpu()
 
 

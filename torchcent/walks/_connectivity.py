@@ -202,7 +202,7 @@ def biconnected_components(
     graph = as_graph(edge_index, None, num_nodes, batch, directed, run)
     block, top = _blocks(graph)
     member = torch.nonzero(block >= 0).flatten()
-    owner = torch.cat([block[member], torch.arange(top.numel())])
+    owner = torch.cat([block[member], torch.arange(top.numel(), device="cpu")])
     vertex = torch.cat([member, top])
     size = torch.bincount(owner, minlength=top.numel())
     place = torch.argsort(vertex, stable=True)
@@ -214,7 +214,7 @@ def biconnected_components(
     order = order[torch.argsort(first[order], stable=True)]
     order = order[torch.argsort(size[order], stable=True, descending=True)]
     rank = torch.empty_like(order)
-    rank[order] = torch.arange(order.numel())
+    rank[order] = torch.arange(order.numel(), device="cpu")
     place = place[torch.argsort(rank[owner[place]], stable=True)]
     ptr = torch.nn.functional.pad(size[order].cumsum(0), (1, 0))
     return BiconnectedComponents(vertex[place].to(graph.device), ptr.to(graph.device))
@@ -268,4 +268,6 @@ def _by_search(rowptr: list[int], col: list[int]) -> tuple[Tensor, Tensor]:
                     if last == v:
                         break
                 tops.append(above)
-    return torch.tensor(block, dtype=torch.int64), torch.tensor(tops, dtype=torch.int64)
+    return torch.tensor(block, dtype=torch.int64, device="cpu"), torch.tensor(
+        tops, dtype=torch.int64, device="cpu"
+    )

@@ -172,10 +172,10 @@ def return_probabilities(graph: Graph, steps: int, run: Run, out: Tensor | None 
         return result
     strength = _matrix.strength(graph.weight, graph.rowptr) if out is None else out
     if is_tiny and scale is None and not run.progress and _has_kernel(graph):
-        vertices = torch.arange(n)
+        ptr, vertices = torch.tensor([0, n], device="cpu"), torch.arange(n, device="cpu")
         _ops.ops.walk_returns(
-            graph.rowptr, graph.col, graph.weight, strength, torch.tensor([0, n]), vertices, False,
-            _DENSE, result, control(), 1,
+            graph.rowptr, graph.col, graph.weight, strength, ptr, vertices, False, _DENSE, result,
+            control(), 1,
         )  # fmt: skip
     else:
         _Walks(graph, strength, result, scale, shown(scale, run.progress)).compute()
@@ -253,7 +253,7 @@ class _Walks(NamedTuple):
         ptr = torch.from_numpy(_batch.bounds(graph)[0])
         if numbers.size < size.size and int(size[numbers].sum()) < graph.num_nodes:
             vertices = Part.of(graph, numbers).vertex
-        sources = torch.arange(graph.num_nodes) if vertices is None else vertices
+        sources = torch.arange(graph.num_nodes, device="cpu") if vertices is None else vertices
         # A graph of up to 64 vertices takes no test of symmetry.
         mutual = bool(size[numbers].max() > _DENSE) and graph.is_symmetric
         arcs = (graph.rowptr, graph.col, graph.weight, self.strength, ptr)

@@ -25,12 +25,13 @@ def limits(graph: Graph, cutoffs: tuple[float, ...]) -> Tensor:
     """
     if not graph.is_weighted:
         most = graph.num_nodes
-        return torch.tensor([math.floor(min(each, most)) for each in cutoffs], dtype=torch.int64)
+        hops = [math.floor(min(each, most)) for each in cutoffs]
+        return torch.tensor(hops, dtype=torch.int64, device="cpu")
     units = [_units(each, graph.scale) for each in cutoffs]
     if graph.scale.dtype == torch.int32:
         whole = [math.floor(min(each, _LARGEST)) for each in units]
-        return torch.tensor(whole, dtype=torch.int32)
-    return torch.tensor(units, dtype=torch.float64)
+        return torch.tensor(whole, dtype=torch.int32, device="cpu")
+    return torch.tensor(units, dtype=torch.float64, device="cpu")
 
 
 def _units(cutoff: float, scale: Scale) -> float:
@@ -48,7 +49,7 @@ def share(core: Core, limit: Tensor) -> float:
     """The share of the vertices from which a search continues, by those of some sources."""
     if not core.num_nodes:
         return 1.0
-    starts = torch.linspace(0, core.num_nodes - 1, _SAMPLE).long()
+    starts = torch.linspace(0, core.num_nodes - 1, _SAMPLE, device="cpu").long()
     if core.weight is None:
         lengths = torch.stack([_hops.hops(core.rowptr, core.col, each) for each in starts.tolist()])
     else:
