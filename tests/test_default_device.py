@@ -1,6 +1,9 @@
 """PyTorch's default device is for the caller's tensors: a graph's device decides, and what engines
 are told is on the host. Under the device "meta", which holds no data, anything else fails."""
 
+import ast
+from pathlib import Path
+
 import networkx as nx
 import pytest
 import torch
@@ -163,9 +166,7 @@ CALLS = {
     "straight": lambda: torchcent.straightness(graph(True), positions=PLACES, cutoff=6),
     "dual": lambda: torchcent.dual_graph(ARCS, PLACES).graph.col,
     "walks": lambda: torchcent.random_walk_encoding(graph(), walk_length=5),
-    "walks of a small graph": lambda: torchcent.random_walk_encoding(
-        ARCS[:, :30], walk_length=5
-    ),
+    "walks of a small graph": lambda: torchcent.random_walk_encoding(ARCS[:, :30], walk_length=5),
     "table": lambda: torchcent.table(graph(), degree=graph().degree, format="arrow").to_pydict(),
 }
 
@@ -184,6 +185,27 @@ def test_another_default_device(call, default):
     with torch.device(default):
         actual = CALLS[call]()
     assert_alike(actual, expected)
+
+
+FACTORIES = {
+    "arange", "empty", "eye", "full", "linspace", "ones", "rand", "randint", "randn", "randperm",
+    "tensor", "zeros",
+}  # fmt: skip
+
+
+def test_every_new_tensor_names_its_device():
+    """But on the command line, where nobody sets another one."""
+    package = Path(torchcent.__file__).parent
+    silent = [
+        f"{path.relative_to(package)}:{call.lineno}"
+        for path in package.rglob("*.py")
+        if "cli" not in path.parts
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call) and ast.unparse(call.func).removeprefix("torch.") in FACTORIES
+        if ast.unparse(call.func).startswith("torch.")
+        and not {"device", "out", None} & {each.arg for each in call.keywords}
+    ]
+    assert not silent, silent
 
 
 def test_blocks_and_files(tmp_path):

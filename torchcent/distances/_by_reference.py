@@ -24,13 +24,15 @@ def sums(
     Distances are those from the sources, or to them if backward.
     """
     plan, core = _plan.plan(graph, request, None if sources is None else sources.numel())
-    start = torch.arange(graph.num_nodes) if sources is None else sources
+    start = torch.arange(graph.num_nodes, device="cpu") if sources is None else sources
     rows = start.numel() if of_sources else graph.num_nodes
     total = zeros(rows, request, graph.device)
     farthest = torch.zeros_like(total[..., 0])
     csr = (core.colptr, core.row) if backward else (core.rowptr, core.col)
     weight = core.back_weight if backward else core.weight
-    lengths = torch.empty(0, dtype=torch.float64) if weight is None else weight.double()
+    lengths = (
+        torch.empty(0, dtype=torch.float64, device="cpu") if weight is None else weight.double()
+    )
     limits = _cutoffs.limits(graph, request.cutoffs or (torch.inf,)).double()
 
     def compute(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
@@ -41,7 +43,7 @@ def sums(
     key = {"from": sources, "backward": backward, "of sources": of_sources}
     inputs = (*csr, lengths), start
     run(plan, request, key, inputs, (total, farthest), kinds, compute, total=start.numel())
-    none = torch.empty(0, dtype=torch.int64)
+    none = torch.empty(0, dtype=torch.int64, device="cpu")
     if not graph.is_weighted:
         last = farthest if request.cutoffs is None else farthest[:, -1]
         return Sums(total, last.int(), none)

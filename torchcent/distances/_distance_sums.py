@@ -50,8 +50,8 @@ from torchcent.runtime import _ops
 
 # The columns of the tiny engine that are those of sums. It does not count 1/(d + 1), nor distances
 # along outgoing arcs.
-_IN = torch.tensor([_tiny.FARNESS, _tiny.HARMONIC, _tiny.HARMONIC, _tiny.REACH])
-_OUT = torch.tensor([_tiny.REACH_OUT] * 4)
+_IN = torch.tensor([_tiny.FARNESS, _tiny.HARMONIC, _tiny.HARMONIC, _tiny.REACH], device="cpu")
+_OUT = torch.tensor([_tiny.REACH_OUT] * 4, device="cpu")
 
 
 def request_for(measure: str, graph: Graph, run: Run, limits: Cutoffs | None = None) -> Request:

@@ -31,7 +31,9 @@ def levels(graph: Graph, small: _tiny.Numbers, pivots: Tensor | None) -> tuple[T
     mask[small] = True
     starts = None
     if pivots is not None:
-        starts = torch.zeros(graph.num_nodes, dtype=torch.bool).index_fill_(0, pivots, True)
+        starts = torch.zeros(graph.num_nodes, dtype=torch.bool, device="cpu").index_fill_(
+            0, pivots, True
+        )
     parts = [_count(graph, run, mask, starts) for run in _runs(graph)]
     return tuple(torch.cat(each) for each in zip(*parts, strict=True))
 
@@ -49,12 +51,15 @@ def _count(graph: Graph, run: slice, mask: np.ndarray, starts: Tensor | None) ->
     """Those of the chosen graphs of a run, sorted by graph and distance."""
     arrays, first = _arrays(graph, run, mask)
     *arcs, unit, ptr = arrays
-    limit = torch.full((ptr.numel() - 1,), torch.inf, dtype=torch.float64)
-    count = torch.zeros(int(ptr[-1]), dtype=torch.int64)
+    limit = torch.full((ptr.numel() - 1,), torch.inf, dtype=torch.float64, device="cpu")
+    count = torch.zeros(int(ptr[-1]), dtype=torch.int64, device="cpu")
     record = control(), torch.get_num_threads()
     _ops.ops.pair_counts(*arcs, ptr, limit, count, *record)
     total, none = int(count.sum()), count[:0]
-    ends, length = torch.empty(2, total, dtype=torch.int64), torch.empty(total).double()
+    ends, length = (
+        torch.empty(2, total, dtype=torch.int64, device="cpu"),
+        torch.empty(total, device="cpu").double(),
+    )
     out = none, count.cumsum(0) - count, ends, length, none
     _ops.ops.pair_list(*arcs, unit, ptr, limit, *out, control(), record[1])
     owner = torch.searchsorted(ptr, ends[0], right=True) - 1

@@ -81,7 +81,7 @@ class Scale:
         return self._chance_of_all()
 
     def _chance_of_all(self) -> torch.Generator:
-        seed = self.decided("seed", int(torch.randint(2**62, (1,))))
+        seed = self.decided("seed", int(torch.randint(2**62, (1,), device="cpu")))
         return torch.Generator().manual_seed(seed)
 
 

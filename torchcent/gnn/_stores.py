@@ -126,7 +126,7 @@ def give_graphs(data: Any, values: Tensor, name: str) -> None:
     store = data._global_store if hasattr(data, "edge_types") else data.node_stores[0]
     store[name] = values
     if ptr is not None and ptr.numel() - 1 == values.shape[0]:
-        _enter(data, store, name, torch.arange(values.shape[0] + 1), None)
+        _enter(data, store, name, torch.arange(values.shape[0] + 1, device="cpu"), None)
 
 
 def give_pairs(data: Any, graph: Graph, index: Tensor, values: Tensor, name: str) -> None:

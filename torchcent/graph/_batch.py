@@ -54,7 +54,7 @@ def part(graph: Graph, number: int) -> Graph:
         col = _shifted(graph.col[slots], vertices.start)
         contraction = None
         if graph._contraction.is_part or graph._contraction.is_known:
-            own = torch.arange(vertices.start, vertices.stop)
+            own = torch.arange(vertices.start, vertices.stop, device="cpu")
             contraction = graph._contraction.part(rowptr, col, own)
         piece = Graph(
             rowptr, col, None, graph.directed,

@@ -103,6 +103,6 @@ def _distances(graph: Graph, vertex: int, backward: bool = False) -> Tensor:
         lengths: np.ndarray = scipy.sparse.csgraph.dijkstra(matrix, indices=vertex)
         return torch.from_numpy(lengths)
     out = graph.weight.new_empty((1, graph.num_nodes))
-    source, launch = torch.tensor([vertex]), Launch(threads=1)
+    source, launch = torch.tensor([vertex], device="cpu"), Launch(threads=1)
     _ops.ops.weighted_distances((*there, *back), source, out, control(), ENGINE["dijkstra"], launch)
     return out[0]

@@ -63,7 +63,7 @@ def percolation_centrality(
         states = G.states(attribute)
     if len(G) < 3 or len(states) != len(G) or any(node not in states for node in G):
         raise NotImplementedError("torchcent needs three nodes and more, and a state for each")
-    values = torch.tensor([float(states[node]) for node in G], dtype=torch.float64)
+    values = torch.tensor([float(states[node]) for node in G], dtype=torch.float64, device="cpu")
     return percolation(graph, states=values)
 
 

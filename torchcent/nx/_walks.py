@@ -135,4 +135,6 @@ def _vector(G: BackendGraph, values: Mapping[Hashable, float] | None) -> Tensor 
     """The values of all nodes, 0 for those without."""
     if values is None:
         return None
-    return torch.tensor([float(values.get(v, 0)) for v in G.nodes], dtype=torch.float64)
+    return torch.tensor(
+        [float(values.get(v, 0)) for v in G.nodes], dtype=torch.float64, device="cpu"
+    )

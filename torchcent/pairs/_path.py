@@ -149,7 +149,10 @@ def _no_vertex(value: object, name: str, num_nodes: int) -> ValueError:
 def _by_climbs(graph: Graph, climbs: Climbs, pairs: Tensor) -> list[ShortestPath]:
     """By climbs in a hierarchy."""
     apart = torch.nonzero(pairs[0] != pairs[1]).flatten()
-    ends, size = pairs[:, apart].contiguous(), torch.zeros(apart.numel(), dtype=torch.int64)
+    ends, size = (
+        pairs[:, apart].contiguous(),
+        torch.zeros(apart.numel(), dtype=torch.int64, device="cpu"),
+    )
     path = _ops.ops.hierarchy_draw_paths(
         climbs.arrays, climbs.height, seed=0, number=0, count=apart.numel(), length=size,
         control=_codes.control(), threads=torch.get_num_threads(), pairs=ends,
@@ -166,13 +169,15 @@ def _lengths(graph: Graph, path: Tensor, size: Tensor) -> Tensor:
     """float64: the lengths of paths of so many vertices each, one after the other."""
     number = torch.repeat_interleave(size)
     within = torch.nonzero(number[1:] == number[:-1]).flatten()
-    step = torch.ones(within.numel(), dtype=torch.float64)
+    step = torch.ones(within.numel(), dtype=torch.float64, device="cpu")
     if graph.is_weighted:
         weight = graph.scaled_weights[0]
         assert weight is not None
         arcs = torch.stack([path[within], path[within + 1]]).int()
         step = weight[_csr.slots(arcs, graph.rowptr, graph.col)].double()
-    total = torch.zeros(size.numel(), dtype=torch.float64).index_add_(0, number[within], step)
+    total = torch.zeros(size.numel(), dtype=torch.float64, device="cpu").index_add_(
+        0, number[within], step
+    )
     return graph.scale.lengths(total).masked_fill_(size == 0, torch.inf)
 
 
@@ -192,9 +197,10 @@ def _distances(graph: Graph, source: int) -> Tensor:
         return _hops.hops(graph.rowptr, graph.col, source)
     out = _weighted_rows.empty(graph, 1)
     has_kernel = _ops.has_kernel("weighted_distances", graph.device)
+    start = torch.tensor([source], device="cpu")
     _weighted_rows.fill(
-        _weighted_rows.arcs(graph), "dijkstra" if has_kernel else "tensor", torch.tensor([source]),
-        out, _codes.control(), _codes.Launch(threads=1),
+        _weighted_rows.arcs(graph), "dijkstra" if has_kernel else "tensor", start, out,
+        _codes.control(), _codes.Launch(threads=1),
     )  # fmt: skip
     return out[0]
 
@@ -202,7 +208,7 @@ def _distances(graph: Graph, source: int) -> Tensor:
 def _backtrack(graph: Graph, distance: Tensor, source: int, target: int) -> ShortestPath:
     total = float(distance[target])
     if total < 0 or math.isinf(total):
-        return ShortestPath(torch.empty(0, dtype=torch.int64), math.inf)
+        return ShortestPath(torch.empty(0, dtype=torch.int64, device="cpu"), math.inf)
     colptr, row = (part.numpy() for part in graph.transpose)
     weight = None if graph.weight is None else graph.scaled_weights[1]
     to, path = distance.numpy(), [target]
@@ -213,5 +219,5 @@ def _backtrack(graph: Graph, distance: Tensor, source: int, target: int) -> Shor
         near = to[before]
         tight = (near >= 0) & (near + step == to[v])
         path.append(int(before[np.argmax(tight)]))
-    length = torch.tensor(total, dtype=torch.float64)
-    return ShortestPath(torch.tensor(path[::-1]), float(graph.scale.lengths(length)))
+    length = torch.tensor(total, dtype=torch.float64, device="cpu")
+    return ShortestPath(torch.tensor(path[::-1], device="cpu"), float(graph.scale.lengths(length)))

@@ -144,7 +144,7 @@ class Searches:
         """Distances in the units of the weights."""
         if self.weight is None:
             return block.distance
-        sources = torch.arange(block.first, block.first + len(block.distance))
+        sources = torch.arange(block.first, block.first + len(block.distance), device="cpu")
         return block.distance / self.unit[self.of_vertex[sources.to(self.unit.device)]][:, None]
 
 

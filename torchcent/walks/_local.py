@@ -139,7 +139,7 @@ def core_number(
     """
     graph = as_graph(edge_index, None, num_nodes, batch, directed, run)
     if _ops.has_kernel("core_numbers", graph.device):
-        core = torch.empty(graph.num_nodes, dtype=torch.int64)
+        core = torch.empty(graph.num_nodes, dtype=torch.int64, device="cpu")
         back = graph.transpose if graph.directed else (graph.rowptr, graph.col)
         _ops.ops.core_numbers(graph.rowptr, graph.col, *back, graph.directed, core)
         return core

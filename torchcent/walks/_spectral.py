@@ -94,7 +94,9 @@ def katz(
     check.flag(normalized, "normalized")
     bound, most = check.tolerance(tol), check.iterations(max_iter)
     if not isinstance(beta, Tensor):
-        beta = torch.full((graph.num_nodes,), number(beta, "beta"), dtype=torch.float64)
+        beta = torch.full(
+            (graph.num_nodes,), number(beta, "beta"), dtype=torch.float64, device="cpu"
+        )
     start = check.per_vertex(beta, "beta", graph)
     largest = start.max() if start.numel() else start.sum()
     largest = torch.where(largest > 0, largest, 1)  # the scores are linear in beta

@@ -108,7 +108,7 @@ def _from_tops(blocks: Blocks, way: Graph, request: Request) -> Tensor:
     ones = torch.ones_like(zeros)
     tops = torch.nonzero(blocks.is_top).flatten()
     sums = _searched(way, Pairs(ones, zeros, zeros, ones), tops, request)
-    paths = torch.zeros(blocks.block.numel(), dtype=torch.float64)
+    paths = torch.zeros(blocks.block.numel(), dtype=torch.float64, device="cpu")
     lower = torch.nonzero(~blocks.is_top).flatten()
     vertex = blocks.vertex.index_select(0, lower).cpu()
     return paths.index_copy_(0, vertex, sums.index_select(0, lower).cpu())
@@ -123,7 +123,7 @@ def _sums(
     below = _ops.ops.tree_paths(order, parent, weight, up, True)
     member = torch.nonzero(block >= 0).flatten()
     of_member = block.index_select(0, member)
-    inside = torch.zeros(top.numel(), dtype=torch.float64)
+    inside = torch.zeros(top.numel(), dtype=torch.float64, device="cpu")
     inside.index_add_(0, of_member, (up * below).index_select(0, member))
     # From cut vertices to all others but the tops.
     there = below.to(way.device).index_select(0, blocks.vertex).masked_fill_(blocks.is_top, 0)

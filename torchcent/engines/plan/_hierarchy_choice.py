@@ -89,8 +89,8 @@ def most_paths_of_pairs(core: Core) -> float:
     hops = core.rim[1].cpu()
     ends = torch.stack([(hops == 0).int().argmax(), hops.argmax()])
     arcs = [each.cpu() for each in (core.rowptr, core.col, core.colptr, core.row)]
-    of_sources = torch.tensor([[1.0, 1.0], [0.0, 0.0]], dtype=torch.float64)
-    of_targets = torch.zeros(3, core.num_nodes, dtype=torch.float64)
+    of_sources = torch.tensor([[1.0, 1.0], [0.0, 0.0]], dtype=torch.float64, device="cpu")
+    of_targets = torch.zeros(3, core.num_nodes, dtype=torch.float64, device="cpu")
     of_targets[0] = 1
     _ops.ops.path_dependency(
         arcs, ends, *of_sources, *of_targets, control(), measure=Visitor.STRESS,

@@ -93,7 +93,7 @@ class Reach(Record):
         own_a, own_b = a.index_select(0, self.vertex), b.index_select(0, self.vertex)
         of_a, of_b = own_a + a_outside, own_b + b_outside
         if per_slot:
-            scores = torch.zeros(graph.num_slots, dtype=torch.float64)
+            scores = torch.zeros(graph.num_slots, dtype=torch.float64, device="cpu")
             row = _csr.rows(self.union.rowptr).index_select(0, self.bridge)
             col = self.union.col.index_select(0, self.bridge)
             scores[self.slot] = of_a.index_select(0, row) * of_b.index_select(0, col)
@@ -106,7 +106,7 @@ class Reach(Record):
                 counted += torch.where(
                     self.searched, -searched, own_a * b_inside + own_b * a_inside
                 )
-            scores = torch.zeros(a.numel(), dtype=torch.float64)
+            scores = torch.zeros(a.numel(), dtype=torch.float64, device="cpu")
             scores.index_add_(0, self.vertex, counted)
         return Reduced(
             of_a[self.searched].to(device), of_b[self.searched].to(device), scores.to(device)

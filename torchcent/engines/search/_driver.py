@@ -221,8 +221,8 @@ def _by_reference(problem: Problem, plan: Plan) -> Compute:
 
 def _endpoints(problem: Problem, plan: Plan, hierarchy: Hierarchy) -> Tensor:
     """Of core vertices: c per target of a source, and h per source of a vertex."""
-    total = torch.zeros(problem.core.num_nodes, dtype=torch.float64)
-    vertices = torch.arange(total.numel())
+    total = torch.zeros(problem.core.num_nodes, dtype=torch.float64, device="cpu")
+    vertices = torch.arange(total.numel(), device="cpu")
     origins = total.index_add(0, problem.sources, problem.source_weight)
     ways = (
         (False, problem.sources, problem.target_weight, problem.own_weight),
