@@ -125,7 +125,7 @@ def targets() -> dict[str, Target]:
     for name in functional.__all__:
         good = {"edge_index": ARCS, "num_nodes": 5, **needs.get(name, {})}
         if name == "shortest_path_encoding":
-            good["max_nodes"] = 5
+            good["shape"] = (1, 5)
         made[f"functional.{name}"] = Target(getattr(functional, name), good)
     sizes: dict[str, dict[str, Any]] = {
         "ba": {"n": 9, "m": 2}, "configuration_model": {"degrees": torch.full((5,), 2)},
@@ -300,6 +300,8 @@ def words(wrong: dict[str, Any]) -> set[str]:
         found |= {"edge_index", "data["}
     if {"first", "second"} & set(wrong):
         found |= {"clustering"}
+    if "shape" in wrong:  # (num_graphs, max_nodes)
+        found |= {"max_nodes"}
     if "edge_weight" in wrong:
         found |= {"weight"}
     if {"comments", "skip", "header"} & found:  # other rows count, of which the file is at fault

@@ -414,27 +414,33 @@ def test_the_same_bits_from_many_threads() -> None:
 def test_matrices_of_distances() -> None:
     """The values of torchcent's function, in one graph, of a shape that is known before."""
     index, batch = edge_index([*PATH, (4, 5), (5, 4)]), torch.tensor([0, 0, 0, 0, 1, 1])
-    batch, weight = batch.to(DEVICE), torch.linspace(1, 2, index.shape[1], device=DEVICE)
+    batch = batch.to(DEVICE)
 
-    def model(index: Tensor, weight: Tensor | None) -> Tensor:
+    def model(index: Tensor) -> Tensor:
         return functional.shortest_path_encoding(
-            index, weight, num_nodes=6, batch=batch, num_graphs=3, max_nodes=5, cutoff=2.5
+            index, num_nodes=6, batch=batch, shape=(3, 5), cutoff=2.5
         )
 
-    run = torch.compile(model, fullgraph=True, backend="eager")
-    for own, dtype in ((None, torch.int64), (weight, torch.float32)):
-        known = torchcent.shortest_path_encoding(
-            index, own, batch=batch, max_nodes=5, cutoff=2.5, dtype=dtype
-        ).distance
-        found = run(index, own)
-        assert torch.equal(found, model(index, own))
-        assert torch.equal(found[:2], known) and found.dtype == dtype
-        assert (found[2] == -1).all()
-    arguments = (index, weight, batch, 6, 3, 5, None, 2.5, [-1.0, -1.0], torch.float32)
+    found = torch.compile(model, fullgraph=True, backend="eager")(index)
+    assert torch.equal(found, model(index))
+    assert found[0].tolist()[:2] == [[0, 1, 2, -1, -1], [1, 0, 1, 2, -1]]
+    assert found[1].tolist()[:3] == [[0, 1, -1, -1, -1], [1, 0, -1, -1, -1], [-1] * 5]
+    assert bool((found[2] == -1).all()) and found.dtype == torch.int64
+    arguments = (index, batch, 6, 3, 5, None, 2.5)
     torch.library.opcheck(torch.ops.torchcent.shortest_path_matrices.default, arguments)
-    with pytest.raises(ValueError, match="num_graphs=1, but batch has 2 graphs"):
-        functional.shortest_path_encoding(index, num_nodes=6, batch=batch, max_nodes=5)
-    with pytest.raises(ValueError, match="max_nodes=3 is less than .* the largest graph, 4"):
-        functional.shortest_path_encoding(
-            index, num_nodes=6, batch=batch, num_graphs=2, max_nodes=3
-        )
+
+
+@pytest.mark.parametrize(
+    ("shape", "error", "message"),
+    [
+        ((1, 5), ValueError, "shape has 1 graphs, but batch has 2"),
+        ((2, 3), ValueError, "max_nodes=3 is less than .* the largest graph, 4"),
+        (5, TypeError, r"shape must be \(num_graphs, max_nodes\), got 5"),
+        ((2, -1), ValueError, "shape must be from 0 to 2"),
+        ((2, 2**30), MemoryError, "shape=.2, 1073741824. needs"),
+    ],
+)
+def test_shapes_of_matrices(shape: object, error: type[Exception], message: str) -> None:
+    index, batch = edge_index([*PATH, (4, 5), (5, 4)]), torch.tensor([0, 0, 0, 0, 1, 1])
+    with pytest.raises(error, match=message):
+        functional.shortest_path_encoding(index, num_nodes=6, batch=batch.to(DEVICE), shape=shape)  # type: ignore[arg-type]

@@ -69,6 +69,8 @@ def modularity(
     """
     gamma = check_values.number(resolution, "resolution")
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
+    if isinstance(labels, Tensor):
+        check_values.dense(labels, "labels")
     own = labels_of(labels).to(graph.device)
     if own.numel() != graph.num_nodes:
         raise ValueError(

@@ -249,7 +249,6 @@ def node_features(
     edge_weight: Tensor | None = ...,
     *,
     measures: str | Sequence[str] = ...,
-    alpha: float | None = ...,
     num_nodes: int,
     batch: Tensor | None = ...,
     directed: bool | None = ...,
@@ -291,17 +290,12 @@ def random_walk_encoding(
 ) -> Tensor: ...
 def shortest_path_encoding(
     edge_index: Tensor,
-    edge_weight: Tensor | None = ...,
     *,
     num_nodes: int,
-    max_nodes: int,
-    num_graphs: int = ...,
+    shape: tuple[int, int],
     batch: Tensor | None = ...,
     directed: bool | None = ...,
     cutoff: float | None = ...,
-    unreachable: float = ...,
-    padding: float = ...,
-    dtype: torch.dtype | None = ...,
     run: Run = ...,
 ) -> Tensor: ...
 def stress(

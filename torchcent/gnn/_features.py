@@ -56,7 +56,8 @@ def _columns() -> _Columns:
 @measure(
     "vertices", *SEARCHES, "dtype", searches=True, choices={"engine": _ENGINES},
     width=lambda options: len(options["measures"]), without={"columns": "it is all of them"},
-    not_in_models=("states",),  # percolation is a function of its own
+    # Percolation is a function of its own, and so is Katz centrality with an alpha.
+    not_in_models=("states", "alpha"),
 )  # fmt: skip
 def node_features(
     edge_index: GraphLike,
