@@ -136,7 +136,9 @@ def targets() -> dict[str, Target]:
     }  # fmt: skip
     for name, good in sizes.items():
         made[f"generate.{name}"] = Target(getattr(generate, name), good)
-    for door in (doors.files(), doors.transforms(), doors.networkx()):
+    for door in (
+        doors.files(), doors.streets(), doors.tables(), doors.transforms(), doors.networkx()
+    ):  # fmt: skip
         for name, (call, good) in door.items():
             made[name] = Target(call, good, slow=name.startswith("plot"))
     return made
@@ -308,7 +310,7 @@ def words(wrong: dict[str, Any]) -> set[str]:
         found |= {"in.txt:"}
     if {"name", "run", "engine"} & found:  # the name of an Engine
         found |= {"engine", "strategy"}
-    for file in ("path", "coordinates"):  # what a file holds, and where it would go
+    for file in ("path", "coordinates", "source"):  # what a file holds, and where it would go
         if isinstance(wrong.get(file), str):
             found |= {wrong[file], repr(wrong[file])}
     return found

@@ -86,6 +86,38 @@ def files() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
     }  # fmt: skip
 
 
+def streets() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
+    """Streets of geopandas, and scores with them."""
+    try:
+        import geopandas
+        from shapely import LineString
+    except ImportError:
+        return {}
+    places = [(0, 0), (100, 0), (100, 100), (0, 100)]
+    lines = geopandas.GeoDataFrame(
+        {"km": [0.1, 0.1, 0.1, 0.2], "way": ["yes", "no", "-1", None]},
+        geometry=[LineString([places[i], places[(i + 1) % 4]]) for i in range(4)],
+        crs=32633,
+    )
+    edges = torchcent.read_streets(lines)
+    columns = {"score": torch.ones(edges.num_edges)}
+    return {
+        "read_streets": (torchcent.read_streets, {"source": lines}),
+        "street_table": (torchcent.street_table, {"edges": edges, "columns": columns}),
+    }
+
+
+def tables() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
+    """Tables of scores, whose columns are arguments."""
+    graph = torchcent.Graph.from_edge_index(ARCS)
+
+    def table(graph: Any, ranks: Any, top: Any, format: Any, degree: Any) -> object:
+        return torchcent.table(graph, ranks=ranks, top=top, format=format, degree=degree)
+
+    good = {"graph": graph, "ranks": True, "top": 2, "format": "arrow", "degree": graph.degree}
+    return {"table": (table, good)}
+
+
 def transforms() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
     """Transforms, and the stores of the data that they are given."""
     try:

@@ -105,25 +105,30 @@ def of_others(value: Any) -> np.ndarray | None:
         raise ValueError("labels holds an integer beyond int64; pass text") from None
 
 
-def column(value: Any, name: str, size: int) -> np.ndarray:
-    """A column of a table: a number of each vertex, or whatever."""
+def array(value: Any, name: str) -> np.ndarray:
+    """The values of a column, in NumPy's types; complex numbers are none."""
+    accepted = "a tensor, an array or a sequence of real numbers or names"
     if isinstance(value, Tensor):
         dense(value, name)
         value = value.detach().cpu()
-        array = (value.float() if value.dtype == torch.bfloat16 else value).numpy()
-    else:
-        try:
-            array = np.asarray(value)
-        except ValueError:
-            raise wrong_type(name, "a tensor, an array or a sequence", value) from None
-    if array.shape != (size,):
+        value = value.float() if value.dtype == torch.bfloat16 else value
+    try:
+        values = value.numpy() if isinstance(value, Tensor) else np.asarray(value)
+    except (TypeError, ValueError):  # types that NumPy has not; lists of different lengths
+        raise wrong_type(name, accepted, value) from None
+    if values.dtype.kind == "c":
+        raise wrong_type(name, accepted, value)
+    return np.asarray(values)
+
+
+def column(value: Any, name: str, size: int) -> np.ndarray:
+    """A column of a table: a number of each vertex, or whatever."""
+    values = array(value, name)
+    if values.shape != (size,):
         raise ValueError(
-            f"{name} has shape {list(array.shape)}; accepted: [{size}], a value of each vertex"
+            f"{name} has shape {list(values.shape)}; accepted: [{size}], a value of each vertex"
         )
-    if array.dtype.kind in "US":
-        array = array.astype(object)
-    values: np.ndarray = array
-    return values
+    return values.astype(object) if values.dtype.kind in "US" else values
 
 
 def rows(value: object) -> int:

@@ -1,7 +1,6 @@
 # Written by tools/declare.py from the declarations of measures.
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 
 from torchcent.check._run import Run

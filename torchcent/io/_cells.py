@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
+from torchcent.check import _labels as check_labels
 from torchcent.check._values import shortened
 
 
@@ -18,16 +18,7 @@ def column_array(name: str, values: Tensor | np.ndarray | Sequence[Any]) -> np.n
     Raises:
         TypeError, ValueError: they are not one-dimensional and dense; the message has the name.
     """
-    if isinstance(values, Tensor):
-        if values.is_nested or values.layout != torch.strided or values.device.type == "meta":
-            raise TypeError(f"column {name!r} must be a dense tensor with data")
-        values = values.detach().cpu()
-        array = (values.float() if values.dtype == torch.bfloat16 else values).numpy()
-    else:
-        try:
-            array = np.asarray(values)
-        except ValueError:  # lists of different lengths
-            raise ValueError(f"column {name!r} must be one-dimensional") from None
+    array = check_labels.array(values, f"column {name!r}")
     if array.ndim != 1:
         raise ValueError(f"column {name!r} must be one-dimensional, got {list(array.shape)}")
     if array.dtype.kind in "iufO":

@@ -126,7 +126,8 @@ def length_column(path: str, frame: Any, name: str) -> np.ndarray:
 def _column(path: str, frame: Any, name: str, argument: str) -> Any:
     if name not in frame.columns or name == frame.geometry.name:
         others = ", ".join(map(repr, frame.columns.drop(frame.geometry.name)))[:200]
-        raise ValueError(f"{path}: {argument}={name!r} is no column; accepted: {others or 'none'}")
+        what = f"{argument}={shortened(name)} is no column"
+        raise ValueError(f"{path}: {what}; accepted: {others or 'none'}")
     return frame[name]
 
 

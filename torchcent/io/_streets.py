@@ -132,7 +132,10 @@ def read_streets(
     path = check_files.path(source, "source")
     suffix = split_suffix(path)[0]
     if suffix not in SUFFIXES:
-        raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(SUFFIXES)}")
+        accepted = " ".join(SUFFIXES)
+        raise ValueError(
+            f"{path:.200}: source has the unknown suffix {suffix!r}; accepted: {accepted}"
+        )
     limits = Budget.of(path, run.memory)
     with limits.granted():
         return read_lines(load_bytes(path, limits), limits, how, suffix[1:])

@@ -104,7 +104,9 @@ def _parts(name: str, value: Any) -> Mapping[str, Any]:
     if all(hasattr(value, part) for part in ("scores", "lower", "upper")):
         ends = {f"{name}_{part}": getattr(value, part) for part in ("lower", "upper")}
         return {name: value.scores} | ends
-    if isinstance(value, (Tensor, np.ndarray)) and value.ndim == 2:
+    if isinstance(value, Tensor):
+        check_values.dense(value, name)
+    if isinstance(value, (Tensor, np.ndarray)) and value.ndim == 2 and value.shape[1]:
         return {f"{name}_{place}": value[:, place] for place in range(value.shape[1])}
     return {name: value}
 
