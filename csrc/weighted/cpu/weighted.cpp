@@ -127,6 +127,16 @@ struct DistanceJob {
   }
 };
 
+DistanceJob job_of(const WeightedGraph& graph, const Tensor& sources, Tensor& control, int64_t engine,
+                   const std::vector<int64_t>& launch, const std::optional<Tensor>& limits) {
+  return {graph,
+          sources,
+          control_of(control),
+          WeightedEngine{engine},
+          launch_of(launch).threads,
+          limits ? &*limits : nullptr};
+}
+
 // Runs batches of sources in any order: their outputs, which begin(batch, first source) sets, are disjoint.
 template <class T, class Begin>
 void distances(const DistanceJob& job, Begin begin) {
@@ -203,12 +213,7 @@ void weighted_source_sums(const std::vector<Tensor>& arcs, const Tensor& sources
                           Tensor& control, int64_t engine, const std::vector<int64_t>& launch,
                           std::optional<Tensor> limits) {
   const WeightedGraph graph = record<WeightedGraph, 6>(arcs);
-  const DistanceJob job = {graph,
-                           sources,
-                           control_of(control),
-                           WeightedEngine{engine},
-                           launch_of(launch).threads,
-                           limits ? &*limits : nullptr};
+  const DistanceJob job = job_of(graph, sources, control, engine, launch, limits);
   double* const all_sums = sums.mutable_data_ptr<double>();
   double* const all_farthest = farthest.mutable_data_ptr<double>();
   const auto begin = [&](WeightedDistanceBatch& batch, int64_t first) {
@@ -223,12 +228,7 @@ void weighted_vertex_sums(const std::vector<Tensor>& arcs, const Tensor& sources
                           Tensor& control, int64_t engine, const std::vector<int64_t>& launch,
                           std::optional<Tensor> limits) {
   const WeightedGraph graph = record<WeightedGraph, 6>(arcs);
-  const DistanceJob job = {graph,
-                           sources,
-                           control_of(control),
-                           WeightedEngine{engine},
-                           launch_of(launch).threads,
-                           limits ? &*limits : nullptr};
+  const DistanceJob job = job_of(graph, sources, control, engine, launch, limits);
   if (whole(graph.weight)) vertex_distances<int32_t>(job, sums, farthest);
   else vertex_distances<double>(job, sums, farthest);
 }
@@ -236,12 +236,7 @@ void weighted_vertex_sums(const std::vector<Tensor>& arcs, const Tensor& sources
 void weighted_distances(const std::vector<Tensor>& arcs, const Tensor& sources, Tensor& out, Tensor& control,
                         int64_t engine, const std::vector<int64_t>& launch, std::optional<Tensor> limits) {
   const WeightedGraph graph = record<WeightedGraph, 6>(arcs);
-  const DistanceJob job = {graph,
-                           sources,
-                           control_of(control),
-                           WeightedEngine{engine},
-                           launch_of(launch).threads,
-                           limits ? &*limits : nullptr};
+  const DistanceJob job = job_of(graph, sources, control, engine, launch, limits);
   char* const rows = static_cast<char*>(out.data_ptr());
   const int64_t bytes = (graph.rowptr.numel() - 1) * out.element_size();
   const auto begin = [&](WeightedDistanceBatch& batch, int64_t first) { batch.rows = rows + first * bytes; };
