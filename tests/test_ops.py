@@ -170,7 +170,8 @@ def samples() -> dict[str, list[tuple]]:
                 2,
             )
             for texts in ((b"abc",), (b"aba", b"bca"))
-        ],
+        ]
+        + [([torch.tensor(list(b"a\0bc\0a\0"), dtype=torch.uint8)], [none[0]])],
         "distinct_ids": [
             (columns[0], columns[1], columns[0][:0], 2),
             (columns[0] << 40, columns[1], none[0]),

@@ -14,12 +14,13 @@ from torchcent.runtime import _ops
 #: Names from which compiled code numbers them, which takes a while to begin.
 MANY = 2**12
 _TEXT = ("str", "cat", "enum")  # in names of types of pandas, polars and pyarrow
+_NUL = torch.empty(0, dtype=torch.int64, device="cpu")
 
 
 class Text(NamedTuple):
     """A column of names as bytes: the i-th is ``text[offsets[i]:offsets[i + 1]]``.
 
-    `names` are the same as a list, an array or an array of Arrow.
+    Without offsets, each ends with a NUL. `names` are the same as a list, an array or an array of Arrow.
     """
 
     text: Tensor
@@ -34,18 +35,12 @@ class Text(NamedTuple):
 
 
 def of_list(names: list[Any]) -> Text | None:
-    """The column of a list of strings; None if there are others, or some hold a NUL."""
+    """The column of a list of strings; None if there are others."""
     try:
         text = bytearray("\0".join((*names, "")), "utf-8", "surrogatepass")
     except TypeError:
         return None
-    data = np.frombuffer(text, np.uint8)
-    offsets = np.zeros(len(names) + 1, np.int64)
-    ends = np.flatnonzero(data == 0)
-    if len(ends) != len(names):
-        return None
-    np.add(ends, 1, out=offsets[1:])
-    return Text(torch.from_numpy(data), torch.from_numpy(offsets), names)
+    return Text(torch.frombuffer(text, dtype=torch.uint8), _NUL, names)
 
 
 def of_array(names: np.ndarray) -> Text | None:
@@ -92,7 +87,7 @@ def of_text(columns: Sequence[Text | None]) -> tuple[Tensor, np.ndarray] | None:
         [column.text for column in known], [column.offsets for column in known],
         torch.get_num_threads(),
     )  # fmt: skip
-    if not first.numel():
+    if not first.numel() or len(ids) != len(known[0].names):  # or a name holds a NUL
         return None
     row, side = np.divmod(first.numpy(), len(known))
     names = np.empty(first.numel(), object)

@@ -42,7 +42,7 @@ def _read_vectors(text: Tensor, *_: object) -> tuple[Tensor, ...]:
 def _name_numbers(
     text: list[Tensor], offsets: list[Tensor], threads: int = 1
 ) -> tuple[Tensor, ...]:
-    rows = offsets[0].numel() - 1
+    rows = offsets[0].numel() - 1 if offsets[0].numel() else _unknown_size()
     return _sized(offsets[0], (rows, len(text))), _sized(offsets[0], _unknown_size())
 
 

@@ -35,7 +35,13 @@ class FirstPlaces {
     }
     return kNone;
   }
-  void prefetch(uint32_t hash) const { __builtin_prefetch(&table_[hash & (table_.size() - 1)], 1); }
+  // What find() will read: first the slot, then the name that is there.
+  void prefetch_slot(uint32_t hash) const { __builtin_prefetch(&table_[hash & (table_.size() - 1)], 1); }
+  template <class NameAt>
+  void prefetch_name(uint32_t hash, NameAt name_at) const {
+    const Slot& slot = table_[hash & (table_.size() - 1)];
+    if (slot.place != kNone) __builtin_prefetch(name_at(slot.place).data());
+  }
 
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
@@ -93,6 +99,7 @@ struct NameNumbers {
     uint32_t place[kTogether];
     int some = 0;
     const auto find_some = [&] {
+      for (int k = 0; k < some; ++k) table.prefetch_name(hash[place[k]], name_at);
       for (int k = 0; k < some; ++k) {
         const uint32_t i = place[k];
         if ((number[i] = table.find(i, hash[i], name_at)) == FirstPlaces::kNone) return false;
@@ -102,7 +109,7 @@ struct NameNumbers {
     };
     for (size_t i = 0; i < hash.size(); ++i) {
       if (static_cast<int64_t>(uint64_t{hash[i]} * parts >> 32) != part) continue;
-      table.prefetch(hash[i]);
+      table.prefetch_slot(hash[i]);
       place[some++] = static_cast<uint32_t>(i);
       if (some == kTogether && !find_some()) return false;
     }
