@@ -74,19 +74,72 @@ def test_what_are_no_names(edges: object, options: dict[str, object], said: str)
         Graph.from_edges(edges, **options)
 
 
-@pytest.mark.parametrize("arrow", [True, False])
-def test_many_names(monkeypatch: pytest.MonkeyPatch, arrow: bool) -> None:
-    """By pyarrow, where it is installed, and without it."""
-    if arrow:
-        pytest.importorskip("pyarrow")
-    else:
-        monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+def of_frame(library: str, rows: list[list[str]], **types: object) -> Graph:
+    """The graph of a table of names."""
+    module = pytest.importorskip(library)
+    make = module.table if library == "pyarrow" else module.DataFrame
+    table = make(dict(zip(("source", "target"), rows, strict=True)))
+    return Graph.from_table(table.astype(**types) if types else table)
+
+
+HOLDERS = {
+    "pairs": lambda rows: Graph.from_edges(list(zip(*rows, strict=True))),
+    "two rows": Graph.from_edges,
+    "objects": lambda rows: Graph.from_edges(np.array(rows, object)),
+    "U": lambda rows: Graph.from_edges(np.array(rows).T),
+    "T": lambda rows: Graph.from_edges(np.array(rows, np.dtypes.StringDType())),
+    "any names": lambda rows: Graph.from_edges(rows, labels=True),
+    "pyarrow": lambda rows: of_frame("pyarrow", rows),
+    "polars": lambda rows: of_frame("polars", rows),
+    **{
+        f"pandas {kind}": lambda rows, kind=kind: of_frame("pandas", rows, dtype=kind)
+        for kind in ("object", "str", "string[python]", "string[pyarrow]", "category")
+    },
+}
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("kind", HOLDERS)
+def test_many_names(kind: str, count: int, threads: None) -> None:
+    """Whatever holds them, they are numbered as they first appear, row by row."""
     ids = torch.randint(50_000, (70_000, 2), generator=torch.Generator().manual_seed(3)).tolist()
-    graph = Graph.from_edges([(f"v{u}", f"v{v}") for u, v in ids])
-    number: dict[str, int] = {}
-    wanted = [[number.setdefault(f"v{x}", len(number)) for x in pair] for pair in ids]
-    assert list_of(graph) == list(number)
-    assert graph == Graph.from_edges([tuple(pair) for pair in wanted])
+    torch.set_num_threads(count)
+    graph = HOLDERS[kind]([[f"v{pair[k]:x}" + "ö" * (pair[k] % 3) for pair in ids] for k in (0, 1)])
+    number: dict[int, int] = {}
+    wanted = [[number.setdefault(x, len(number)) for x in pair] for pair in ids]
+    names = [f"v{x:x}" + "ö" * (x % 3) for x in number]
+    same = list_of(graph) == names and graph == Graph.from_edges(list(map(tuple, wanted)))
+    assert same  # pytest would compare long lists
+
+
+@pytest.mark.parametrize(
+    ("kind", "odd"),
+    [(kind, odd) for kind in HOLDERS for odd in ("", "a\0b")]
+    + [(kind, odd) for kind in list(HOLDERS)[:3] for odd in ("a\0", "\udcff")],
+)
+def test_odd_names_among_many(kind: str, odd: str) -> None:
+    rows = [[f"v{(k * step) % 5000}" for k in range(5000)] for step in (1, 7)]
+    rows[1][4000] = odd
+    if not odd:
+        with pytest.raises(ValueError, match="missing"):
+            HOLDERS[kind](rows)
+        return
+    names = list_of(HOLDERS[kind](rows))
+    assert len(names) == 5001 and names[1] == "v1" and odd in names
+
+
+def test_what_many_names_may_not_be() -> None:
+    rows: list[list[object]] = [[f"v{k}" for k in range(5000)], ["a"] * 5000]
+    rows[0][4000] = 7
+    with pytest.raises(TypeError, match="edges holds text and 7; labels=True takes both"):
+        Graph.from_edges(rows)
+    assert list_of(Graph.from_edges(rows, labels=True))[4001] == 7
+    pandas = pytest.importorskip("pandas")
+    for kind in ("object", "str"):
+        table = pandas.DataFrame({"source": ["a"] * 5000, "target": ["b"] * 5000}, dtype=kind)
+        table.loc[4000, "target"] = None
+        with pytest.raises(ValueError, match="'target' .* 1 missing entries, the first in row 4000"):
+            Graph.from_table(table)
 
 
 def test_what_keeps_names(tmp_path: Path) -> None:

@@ -163,6 +163,15 @@ def samples() -> dict[str, list[tuple]]:
             (torch.tensor(list(text), dtype=torch.uint8), 2)
             for text in (b"0 1:0.5 2 $\n1 $ 2 0:1e3$", b"0 x $", b"")
         ],
+        "name_numbers": [
+            (
+                [torch.tensor(list(text), dtype=torch.uint8) for text in texts],
+                [torch.arange(4) for _ in texts],
+                2,
+            )
+            for texts in ((b"abc",), (b"aba", b"bca"))
+        ]
+        + [([torch.tensor(list(b"a\0bc\0a\0"), dtype=torch.uint8)], [none[0]])],
         "distinct_ids": [
             (columns[0], columns[1], columns[0][:0], 2),
             (columns[0] << 40, columns[1], none[0]),

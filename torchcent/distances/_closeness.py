@@ -115,7 +115,8 @@ def closeness(
         cutoff: count only pairs at most this far apart, in hops or by weights; searches end there.
             None counts all pairs. r_v is then the number of vertices within the cutoff, as in
             igraph. A list or tensor of cutoffs gives scores for each, from one search within the
-            largest (by hops on CUDA, a search within each).
+            largest (by hops on CUDA, a search within each). The engine is that of the largest
+            below inf; each column has the bits of this engine for its cutoff alone.
         top: return only the k largest scores. They are exact, and not all scores are computed where
             that is cheaper.
         run: how it is computed, see :class:`Run`.

@@ -13,7 +13,7 @@ from torch import Tensor
 from torchcent.check import _columns as check_columns
 from torchcent.check import _inputs as check_inputs
 from torchcent.check import _sparse as check_sparse
-from torchcent.graph import _labels
+from torchcent.graph import _naming
 from torchcent.graph._arcs import Arcs
 from torchcent.runtime import _small
 
@@ -81,18 +81,14 @@ def of_table(
     labels = _matrix_labels(table, name) if columns is None else None
     if labels is not None:
         return _of_matrix(table, labels, weight, name)
-    return _of_columns(*_columns(table, weight, name, columns), name)
+    *both, length = _columns(table, weight, name, columns)
+    return _of_columns([(_column(table, end), end) for end in both], length, name)
 
 
-def _of_columns(
-    source: tuple[np.ndarray, Any], target: tuple[np.ndarray, Any], length: Tensor | None, name: str
-) -> Arcs:
-    ends = [
-        check_inputs.ids(end, f"column {label!r} of {name}", _NUMBERED)
-        for end, label in (source, target)
-    ]
-    _tell_of_shared((source, target))
-    return Arcs(_tensor(np.stack(ends)), None, True, length)
+def _of_columns(ends: Sequence[tuple[np.ndarray, Any]], length: Tensor | None, name: str) -> Arcs:
+    ids = [check_inputs.ids(end, f"column {label!r} of {name}", _NUMBERED) for end, label in ends]
+    _tell_of_shared(ends)
+    return Arcs(_tensor(np.stack(ids)), None, True, length)
 
 
 def of_any_table(table: Any, weight: object, columns: object, labels: bool | None) -> Arcs:
@@ -104,40 +100,61 @@ def of_any_table(table: Any, weight: object, columns: object, labels: bool | Non
     if names is not None:
         arcs = _of_matrix(table, names, weight, "table")
         return arcs if labels is False else arcs._replace(labels=names)
-    ends = *_, length = _columns(table, weight, "table", columns)
-    if not labels and (labels is False or not any(_is_text(end) for end, _ in ends[:2])):
-        return _of_columns(*ends, "table")
-    source, target = (
-        check_inputs.complete(end, f"column {title!r} of table") for end, title in ends[:2]
-    )
-    _tell_of_shared(ends[:2])
-    both = np.stack([source.astype(object), target.astype(object)], axis=1).ravel().tolist()
-    return _of_names(both)._replace(edge_weight=length)
+    source, target, length = _columns(table, weight, "table", columns)
+    if labels is not False and len(table) >= _naming.MANY:
+        arcs = _of_text([_naming.of_column(_series(table, name)) for name in (source, target)])
+        if arcs is not None:
+            return arcs._replace(edge_weight=length)
+    ends = [(_column(table, name), name) for name in (source, target)]
+    if not labels and (labels is False or not any(_is_text(end) for end, _ in ends)):
+        return _of_columns(ends, length, "table")
+    both = [check_inputs.complete(end, f"column {name!r} of table") for end, name in ends]
+    _tell_of_shared(ends)
+    flat = np.stack([end.astype(object) for end in both], axis=1).ravel().tolist()
+    return _of_names(flat)._replace(edge_weight=length)
 
 
 def of_any_pairs(edges: Any, labels: bool | None) -> Arcs:
     """As :func:`of_pairs`; names are numbered as they first appear, pair by pair."""
     if labels is False:
         return of_pairs(edges)
+    flat: Any
     if isinstance(edges, np.ndarray) and edges.dtype.kind in "UTO":
-        edges = check_inputs.edge_array(edges, "edges").T.astype(object)
-        flat: list[Any] = edges.ravel().tolist()
+        flat = check_inputs.edge_array(edges, "edges").T.reshape(-1)
     elif isinstance(edges, (list, tuple)) and (labels or check_inputs.begins_with_text(edges)):
         flat = check_inputs.edge_names(edges, "edges")
     elif labels:
         return _of_names(of_pairs(edges).edge_index.T.reshape(-1).tolist())
     else:
         return of_pairs(edges)
+    if len(flat) >= _naming.MANY:
+        array = isinstance(flat, np.ndarray)
+        arcs = _of_text([_naming.of_array(flat) if array else _naming.of_list(flat)])
+        if arcs is not None:
+            return arcs
+    names = flat.astype(object).tolist() if isinstance(flat, np.ndarray) else flat
     if not labels:
-        check_inputs.all_text(flat, "edges")
-    return _of_names(flat)
+        check_inputs.all_text(names, "edges")
+    return _of_names(names)
+
+
+def _of_text(columns: Sequence[_naming.Text | None]) -> Arcs | None:
+    """The arcs between names, of one column the source and the target of each in turn.
+
+    None if some are not text, or missing.
+    """
+    numbering = _naming.of_text(columns)
+    if numbering is None or "" in numbering[1].tolist():
+        return None
+    ids, names = numbering
+    return Arcs(ids.view(-1, 2).T.contiguous(), len(names), True, labels=names)
 
 
 def _of_names(both: list[Any]) -> Arcs:
     """The arcs between names, the source and the target of each in turn."""
-    ids, names = _labels.numbered(check_inputs.hashable(both))
+    ids, names = _naming.of_any(check_inputs.hashable(both))
     check_inputs.complete_names(names)
-    return Arcs(_tensor(ids.reshape(-1, 2).T), len(names), True, labels=names)
+    return Arcs(ids.view(-1, 2).T.contiguous(), len(names), True, labels=names)
 
 
 def _is_text(ids: np.ndarray) -> bool:
@@ -161,11 +178,11 @@ def _matrix_labels(table: Any, name: str) -> list[Any] | None:
     """
     if not hasattr(type(table), "iloc"):
         return None
-    rows, columns = list(table.index), list(table.columns)
-    same = len(rows) == len(columns) > 1 and set(rows) == set(columns)
-    if same and len(set(rows)) == len(rows):
-        check_inputs.surely_matrix(rows, columns, name)
-        return rows
+    if len(table.index) == len(table.columns) > 1:
+        rows, columns = list(table.index), list(table.columns)
+        if set(rows) == set(columns) and len(set(rows)) == len(rows):
+            check_inputs.surely_matrix(rows, columns, name)
+            return rows
     check_inputs.no_counts(table.index.name, table.columns.name, name)
     return None
 
@@ -183,8 +200,8 @@ def _of_matrix(table: Any, labels: list[Any], weight: object, name: str) -> Arcs
 
 def _columns(
     table: Any, weight: object, name: str, columns: object
-) -> tuple[tuple[np.ndarray, Any], tuple[np.ndarray, Any], Tensor | None]:
-    """Sources and targets with the names of their columns, and weights if they are asked for."""
+) -> tuple[Any, Any, Tensor | None]:
+    """The names of the columns of sources and targets, and weights if they are asked for."""
     if not is_table(type(table)):
         raise check_inputs.other(table, name, "a pandas, polars or pyarrow table")
     names = list(table.column_names if hasattr(table, "column_names") else table.columns)
@@ -194,7 +211,7 @@ def _columns(
     length = None
     if column is not None:
         length = check_inputs.numbers(_column(table, column), f"column {column!r} of {name}")
-    return (_column(table, source), source), (_column(table, target), target), length
+    return source, target, length
 
 
 def _tell_of_shared(ends: Sequence[tuple[np.ndarray, Any]]) -> None:
@@ -205,11 +222,16 @@ def _tell_of_shared(ends: Sequence[tuple[np.ndarray, Any]]) -> None:
         warnings.warn(text, stacklevel=6)
 
 
-def _column(table: Any, name: Any) -> np.ndarray:
+def _series(table: Any, name: Any) -> Any:
     if hasattr(table, "column_names"):
-        return np.asarray(table.column(name).to_numpy(zero_copy_only=False))
-    column = table.get_column(name) if hasattr(table, "get_column") else table[name]
-    return np.asarray(column.to_numpy())
+        return table.column(name)
+    return table.get_column(name) if hasattr(table, "get_column") else table[name]
+
+
+def _column(table: Any, name: Any) -> np.ndarray:
+    column = _series(table, name)
+    own = {"zero_copy_only": False} if hasattr(table, "column_names") else {}
+    return np.asarray(column.to_numpy(**own))
 
 
 def _tensor(index: np.ndarray) -> Tensor:

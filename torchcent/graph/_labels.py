@@ -16,9 +16,8 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _labels as check_labels
+from torchcent.graph._naming import Numbers
 
-#: names from which pyarrow, if it is installed, numbers them: importing it takes a while
-_MANY = 2**17
 #: what labels are stored as
 STORED = ("label_ids", "label_ends", "label_text")
 
@@ -101,36 +100,9 @@ def places(labels: np.ndarray | None, size: int, names: Any) -> Tensor:
     return torch.tensor(check_labels.places(wanted, known), dtype=torch.int64, device="cpu")
 
 
-def numbered(names: Sequence[Hashable]) -> tuple[np.ndarray, list[Any]]:
-    """The vertex of each name, and the names, in the order in which they first appear.
-
-    Large lists of text are numbered by pyarrow where it is installed, in the time of integers.
-    """
-    if len(names) >= _MANY and set(map(type, names)) == {str}:
-        try:
-            import pyarrow
-
-            codes = pyarrow.array(names, pyarrow.large_string()).dictionary_encode()
-        except (ImportError, UnicodeEncodeError):  # lone surrogates
-            pass
-        else:
-            return codes.indices.to_numpy().astype(np.int64), codes.dictionary.to_pylist()
-    number: dict[Any, int] = _Numbers()
-    ids = np.fromiter(map(number.__getitem__, names), np.int64, len(names))
-    return ids, list(number)
-
-
-class _Numbers(dict[Any, int]):
-    """The number of each key, by first use."""
-
-    def __missing__(self, name: Any) -> int:
-        number = self[name] = len(self)
-        return number
-
-
 def aligned(own: np.ndarray, before: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The vertex of each name, and all names: those of `before`, then the new ones in order."""
-    number = _Numbers((name, vertex) for vertex, name in enumerate(before.tolist()))
+    number = Numbers((name, vertex) for vertex, name in enumerate(before.tolist()))
     ids = np.fromiter(map(number.__getitem__, own.tolist()), np.int64, own.size)
     return ids, _array(number)
 
@@ -243,9 +215,10 @@ def of_attribute(values: Any, reason: Callable[[str], None]) -> Any:
     """An attribute that holds names, if every vertex has one of its own; else `reason` is told."""
     if values is None or _ascends(values):
         return values
-    if any(value is None or value == "" for value in values):
+    names = values.tolist() if isinstance(values, np.ndarray) else values
+    if "" in names or None in names:
         reason("some are missing")
-    elif not check_labels.are_distinct(values):
+    elif not check_labels.are_distinct(names):
         reason("some are the same")
     else:
         return values

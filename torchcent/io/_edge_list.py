@@ -279,10 +279,11 @@ def number_names(
         raise ValueError(
             f"{where}: num_nodes={num_nodes}, but the file names {len(names)} vertices"
         )
-    labels = sorted(names)
+    order = sorted(range(len(names)), key=names.__getitem__)
+    labels = [names[place] for place in order]
     if labels != names:
-        place = {name: vertex for vertex, name in enumerate(labels)}
-        number = np.array([place[name] for name in names], np.int64)
+        number = np.empty(len(names), np.int64)
+        number[order] = np.arange(len(names))
         codes = [number[x] for x in codes]
     return _joined(codes), labels, len(names)
 

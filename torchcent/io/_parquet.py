@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from torchcent.check import _columns as check_columns
+from torchcent.graph import _naming
 from torchcent.io._arrays import as_ids, claimed_count, parsing
 from torchcent.io._budget import Budget
 from torchcent.io._doubts import of_square
@@ -146,17 +147,24 @@ def _column(path: str, pa: Any, name: str, column: Any) -> Any:
 
 def _codes(pa: Any, columns: list[Any], limits: Budget) -> tuple[np.ndarray, list[str]]:
     """Positions ``[2, E]`` in a list of distinct names."""
-    place: dict[str, int] = {}
-    codes = []
-    for column in columns:
-        for chunk in column.chunks:
-            if not pa.types.is_dictionary(chunk.type):
-                chunk = chunk.cast(pa.large_string()).dictionary_encode()
-            limits.allow(400 * (len(place) + len(chunk.dictionary)), "the names of vertices")
-            own = [place.setdefault(x, len(place)) for x in chunk.dictionary.to_pylist()]
-            at = np.array(chunk.indices.to_numpy(zero_copy_only=False), np.int64)
-            codes.append(np.array(own, np.int64)[at])
-    if None in place:
+    chunks = [_coded(pa, chunk) for column in columns for chunk in column.chunks]
+    if not chunks:
+        return np.empty((2, 0), np.int64), []
+    chunks = pa.chunked_array(chunks).unify_dictionaries().chunks
+    words = chunks[0].dictionary
+    limits.allow(400 * len(words), "the names of vertices")
+    if words.null_count:
         raise ValueError("a name is missing")
-    both = np.concatenate(codes) if codes else np.empty(0, np.int64)
-    return both.reshape(2, -1), list(place)
+    # of one chunk, Arrow leaves the dictionary as it is, in which a name may stand twice
+    text = _naming.of_column(pa.chunked_array([words]))
+    ids, names = _naming.of_text([text]) or _naming.of_any(words.to_pylist())
+    at = np.concatenate([chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks])
+    return ids.numpy().reshape(-1)[at].reshape(2, -1), list(names)
+
+
+def _coded(pa: Any, chunk: Any) -> Any:
+    """The chunk as places in a dictionary."""
+    if not pa.types.is_dictionary(chunk.type):
+        return chunk.cast(pa.large_string()).dictionary_encode()
+    words = chunk.dictionary.cast(pa.large_string())
+    return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), words)

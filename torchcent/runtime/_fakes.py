@@ -39,6 +39,13 @@ def _read_vectors(text: Tensor, *_: object) -> tuple[Tensor, ...]:
     )
 
 
+def _name_numbers(
+    text: list[Tensor], offsets: list[Tensor], threads: int = 1
+) -> tuple[Tensor, ...]:
+    rows = offsets[0].numel() - 1 if offsets[0].numel() else _unknown_size()
+    return _sized(offsets[0], (rows, len(text))), _sized(offsets[0], _unknown_size())
+
+
 def _distinct_ids(source: Tensor, *_: object) -> Tensor:
     return _sized(source, _unknown_size())
 
@@ -305,6 +312,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "codes": _codes,
     "read_rows": _read_rows,
     "read_vectors": _read_vectors,
+    "name_numbers": _name_numbers,
     "distinct_ids": _distinct_ids,
     "id_places": _id_places,
     "vertex_ids": _vertex_ids,

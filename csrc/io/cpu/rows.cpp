@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <memory>
+#include <numeric>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -17,6 +17,7 @@
 #include "core/cpu/tasks.h"
 #include "core/cpu/view.h"
 #include "io/cpu/fields.h"
+#include "io/cpu/names.h"
 
 namespace torchcent {
 
@@ -69,94 +70,24 @@ const char* read_plain_id(const char* at, const char* end, int64_t& id) {
   return read_id(at, end, id);
 }
 
-// Distinct names, in the order in which they come, with a table of hashes that is at most half full.
-struct Names {
-  struct Slot {
-    uint32_t hash = 0;
-    int32_t place = -1;
-  };
-  std::vector<std::string_view> names = {};
-  std::vector<Slot> table = std::vector<Slot>(64);
-
-  // The place of a name, which may be new; -1 if there are too many, or too many of like hashes, as in a hostile file.
-  int64_t place(std::string_view name) {
-    constexpr int kMostSteps = 1000;
-    constexpr size_t kMostSlots = size_t{1} << 31;
-    if (2 * names.size() == table.size()) {
-      if (table.size() > kMostSlots) return -1;
-      grow();
-    }
-    const uint32_t hash = static_cast<uint32_t>(std::hash<std::string_view>()(name));
-    for (int step = 0; step < kMostSteps; ++step) {
-      Slot& slot = table[(hash + step) & (table.size() - 1)];
-      if (slot.place < 0) {
-        slot = {hash, static_cast<int32_t>(names.size())};
-        names.push_back(name);
-      } else if (slot.hash != hash || names[slot.place] != name) {
-        continue;
-      }
-      return slot.place;
-    }
-    return -1;
-  }
-
-  void grow() {
-    std::vector<Slot> larger(4 * table.size());
-    for (const Slot& slot : table) {
-      size_t at = slot.hash & (larger.size() - 1);
-      while (larger[at].place >= 0) at = (at + 1) & (larger.size() - 1);
-      if (slot.place >= 0) larger[at] = slot;
-    }
-    table.swap(larger);
-  }
-
-  // The places of the names in increasing order of their bytes, which in UTF-8 is that of their characters.
-  std::vector<int64_t> order() const {
-    struct Key {
-      uint64_t bytes;
-      int64_t place;
-    };
-    struct Alike {
-      int64_t begin, end;  // of a range of keys
-      size_t depth;        // how many first bytes their names share
-    };
-    constexpr size_t kBytes = sizeof(uint64_t);
-    std::vector<Key> keys(names.size());
-    for (size_t i = 0; i < keys.size(); ++i) keys[i].place = static_cast<int64_t>(i);
-    std::vector<Alike> ranges = {{0, static_cast<int64_t>(keys.size()), 0}};
-    while (!ranges.empty()) {
-      const auto [begin, end, depth] = ranges.back();
-      ranges.pop_back();
-      for (int64_t i = begin; i < end; ++i) keys[i].bytes = bytes_of(names[keys[i].place], depth);
-      std::sort(keys.data() + begin, keys.data() + end, [](const Key& a, const Key& b) { return a.bytes < b.bytes; });
-      for (int64_t first = begin, last = begin; first < end; first = last) {
-        while (last < end && keys[last].bytes == keys[first].bytes) ++last;
-        if (last - first > 1) ranges.push_back({first, last, depth + kBytes});
-      }
-    }
-    std::vector<int64_t> places(keys.size());
-    std::transform(keys.begin(), keys.end(), places.begin(), [](const Key& key) { return key.place; });
-    return places;
-  }
-
-  // Eight bytes of a name as a number that orders them. Names have no zeros, so that those behind its end are unique.
-  static uint64_t bytes_of(std::string_view name, size_t from) {
-    uint64_t bytes = 0;
-    for (size_t i = from; i < from + sizeof(bytes); ++i)
-      bytes = bytes << 8 | (i < name.size() ? static_cast<unsigned char>(name[i]) : 0);
-    return bytes;
+// Where a name stands in a text, as one number.
+struct Span {
+  static constexpr int kSizeBits = 20;
+  static bool fits(int64_t begin, int64_t size) { return begin >> (63 - kSizeBits) == 0 && size >> kSizeBits == 0; }
+  static int64_t of(int64_t begin, int64_t size) { return begin << kSizeBits | size; }
+  static std::string_view name(const char* text, int64_t span) {
+    return {text + (span >> kSizeBits), static_cast<size_t>(span & ((int64_t{1} << kSizeBits) - 1))};
   }
 };
 
 // What a part of the text holds.
 struct Part {
   const char *begin, *end;
-  std::unique_ptr<int64_t[]> source, target;
+  std::unique_ptr<int64_t[]> source, target;  // ids, or spans of names
   std::unique_ptr<double[]> weight;
   int64_t rows = 0;
   std::vector<int64_t> comments = {};  // begin and end of each
-  Names names = {};
-  int64_t irregular = -1;  // where a line begins that is not read here
+  int64_t irregular = -1;              // where a line begins that is not read here
 
   void read(const char* text, const Layout& layout) {
     const int64_t lines = std::count(begin, end, '\n') + 1;
@@ -177,7 +108,7 @@ struct Part {
           comments.insert(comments.end(), {first - text, stop - text});
           continue;
         }
-      } else if (read_row(line, stop, layout)) {
+      } else if (read_row(text, line, stop, layout)) {
         ++rows;
         continue;
       }
@@ -186,17 +117,17 @@ struct Part {
     }
   }
 
-  bool read_row(const char* at, const char* stop, const Layout& layout) {
+  bool read_row(const char* text, const char* at, const char* stop, const Layout& layout) {
     for (int64_t k = 0; k < layout.width; ++k) {
       const char* const blanks = at;
       at = layout.skip_blanks(at, stop);
       if (layout.quotes && at < stop && *at == '"') {
         const char* const last = closing_quote(blanks, at, stop, layout);
-        if (last == nullptr || read_field(k, layout.skip_blanks(at + 1, last), last, true, layout) != last)
+        if (last == nullptr || read_field(text, k, layout.skip_blanks(at + 1, last), last, true, layout) != last)
           return false;
         at = last + 1;
       } else {
-        at = read_field(k, at, stop, false, layout);
+        at = read_field(text, k, at, stop, false, layout);
         if (at == nullptr) return false;
       }
       if (layout.separator == 0) {
@@ -209,7 +140,8 @@ struct Part {
     return layout.skip_blanks(at, stop) == stop;
   }
 
-  const char* read_field(int64_t column, const char* at, const char* end, bool whole, const Layout& layout) {
+  const char* read_field(const char* text, int64_t column, const char* at, const char* end, bool whole,
+                         const Layout& layout) {
     if (column == layout.weight) return read_weight(at, end, weight[rows]);
     const bool is_end = column == layout.source || column == layout.target;
     int64_t& id = column == layout.source ? source[rows] : target[rows];
@@ -218,11 +150,36 @@ struct Part {
     if (!is_end || last == nullptr) return last;
     const char* stop = last;
     while (stop > at && is_blank(stop[-1])) --stop;
-    if (stop == at) return nullptr;
-    id = names.place({at, static_cast<size_t>(stop - at)});
-    return id < 0 ? nullptr : last;
+    if (stop == at || !Span::fits(at - text, stop - at)) return nullptr;
+    id = Span::of(at - text, stop - at);
+    return last;
   }
 };
+
+// From spans of names, [2, rows], to places in the list of distinct names; false if they are not read here.
+bool number(const char* text, int64_t* id, int64_t rows, int64_t threads, bool sorted,
+            std::vector<std::string_view>& list) {
+  const NameNumbers names(2 * rows, threads, [&](int64_t i) { return Span::name(text, id[i % 2 * rows + i / 2]); });
+  if (!names.complete) return false;
+  for (const int64_t at : names.first) list.push_back(Span::name(text, id[at % 2 * rows + at / 2]));
+  std::vector<int64_t> rank(list.size());
+  std::iota(rank.begin(), rank.end(), 0);
+  if (sorted) {
+    const std::vector<int64_t> order = order_of(list);
+    const std::vector<std::string_view> unsorted = list;
+    for (size_t i = 0; i < order.size(); ++i) {
+      list[i] = unsorted[order[i]];
+      rank[order[i]] = static_cast<int64_t>(i);
+    }
+  }
+  each_range(threads_for(rows, threads), rows, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      id[i] = rank[names.number[2 * i]];
+      id[rows + i] = rank[names.number[2 * i + 1]];
+    }
+  });
+  return true;
+}
 
 }  // namespace
 
@@ -244,45 +201,27 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> read_rows(const Tensor& text,
   each_task(threads, parts, [&](int64_t i) { part[i].read(begin, layout); });
 
   int64_t rows = 0, comments = 0, irregular = -1;
-  Names known;
-  std::vector<std::vector<int64_t>> places(parts);  // of the names of a part among those of all
-  for (int64_t i = 0; i < parts; ++i) {
-    const Part& each = part[i];
+  for (const Part& each : part) {
     rows += each.rows;
     comments += static_cast<int64_t>(each.comments.size()) / 2;
     if (irregular < 0) irregular = each.irregular;
-    for (const std::string_view name : each.names.names) {
-      places[i].push_back(known.place(name));
-      if (places[i].back() < 0) irregular = 0;
-    }
-  }
-  std::vector<std::string_view> list = known.names;
-  if (sorted && irregular < 0) {
-    const std::vector<int64_t> order = known.order();
-    std::vector<int64_t> rank(order.size());
-    for (size_t i = 0; i < order.size(); ++i) {
-      list[i] = known.names[order[i]];
-      rank[order[i]] = static_cast<int64_t>(i);
-    }
-    for (std::vector<int64_t>& of_part : places)
-      for (int64_t& place : of_part) place = rank[place];
   }
   Tensor ids = torch::stable::new_empty(text, {2, rows}, ScalarType::Long);
   Tensor value = empty(text, weight < 0 ? 0 : rows, ScalarType::Double);
   Tensor spans = torch::stable::new_empty(text, {comments, 2}, ScalarType::Long);
-  Tensor fault = empty(text, irregular < 0 ? 0 : 1, ScalarType::Long);
   int64_t* const id = ids.mutable_data_ptr<int64_t>();
   int64_t* span = spans.mutable_data_ptr<int64_t>();
   int64_t row = 0;
-  for (int64_t i = 0; i < parts; ++i) {
-    const Part& each = part[i];
-    const auto numbered = [&](int64_t x) { return names ? places[i][x] : x; };
-    std::transform(each.source.get(), each.source.get() + each.rows, id + row, numbered);
-    std::transform(each.target.get(), each.target.get() + each.rows, id + rows + row, numbered);
+  for (Part& each : part) {
+    std::copy_n(each.source.get(), each.rows, id + row);
+    std::copy_n(each.target.get(), each.rows, id + rows + row);
     if (weight >= 0) std::copy_n(each.weight.get(), each.rows, value.mutable_data_ptr<double>() + row);
     span = std::copy(each.comments.begin(), each.comments.end(), span);
     row += each.rows;
+    each = {};
   }
+  std::vector<std::string_view> list;
+  if (names && irregular < 0 && !number(begin, id, rows, threads, sorted, list)) irregular = 0;
   int64_t size = 0;
   for (const std::string_view name : list) size += static_cast<int64_t>(name.size()) + 1;
   Tensor lines = empty(text, size, ScalarType::Byte);
@@ -291,6 +230,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> read_rows(const Tensor& text,
     letter = std::copy(name.begin(), name.end(), letter);
     *letter++ = '\n';
   }
+  Tensor fault = empty(text, irregular < 0 ? 0 : 1, ScalarType::Long);
   if (irregular >= 0) *fault.mutable_data_ptr<int64_t>() = irregular;
   return {ids, value, spans, fault, lines};
 }
