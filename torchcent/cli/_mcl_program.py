@@ -171,14 +171,7 @@ def _without_negative(edges: EdgeList, zeros: bool) -> EdgeList:
     stays = edges.edge_weight > 0 if zeros else edges.edge_weight >= 0
     if lost := int((edges.edge_weight < 0).sum()):
         warn_of_negative(lost, stacklevel=2)
-    return edges if bool(stays.all()) else _selected(edges, stays)
-
-
-def _selected(edges: EdgeList, stays: Tensor) -> EdgeList:
-    """Some of the edges, and all vertices."""
-    index, weight = edges.edge_index[:, stays], edges.edge_weight
-    weight = None if weight is None else weight[stays]
-    return replace(edges, edge_index=index, edge_weight=weight, streets=None)
+    return edges if bool(stays.all()) else edges._selected(stays)
 
 
 def _within(edges: EdgeList, path: str) -> EdgeList:
@@ -186,7 +179,7 @@ def _within(edges: EdgeList, path: str) -> EdgeList:
     cluster = {name: at for at, names in enumerate(read_clusters(path)) for name in names}
     of = [cluster.get(str(x), -1 - v) for v, x in enumerate(edges.vertex_labels().tolist())]
     row, col = torch.tensor(of, dtype=torch.int64)[edges.edge_index]
-    return _selected(edges, row == col)
+    return edges._selected(row == col)
 
 
 def _inflated(edges: EdgeList, rate: float) -> EdgeList:

@@ -24,7 +24,6 @@ from torchcent.io._budget import Budget
 from torchcent.io._cells import column_arrays
 from torchcent.io._edge_list import EdgeList, Streets
 from torchcent.io._files import load_bytes, replacing, split_suffix
-from torchcent.io._positions import WGS84
 from torchcent.io._scores import check_geo
 from torchcent.runtime._optional import need
 
@@ -336,7 +335,7 @@ def write_street_table(path: str, frame: Any) -> None:
             text = [None if x is None or x != x else str(x) for x in frame[name]]
             frame[name] = np.array([*text, None], object)[:-1]
     if suffix == ".geojson" and frame.crs is not None:
-        frame = frame.to_crs(WGS84)
+        frame = frame.to_crs(check_positions.WGS84)
     whole = io.BytesIO()
     driver, more = "GPKG", {}
     if suffix == ".geojson":
