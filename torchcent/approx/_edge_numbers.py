@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _csr
 from torchcent.runtime import _small
 
 
@@ -41,7 +41,4 @@ def num_edges(graph: Graph) -> int:
 
 def of_columns(graph: Graph, values: Tensor) -> Tensor:
     """The value of the slot of each input column; 0 for self-loops."""
-    slot = graph.slot
-    if values.numel() == 0:
-        return values.new_zeros(slot.numel())
-    return values[slot.clamp(min=0)].masked_fill(slot < 0, 0)
+    return _csr.of_columns(values, graph.slot)

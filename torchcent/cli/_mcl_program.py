@@ -20,7 +20,7 @@ from torchcent.check._weights import warn_of_negative
 from torchcent.cli import _common, _output
 from torchcent.io import EdgeList, read_clusters, write
 from torchcent.io._files import FORMATS, check_target, refuse_other_format, split_suffix
-from torchcent.io._mcl import integer_labels, read_tab
+from torchcent.io._mcl import integer_labels, with_tab
 from torchcent.io._native import is_native
 from torchcent.io._transform import Step, neg_log, parse, transform_graph, transform_stream
 
@@ -133,9 +133,7 @@ def load(args: argparse.Namespace) -> EdgeList:
     if args.pi is not None:
         edges = _inflated(edges, args.pi)
     if args.use_tab is not None:
-        labels = read_tab(args.use_tab)
-        ids = edges.vertex_labels().tolist()
-        edges = replace(edges, labels=[labels.get(v, str(v)) for v in ids])
+        edges = with_tab(edges, args.use_tab)
     if args.out is not None and (args.native or split_suffix(args.out)[0] == ".mci"):
         integer_labels(edges.labels)
     return edges

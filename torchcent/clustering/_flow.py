@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import Graph, _csr, _segments
+from torchcent.graph._csr import pointers
 from torchcent.runtime import _small
 
 # Entries that a sum over all of them reads at a time, and the bytes that each takes meanwhile.
@@ -77,8 +78,7 @@ class Flow:
             last = int(torch.searchsorted(upto, upto[first] + most, right=True)) - 1
             last = max(last, first + 1)
             ends = upto[first : last + 1] - upto[first]
-            over = of[self.row[self.places(slice(first, last))]].cumsum(0)
-            total = torch.nn.functional.pad(over, (1, 0))
+            total = pointers(of[self.row[self.places(slice(first, last))]])
             sums[first:last] = total[ends[1:]] - total[ends[:-1]]
             first = last
         return sums
@@ -89,11 +89,6 @@ class Flow:
     def to_dense(self) -> Tensor:
         """float32 [n, n]: M, with column j at [:, j]."""
         return columns_as_rows(self).T
-
-
-def pointers(length: Tensor) -> Tensor:
-    """int64 [n + 1]: the cumulative sum of the column lengths, starting at 0."""
-    return torch.nn.functional.pad(length.long().cumsum(0), (1, 0))
 
 
 def from_packed(colptr: Tensor, row: Tensor, value: Tensor) -> Flow:

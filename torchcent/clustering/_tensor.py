@@ -12,9 +12,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from torchcent.clustering._flow import Flow, from_packed, pointers
+from torchcent.clustering._flow import Flow, from_packed
 from torchcent.clustering._rules import WHOLE, Share, Summary, columns_of
 from torchcent.engines._tensor._scatter import scatter_sum
+from torchcent.graph._csr import pointers
 from torchcent.runtime import _small
 from torchcent.runtime._codes import BYTES, CANCEL, DONE
 
@@ -170,7 +171,7 @@ def _blocks(
     """Ranges of columns whose expansion has at most `space` products, or single columns."""
     work = last = colptr.diff()
     for _ in range(expansion - 1):
-        sums = torch.nn.functional.pad(last[row].cumsum(0), (1, 0))
+        sums = pointers(last[row])
         last = (sums[colptr[1:]] - sums[colptr[:-1]]).clamp(max=2**40)
         work = torch.maximum(work, last)
     most = PRODUCTS if row.device.type == "cpu" else PRODUCTS_ON_ACCELERATOR

@@ -88,7 +88,7 @@ def _grouped(group: Tensor, values: Tensor | None, size: int) -> Tensor:
 def without_diagonal(rowptr: Tensor, col: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The reverse of :func:`with_diagonal`."""
     proper = _csr.rows(rowptr) != col
-    loops = torch.nn.functional.pad((~proper).long().cumsum(0), (1, 0))
+    loops = _csr.pointers(~proper)
     return rowptr - loops[rowptr], col[proper], values[proper]
 
 
@@ -97,7 +97,7 @@ def with_diagonal(
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """The CSR of the adjacency matrix, with its diagonal; values are None if all are 1."""
     has = loops > 0
-    before = torch.nn.functional.pad(has.long().cumsum(0), (1, 0))  # loops of smaller vertices
+    before = _csr.pointers(has)  # loops of smaller vertices
     row = _csr.rows(rowptr)
     place = torch.arange(col.numel(), device=col.device)
     place += before[row] + (has[row] & (col > row))
@@ -133,9 +133,7 @@ def coalesced(index: Tensor, values: Tensor | None, num_nodes: int) -> tuple[Ten
     entry = torch.arange(key.numel(), device=key.device)
     first.scatter_reduce_(0, number, entry, "amin")
     first, order = first.sort()
-    rank = torch.empty_like(order)
-    rank[order] = torch.arange(order.numel(), device=order.device)
-    number = rank[number]
+    number = _csr.inverse(order)[number]
     places = index[:, first]
     if values is None:
         return places, number

@@ -120,6 +120,13 @@ class EdgeList:
         """Number of edges (columns of ``edge_index``)."""
         return int(self.edge_index.size(1))
 
+    def _pairs(self, directed: bool) -> np.ndarray:
+        """A number of the ends of each edge, if not `directed` of both directions."""
+        ends = self.edge_index.numpy()
+        low, high = ends if directed else np.sort(ends, 0)
+        pairs: np.ndarray = low * max(self.num_nodes, 1) + high
+        return pairs
+
     def vertex_labels(self) -> np.ndarray:
         """The labels ``[num_nodes]``; the vertex numbers if ``labels`` is None."""
         return np.arange(self.num_nodes) if self.labels is None else np.asarray(self.labels)

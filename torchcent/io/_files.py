@@ -207,9 +207,7 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
     path = check_files.path(path)
     if check_files.text(format, "format") is not None:
         assert format is not None
-        if format in FORMATS.values():
-            return format
-        kind = FORMATS.get("." + format.lower().lstrip("."))
+        kind = _named(format, FORMATS)
         if kind is None:
             accepted = ", ".join(sorted(set(FORMATS.values())))
             raise ValueError(f"format={shortened(format)} is unknown; accepted: {accepted}")
@@ -243,11 +241,24 @@ def format_to_write(path: str | os.PathLike[str], format: str | None = None) -> 
         what = f"{path}: graphs are not written as {suffix!r}"
     else:
         assert format is not None
-        kind = format if format in known.values() else known.get("." + format.lower().lstrip("."))
+        kind = _named(format, known)
         what = f"{path}: graphs are not written as format={shortened(format)}"
     if kind is None:
         raise ValueError(f"{what}; accepted: {' '.join(known)}")
     return kind
+
+
+def _named(format: str, known: dict[str, str]) -> str | None:
+    """The format of this name, or of a suffix."""
+    return format if format in known.values() else known.get("." + format.lower().lstrip("."))
+
+
+def known_suffix(path: str | os.PathLike[str], known: Collection[str]) -> str:
+    """The suffix, in lower case, if it is one of those known, none of a compression."""
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix not in known:
+        raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(known)}")
+    return suffix
 
 
 def refuse_other_format(path: str, what: str, accepted: Collection[str]) -> None:

@@ -93,15 +93,13 @@ def _networkx_graph(networkx: Any, edges: EdgeList, path: str, columns: Columns,
     nodes: list[Any] = list(range(edges.num_nodes))
     if names is not None and len(set(names)) == len(names):
         nodes = names
-    ends = edges.edge_index.numpy()
-    low, high = ends if edges.directed else np.sort(ends, 0)
-    repeated = len(np.unique(low * max(edges.num_nodes, 1) + high)) < edges.num_edges
+    repeated = len(np.unique(edges._pairs(edges.directed))) < edges.num_edges
     graph = getattr(networkx, f"{'Multi' * repeated}{'Di' * edges.directed}Graph")()
     for at, data in enumerate(_rows(path, columns.vertices, edges.num_nodes)):
         graph.add_node(nodes[at], **(data if names is None else {key: names[at]} | data))
     number = {"key": 0} if repeated else {}  # an id of each edge
     rows = _rows(path, _of_edges(edges, columns), edges.num_edges)
-    for at, (u, v, data) in enumerate(zip(*ends.tolist(), rows, strict=True)):
+    for at, (u, v, data) in enumerate(zip(*edges.edge_index.tolist(), rows, strict=True)):
         graph.add_edge(nodes[u], nodes[v], **dict.fromkeys(number, at), **data)
     return graph
 

@@ -310,10 +310,7 @@ def street_table(
 
 def _shares(edges: EdgeList, weights: str | None) -> np.ndarray:
     """The part of each edge in the score of its pair of vertices."""
-    row, col = edges.edge_index.numpy()
-    if not edges.directed:
-        row, col = np.minimum(row, col), np.maximum(row, col)
-    pair = np.unique(row * max(edges.num_nodes, 1) + col, return_inverse=True)[1].reshape(-1)
+    pair = np.unique(edges._pairs(edges.directed), return_inverse=True)[1].reshape(-1)
     part = np.ones(len(pair))
     if weights is not None and edges.edge_weight is not None:
         part = edges.edge_weight.double().numpy()

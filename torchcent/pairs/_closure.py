@@ -288,15 +288,11 @@ def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int
     components that have any. It also returns the number of these without a row, and the number with
     a column.
     """
-    import scipy.sparse.csgraph
-
     if graph.is_symmetric:
         component, empty = graph.components.cpu(), torch.zeros(0, dtype=torch.int32, device="cpu")
         return component, (torch.zeros(1, dtype=torch.int64, device="cpu"), empty), 0, 0
-    count, label = scipy.sparse.csgraph.connected_components(
-        graph.to_scipy(), directed=True, connection="strong"
-    )
-    component = torch.from_numpy(label).long()
+    component = _csr.strong_components(graph.rowptr.cpu(), graph.col.cpu()).long()
+    count = int(component.max()) + 1
     tail = _small.repeat_interleave(component, graph.degree.cpu())
     head = component[graph.col.cpu().long()]
     between = tail != head
@@ -309,8 +305,7 @@ def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int
     )
     groups = (into & ~out, into & out, out & ~into, ~into & ~out)
     order = torch.cat([torch.nonzero(group).flatten() for group in groups])
-    place = torch.empty_like(order)
-    place[order] = torch.arange(count, device="cpu")
+    place = _csr.inverse(order)
     arcs = torch.stack([place[tail], place[head]])
     sinks, columns, nodes = (int(x.sum()) for x in (groups[0], into, into | out))
     rowptr, col, *_ = _csr.csr(arcs, nodes, False)

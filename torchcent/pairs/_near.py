@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from torchcent.check import _common as check
 from torchcent.check._run import Run
 from torchcent.engines._tensor import _weighted
 from torchcent.graph import Graph, _batch
@@ -33,6 +34,13 @@ class NearPairs(NamedTuple):
     def place(self) -> Tensor:
         """int64 [pairs]: which of these sources each pair begins at, from 0."""
         return torch.repeat_interleave(self.sizes)
+
+
+def chosen_vertices(graph: Graph, vertices: Tensor | None) -> Tensor:
+    """The vertices of the argument, which are all of the graph if it is None; on the host."""
+    if vertices is None:
+        return torch.arange(graph.num_nodes, device="cpu")
+    return check.vertices(vertices, "vertices", graph).cpu()
 
 
 def near_pairs(

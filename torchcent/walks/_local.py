@@ -325,8 +325,7 @@ def _oriented(graph: Graph, shares: Tensor | None = None) -> _Oriented:
     if not graph.is_symmetric:
         degree = degree + graph.transpose[0].diff()
     vertex = torch.argsort(degree, stable=True)
-    rank = torch.empty_like(vertex)
-    rank[vertex] = torch.arange(n, device=graph.device)
+    rank = _csr.inverse(vertex)
     tail, head = rank[tail], rank[head]
     key = torch.minimum(tail, head) * n + torch.maximum(tail, head)
     if graph.is_symmetric:
@@ -337,8 +336,7 @@ def _oriented(graph: Graph, shares: Tensor | None = None) -> _Oriented:
         key, place = torch.unique(key, return_inverse=True)
         value = value.new_zeros(key.numel()).index_add_(0, place, value)
     count = torch.bincount(key // max(n, 1), minlength=n)
-    rowptr = torch.cat([count.new_zeros(1), count.cumsum(0)])
-    return _Oriented(vertex, rowptr, key % max(n, 1), value)
+    return _Oriented(vertex, _csr.pointers(count), key % max(n, 1), value)
 
 
 def _sums(edges: _Oriented) -> Tensor:
