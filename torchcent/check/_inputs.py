@@ -211,7 +211,7 @@ def _as_many(rows: list[Any], name: str) -> list[Any]:
 
 def begins_with_text(edges: Any) -> bool:
     """Whether the first end of a list of pairs or rows is text."""
-    first = edges[0] if edges else ()
+    first: Any = edges[0] if edges else ()
     is_row = isinstance(first, (list, tuple, np.ndarray)) and len(first) > 0
     return is_row and isinstance(first[0], str)
 

@@ -151,10 +151,15 @@ def build(
     n, device = graph.num_nodes, graph.device
     degree = graph.degree
     tail, head, weight = _csr.rows(graph.rowptr), graph.col.long(), similarity
-    there = similarity > 0
-    if not bool(there.all()):
-        tail, head, weight = tail[there], head[there], weight[there]
-        degree = torch.bincount(tail, minlength=n)
+
+    def without_zeros() -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        there = weight > 0
+        if bool(there.all()):
+            return tail, head, weight, degree
+        ends = tail[there]
+        return ends, head[there], weight[there], torch.bincount(ends, minlength=n)
+
+    tail, head, weight, degree = without_zeros()
     largest = _segments.largest_of_segments(pointers(degree), weight)
     if loops == "one":
         loop = torch.ones_like(largest)
@@ -172,10 +177,7 @@ def build(
     total = _segments.of_segments(pointers(degree), weight) + loop
     weight, loop = (weight / total[tail]).float(), (loop / total).float()
     # Entries that underflow in float32 are not stored.
-    there = weight > 0
-    if not bool(there.all()):
-        tail, head, weight = tail[there], head[there], weight[there]
-        degree = torch.bincount(tail, minlength=n)
+    tail, head, weight, degree = without_zeros()
     has_loop = loop > 0
     length = degree + has_loop
     colptr = pointers(length)
