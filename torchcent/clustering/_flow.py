@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from torchcent.graph import Graph, _csr, _segments
+from torchcent.graph import Graph, _csr, _segments, _strengths
 from torchcent.graph._csr import pointers
 from torchcent.runtime import _small
 
@@ -148,8 +148,7 @@ def build(
     to sum 1. `similarity` is float64 per slot, >= 0, where 0 is no arc. `loops` is as for mcl; None
     uses those in `weights`, float64 [n]. A column without entries gets a loop of 1: its vertex is a
     singleton."""
-    n, device = graph.num_nodes, graph.device
-    degree = graph.degree
+    n, degree = graph.num_nodes, graph.degree
     tail, head, weight = _csr.rows(graph.rowptr), graph.col.long(), similarity
 
     def without_zeros() -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -178,16 +177,6 @@ def build(
     weight, loop = (weight / total[tail]).float(), (loop / total).float()
     # Entries that underflow in float32 are not stored.
     tail, head, weight, degree = without_zeros()
-    has_loop = loop > 0
-    length = degree + has_loop
-    colptr = pointers(length)
-    before = torch.bincount(tail[head < tail], minlength=n)  # entries above the loop
-    place = torch.arange(tail.numel(), device=device)
-    place += pointers(has_loop)[tail] + ((head > tail) & has_loop[tail])
-    row = torch.empty(int(colptr[-1]), dtype=torch.int32, device=device)
-    value = torch.empty(row.numel(), dtype=torch.float32, device=device)
-    row[place], value[place] = head.int(), weight
-    vertex = torch.nonzero(has_loop).flatten()
-    at = (colptr[:-1] + before)[vertex]
-    row[at], value[at] = vertex.int(), loop[vertex]
-    return Flow(colptr[:-1].contiguous(), length.int(), row, value)
+    colptr, row, value = _strengths.with_diagonal(pointers(degree), head.int(), weight, loop)
+    assert value is not None
+    return from_packed(colptr, row, value)

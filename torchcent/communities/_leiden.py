@@ -127,8 +127,6 @@ def _by_size(label: Tensor) -> Tensor:
         return label
     label = torch.unique(label, return_inverse=True)[1]
     size = torch.bincount(label)
-    place = torch.arange(label.numel(), device="cpu")
-    first = size.new_full(size.shape, label.numel()).scatter_reduce_(0, label, place, "amin")
-    order = torch.argsort(first)
+    order = torch.argsort(_csr.firsts(label, size.numel()))
     order = order[torch.argsort(size[order], stable=True, descending=True)]
     return _csr.inverse(order)[label]

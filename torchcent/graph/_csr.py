@@ -226,6 +226,12 @@ def inverse(order: Tensor) -> Tensor:
     return place
 
 
+def firsts(number: Tensor, count: int) -> Tensor:
+    """int64 [count]: where each of the numbers from 0 to count - 1, all there, is first."""
+    place = torch.arange(number.numel(), device=number.device)
+    return place.new_full((count,), number.numel()).scatter_reduce_(0, number, place, "amin")
+
+
 def pointers(count: Tensor) -> Tensor:
     """int64 [n + 1]: where each of n lists begins if they follow one another, and the end."""
     return torch.cat([count.new_zeros(1), count.cumsum(0)])
@@ -236,6 +242,24 @@ def ranges(begin: Tensor, count: Tensor) -> Tensor:
     before = count.cumsum(0) - count
     shift = _small.repeat_interleave(begin - before, count)
     return shift + torch.arange(shift.numel(), device=begin.device)
+
+
+def within_sets(
+    rowptr: Tensor, col: Tensor, number: Tensor, vertex: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The arcs within each of several sets of vertices: their ends, [2, arcs], and slots.
+
+    Members are listed by the number of their set, then by vertex; ends are places in this list.
+    """
+    size = rowptr.numel() - 1
+    key = number * size + vertex
+    degree = rowptr.diff()[vertex]
+    tail = torch.repeat_interleave(degree)
+    slot = ranges(rowptr[vertex], degree)
+    wanted = number[tail] * size + col[slot]
+    head = torch.searchsorted(key, wanted).clamp_(max=max(key.numel() - 1, 0))
+    inside = key[head] == wanted
+    return torch.stack([tail[inside], head[inside]]), slot[inside]
 
 
 def _counted(sorted_or_not: Tensor, num_nodes: int) -> Tensor:

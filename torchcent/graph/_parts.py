@@ -139,10 +139,8 @@ class Parts(Arrays):
         if self._mutual:
             return self.components
         found = _csr.strong_components(self.rowptr.cpu(), self.col.cpu()).long()
-        place = torch.arange(self.num_nodes, device="cpu")
         size = int(found.max()) + 1 if self.num_nodes else 0
-        first = place.new_full((size,), self.num_nodes).scatter_reduce_(0, found, place, "amin")
-        return _csr.inverse(torch.argsort(first))[found].to(self.device)
+        return _csr.inverse(torch.argsort(_csr.firsts(found, size)))[found].to(self.device)
 
     def _part(self, inside: Tensor) -> Self:
         """The subgraph of the vertices that are marked; the graph itself if all of them are."""

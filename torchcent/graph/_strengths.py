@@ -109,7 +109,7 @@ def with_diagonal(
     new[is_loop] = vertex.to(col.dtype)  # both in the order of the rows
     numbers = None
     if values is not None or bool((loops[vertex] != 1).any()):
-        numbers = torch.ones(new.numel(), dtype=torch.float64, device=col.device)
+        numbers = loops.new_ones(new.numel())
         if values is not None:
             numbers[place] = values
         numbers[is_loop] = loops[vertex]
@@ -129,10 +129,7 @@ def coalesced(index: Tensor, values: Tensor | None, num_nodes: int) -> tuple[Ten
     keys, number = torch.unique(key, return_inverse=True)
     if keys.numel() == key.numel():
         return None
-    first = torch.full_like(keys, key.numel())
-    entry = torch.arange(key.numel(), device=key.device)
-    first.scatter_reduce_(0, number, entry, "amin")
-    first, order = first.sort()
+    first, order = _csr.firsts(number, keys.numel()).sort()
     number = _csr.inverse(order)[number]
     places = index[:, first]
     if values is None:
