@@ -32,13 +32,8 @@ class EdgeNumbers:
 
     def of_columns(self, graph: Graph, values: Tensor) -> Tensor:
         """The value of the edge of each input column; 0 for self-loops."""
-        return of_columns(graph, values[self.of_slot])
+        return _csr.of_columns(values[self.of_slot], graph.slot)
 
 
 def num_edges(graph: Graph) -> int:
     return graph.num_slots if graph.directed else (graph.num_slots + 1) // 2
-
-
-def of_columns(graph: Graph, values: Tensor) -> Tensor:
-    """The value of the slot of each input column; 0 for self-loops."""
-    return _csr.of_columns(values, graph.slot)

@@ -73,14 +73,10 @@ class Flow:
         upto = pointers(self.length)
         sums = torch.zeros_like(of)
         most = AT_A_TIME if self.device.type == "cpu" else AT_A_TIME_ON_ACCELERATOR
-        first = 0
-        while first < self.num_nodes:
-            last = int(torch.searchsorted(upto, upto[first] + most, right=True)) - 1
-            last = max(last, first + 1)
+        for first, last in _csr.runs(self.length, most):
             ends = upto[first : last + 1] - upto[first]
             total = pointers(of[self.row[self.places(slice(first, last))]])
             sums[first:last] = total[ends[1:]] - total[ends[:-1]]
-            first = last
         return sums
 
     def to(self, device: torch.device) -> Flow:

@@ -15,7 +15,7 @@ from torch import Tensor
 from torchcent.clustering._flow import Flow, from_packed
 from torchcent.clustering._rules import WHOLE, Share, Summary, columns_of
 from torchcent.engines._tensor._scatter import scatter_sum
-from torchcent.graph._csr import pointers
+from torchcent.graph._csr import pointers, runs
 from torchcent.runtime import _small
 from torchcent.runtime._codes import BYTES, CANCEL, DONE
 
@@ -177,9 +177,5 @@ def _blocks(
     most = PRODUCTS if row.device.type == "cpu" else PRODUCTS_ON_ACCELERATOR
     if space > 0:
         most = max(min(most, space // BYTES_PER_PRODUCT), 1)
-    upto = pointers(work)
-    cuts = [lowest]
-    while cuts[-1] < highest:
-        end = int(torch.searchsorted(upto, upto[cuts[-1]] + most, right=True)) - 1
-        cuts.append(min(max(end, cuts[-1] + 1), highest))
-    return list(zip(cuts[:-1], cuts[1:], strict=True))
+    blocks = runs(work[lowest:highest], most)
+    return [(lowest + first, lowest + end) for first, end in blocks]

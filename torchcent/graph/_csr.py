@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -242,6 +243,16 @@ def ranges(begin: Tensor, count: Tensor) -> Tensor:
     before = count.cumsum(0) - count
     shift = _small.repeat_interleave(begin - before, count)
     return shift + torch.arange(shift.numel(), device=begin.device)
+
+
+def runs(size: Tensor, most: int) -> Iterator[tuple[int, int]]:
+    """The first and the end of runs of lists: single ones, or with `most` entries at most."""
+    upto, first = pointers(size), 0
+    while first < size.numel():
+        end = int(torch.searchsorted(upto, upto[first] + most, right=True)) - 1
+        end = max(end, first + 1)
+        yield first, end
+        first = end
 
 
 def within_sets(

@@ -42,14 +42,9 @@ def local_efficiency(G: BackendGraph) -> float:
     n = len(G)
     rowptr, col = G.adjacency  # a loop makes a vertex its own neighbour
     degree = rowptr.diff()
-    work = torch.bincount(_csr.rows(rowptr), degree[col].double(), n).cumsum(0).numpy()
-    total, begin = 0.0, 0
-    while begin < n:
-        limit = _WORK + (work[begin - 1] if begin else 0)
-        end = max(begin + 1, int(np.searchsorted(work, limit, side="right")))
-        total += _efficiencies(rowptr, col, begin, end)
-        begin = end
-    return total / n
+    work = torch.bincount(_csr.rows(rowptr), degree[col].double(), n).long()
+    runs = _csr.runs(work, _WORK)
+    return sum(_efficiencies(rowptr, col, begin, end) for begin, end in runs) / n
 
 
 @backend(least=1)
