@@ -97,8 +97,7 @@ class Closure:
             MemoryError: the matrix needs more than half of the free memory.
         """
         n = self.num_nodes
-        limit = _memory.budget(None, self.device)
-        _memory.require("Closure.to_dense", n * n, limit, None)
+        _memory.allow("Closure.to_dense", n * n, None, self.device)
         dense = torch.empty(n, n, dtype=torch.bool, device=self.device)
         for part in torch.arange(n, device=self.device).split(max(1, _CHUNK // max(n, 1))):
             dense[part] = self._rows(part)
@@ -214,8 +213,7 @@ def transitive_closure(
     need = graph._nbytes + 8 * num_words + _PER_NODE * graph.num_nodes
     need += _PER_SLOT * graph.num_slots
     for where in {graph.device, component.device}:
-        limit = _memory.budget(run.memory, where)
-        _memory.require("transitive_closure", need, limit, run.memory)
+        _memory.allow("transitive_closure", need, run.memory, where)
 
     words = torch.from_numpy(np.empty(num_words, np.int64))  # NumPy asks for huge pages
     reach = torch.zeros(nodes, dtype=torch.int64, device="cpu")
