@@ -139,8 +139,6 @@ class Rules:
 
 @dataclass(frozen=True)
 class Summary:
-    """Summary of an iteration."""
-
     # Maximum over the columns of (largest - sum of squares) x number of the entries that pruning
     # keeps, before they are rescaled.
     chaos: float

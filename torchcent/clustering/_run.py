@@ -31,8 +31,6 @@ _FORMAT = "{desc}: {postfix} {percentage:3.0f}%|{bar}| {elapsed}"
 
 @dataclass(eq=False)
 class Outcome:
-    """The result of a run."""
-
     flow: Flow  # the last, inflated
     summaries: list[Summary] = field(default_factory=list)  # of every iteration
     converged: bool = False  # to the limit, or to a fixed point above it

@@ -179,6 +179,5 @@ def _of_part(
 
 
 def _lowest(components: Tensor, owner: Tensor, graphs: int) -> Tensor:
-    """The lowest of these components in each graph."""
     lowest = owner.new_full((graphs,), owner.numel())
     return lowest.scatter_reduce_(0, owner[components], components, "amin")

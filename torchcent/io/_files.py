@@ -205,9 +205,9 @@ def split_suffix(path: str | os.PathLike[str]) -> tuple[str, str]:
 def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
     """The format of a path: that which is named, otherwise that of its suffix."""
     path = check_files.path(path)
-    if check_files.text(format, "format") is not None:
-        assert format is not None
-        kind = _named(format, FORMATS)
+    named = check_files.text(format, "format")
+    if named is not None:
+        kind = _named(named, FORMATS)
         if kind is None:
             accepted = ", ".join(sorted(set(FORMATS.values())))
             raise ValueError(f"format={shortened(format)} is unknown; accepted: {accepted}")
@@ -234,14 +234,14 @@ def format_to_write(path: str | os.PathLike[str], format: str | None = None) -> 
     path = check_files.path(path)
     known = FORMATS | WRITTEN_ONLY
     known = {suffix: kind for suffix, kind in known.items() if kind not in _READ_ONLY}
-    if check_files.text(format, "format") is None:
+    named = check_files.text(format, "format")
+    if named is None:
         suffix = split_suffix(path)[0]
         kind = "edges" if os.path.basename(path).startswith("out.") else None
         kind = known.get(suffix, kind)
         what = f"{path}: graphs are not written as {suffix!r}"
     else:
-        assert format is not None
-        kind = _named(format, known)
+        kind = _named(named, known)
         what = f"{path}: graphs are not written as format={shortened(format)}"
     if kind is None:
         raise ValueError(f"{what}; accepted: {' '.join(known)}")
