@@ -63,8 +63,7 @@ def _fits(nodes: int, edges: float, given: str) -> None:
         raise ValueError(f"{given}: {nodes} vertices; graphs are limited to 2^31 - 1")
     needed = int(_PER_NODE * nodes + _PER_EDGE * edges)
     if needed > _UNWEIGHED:
-        limit = _memory.budget(None, torch.device("cpu"))
-        _memory.require(f"a random graph of {given}", needed, limit, None)
+        _memory.allow(f"a random graph of {given}", needed, None, torch.device("cpu"))
 
 
 def _pairs(u: np.ndarray, v: np.ndarray, n: int) -> np.ndarray:
@@ -224,12 +223,12 @@ def grid(rows: int, cols: int) -> Tensor:
         [[0, 0, 1, 1, 2, 2, 3, 3], [1, 2, 0, 3, 0, 3, 1, 2]]
     """
     rows, cols = _whole("rows", rows, 0), _whole("cols", cols, 0)
-    _fits(rows * cols, 2 * rows * cols, f"rows={rows}, cols={cols}")
     u, v = _grid_pairs(rows, cols)
     return _symmetric(_pairs(u, v, rows * cols), rows * cols)
 
 
 def _grid_pairs(rows: int, cols: int) -> tuple[np.ndarray, np.ndarray]:
+    _fits(rows * cols, 2 * rows * cols, f"rows={rows}, cols={cols}")
     vertex = np.arange(rows * cols).reshape(rows, cols)
     u = np.concatenate([vertex[:, :-1].ravel(), vertex[:-1].ravel()])
     v = np.concatenate([vertex[:, 1:].ravel(), vertex[1:].ravel()])
@@ -301,16 +300,19 @@ def _place(
     """Gives the last edges of a dense ring new ends, one by one, among the free vertices."""
     waiting = set(edges.tolist())
     taken: list[set[int]] = [set() for _ in range(n if waiting else 0)]
+
+    def take(e: int) -> None:
+        taken[u[e]].add(int(v[e]))
+        taken[v[e]].add(int(u[e]))
+
     for e in range(len(u) if waiting else 0):
         if e not in waiting:
-            taken[u[e]].add(int(v[e]))
-            taken[v[e]].add(int(u[e]))
+            take(e)
     for e in edges.tolist():
         while len(taken[u[e]]) >= n - 1:  # already joined to all others: pick another end
             u[e] = rng.integers(0, n)
         v[e] = rng.choice([x for x in range(n) if x != u[e] and x not in taken[u[e]]])
-        taken[u[e]].add(int(v[e]))
-        taken[v[e]].add(int(u[e]))
+        take(e)
 
 
 @overload
@@ -349,7 +351,6 @@ def road(
 
     rows, cols = _whole("rows", rows, 1), _whole("cols", cols, 1)
     with_lengths = flag(lengths, "lengths")
-    _fits(rows * cols, 2 * rows * cols, f"rows={rows}, cols={cols}")
     u, v = _grid_pairs(rows, cols)
     rng = _random(seed)
     keep = rng.random(len(u)) >= _share("removed", removed)

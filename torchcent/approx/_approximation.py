@@ -8,7 +8,6 @@ import time
 import torch
 
 from torchcent.approx import _by_pivots, _cost, _pivots
-from torchcent.approx._edge_numbers import of_columns
 from torchcent.approx._estimate import Estimate
 from torchcent.approx._progressive import Outlook, Sampling
 from torchcent.approx._result import Approximation, exact, outward
@@ -22,7 +21,7 @@ from torchcent.engines.measures._measures import measure
 from torchcent.engines.measures._request import Request
 from torchcent.engines.reduce import _hops
 from torchcent.engines.search import _weighted_rows
-from torchcent.graph import Graph, _batch
+from torchcent.graph import Graph, _batch, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.graph._pieces import component_sizes, pieces
 from torchcent.paths import _path_sums
@@ -305,7 +304,7 @@ def _approximated(
         )  # fmt: skip
     scores = _path_sums.scores(graph, request)
     if edges:
-        scores = of_columns(graph, scores)
+        scores = _csr.of_columns(scores, graph.slot)
     return exact(graph, scores.to(run.dtype), why, edges)
 
 

@@ -10,11 +10,11 @@ import torch
 
 from torchcent.approx import _pivots
 from torchcent.approx._bounds import hoeffding_samples, last_look, mean_interval, serfling_samples
-from torchcent.approx._edge_numbers import num_edges, of_columns
+from torchcent.approx._edge_numbers import num_edges
 from torchcent.approx._result import Approximation, outward
 from torchcent.engines.measures import _normalize
 from torchcent.engines.measures._request import Request
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _csr
 
 
 def approximation(
@@ -79,7 +79,7 @@ def approximation(
         widest = torch.maximum(upper - scores, scores - lower).nan_to_num(nan=1.0)
         radius = float(widest.max()) if widest.numel() else 0.0
     if edges:
-        scores, lower, upper = (of_columns(graph, x) for x in (scores, lower, upper))
+        scores, lower, upper = (_csr.of_columns(x, graph.slot) for x in (scores, lower, upper))
     enough_samples = most is not None or samples == n or radius <= epsilon
     return Approximation(
         scores.to(request.dtype), *outward(lower, upper, request.dtype), radius, delta, samples,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _csr
 from torchcent.runtime import _small
 
 
@@ -32,16 +32,8 @@ class EdgeNumbers:
 
     def of_columns(self, graph: Graph, values: Tensor) -> Tensor:
         """The value of the edge of each input column; 0 for self-loops."""
-        return of_columns(graph, values[self.of_slot])
+        return _csr.of_columns(values[self.of_slot], graph.slot)
 
 
 def num_edges(graph: Graph) -> int:
     return graph.num_slots if graph.directed else (graph.num_slots + 1) // 2
-
-
-def of_columns(graph: Graph, values: Tensor) -> Tensor:
-    """The value of the slot of each input column; 0 for self-loops."""
-    slot = graph.slot
-    if values.numel() == 0:
-        return values.new_zeros(slot.numel())
-    return values[slot.clamp(min=0)].masked_fill(slot < 0, 0)

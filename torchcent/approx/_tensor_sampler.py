@@ -12,7 +12,7 @@ from torchcent.engines._tensor import _weighted
 from torchcent.engines._tensor._scaled import ZERO, Number, Scaled
 from torchcent.engines._tensor._search import out_arcs
 from torchcent.engines.search import _levels
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _csr
 from torchcent.runtime._codes import CANCEL, DONE
 
 _MOST_LANES = 64  # samples that are drawn together
@@ -104,7 +104,7 @@ def _walk_back(graph: Graph, source: Tensor, target: Tensor, chance: torch.Gener
     tails, order = torch.cat(tail), torch.argsort(torch.cat(head), stable=True)
     tails, weight = tails[order], torch.cat(log_count)[order]
     arcs_to = torch.bincount(torch.cat(head), minlength=source.numel() * n)
-    pointers = torch.cat([arcs_to.new_zeros(1), arcs_to.cumsum(0)])
+    pointers = _csr.pointers(arcs_to)
     lane = torch.arange(source.numel(), device=source.device)
     here, root = lane * n + target, lane * n + source
     here, root = here[arcs_to[here] > 0], root[arcs_to[here] > 0]  # where a path exists

@@ -13,7 +13,7 @@ from torchcent.check._values import beside, choice, dense, wrong_type
 from torchcent.runtime import _small
 
 
-def size(batch: object, ptr: object, num_nodes: int | None) -> int | None:
+def size(batch: object, num_nodes: int | None) -> int | None:
     """The number of vertices given by `num_nodes`, or else by the shape of `batch`."""
     return batch.numel() if num_nodes is None and isinstance(batch, Tensor) else num_nodes
 

@@ -211,14 +211,7 @@ def device(value: object, name: str = "device") -> torch.device:
         candidate = torch.device(value)  # type: ignore[call-overload]
         if candidate.type not in ("cpu", "meta"):
             torch.empty(0, device=candidate)
-    except (
-        TypeError,
-        ValueError,
-        RuntimeError,
-        AssertionError,
-        OverflowError,
-        NotImplementedError,
-    ):
+    except (TypeError, ValueError, RuntimeError, AssertionError, OverflowError):
         raise wrong_value(name, "a device of this PyTorch, such as 'cpu'", value) from None
     result: torch.device = candidate
     return result

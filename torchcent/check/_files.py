@@ -13,7 +13,6 @@ from torchcent.check._values import dense, shortened, wrong_type
 
 
 def path(value: object, name: str = "path") -> str:
-    """A path as a str."""
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(text, str):
         raise wrong_type(name, "a str or os.PathLike", value)

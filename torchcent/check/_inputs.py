@@ -187,13 +187,7 @@ def edge_list(edges: Any, name: str) -> np.ndarray:
     if arrays or (len(edges) == 2 and not any(issubclass(kind, tuple) for kind in kinds)):
         if not arrays and len(edges[0]) == 2 == len(edges[1]):
             raise either_way(name)
-        rows = [_row(row, name) for row in edges]
-        if len(rows[0]) != len(rows[1]):
-            raise ValueError(
-                f"{name} has {len(rows[0])} sources and {len(rows[1])} targets; there must be as "
-                "many"
-            )
-        return np.stack(rows)
+        return np.stack(_as_many([_row(row, name) for row in edges], name))
     shape = (len(edges), *set(map(len, edges)))
     matrix = f"scipy.sparse.csr_array(numpy.array({name}))"
     for place, pair in enumerate(edges if set(map(len, edges)) != {2} else ()):
@@ -205,14 +199,21 @@ def edge_list(edges: Any, name: str) -> np.ndarray:
     return ids([end for pair in edges for end in pair], name, _NAMES).reshape(-1, 2).T
 
 
+def _as_many(rows: list[Any], name: str) -> list[Any]:
+    """The rows of sources and of targets."""
+    sources, targets = map(len, rows)
+    if sources != targets:
+        raise ValueError(
+            f"{name} has {sources} sources and {targets} targets; there must be as many"
+        )
+    return rows
+
+
 def begins_with_text(edges: Any) -> bool:
     """Whether the first end of a list of pairs or rows is text."""
-    first = edges[0] if edges else ()
-    return isinstance(first, (list, tuple, np.ndarray)) and len(first) > 0 and _is_text(first[0])
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+    first: Any = edges[0] if edges else ()
+    is_row = isinstance(first, (list, tuple, np.ndarray)) and len(first) > 0
+    return is_row and isinstance(first[0], str)
 
 
 def edge_names(edges: Any, name: str) -> list[Any]:
@@ -222,12 +223,7 @@ def edge_names(edges: Any, name: str) -> list[Any]:
         rows = [row.tolist() if isinstance(row, (np.ndarray, Tensor)) else row for row in edges]
         if not arrays and all(isinstance(row, list) and len(row) == 2 for row in rows):
             raise either_way(name)
-        if len(rows[0]) != len(rows[1]):
-            raise ValueError(
-                f"{name} has {len(rows[0])} sources and {len(rows[1])} targets; there must be as "
-                "many"
-            )
-        return [end for pair in zip(*rows, strict=True) for end in pair]
+        return [end for pair in zip(*_as_many(rows, name), strict=True) for end in pair]
     kinds = set(map(type, edges))
     if not kinds <= {tuple, list} or set(map(len, edges)) - {2}:
         edge_list(edges, name)  # which raises an error about the first that is no pair

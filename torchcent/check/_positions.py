@@ -10,8 +10,9 @@ from torch import Tensor
 
 from torchcent.check._values import dense, shortened, wrong_type
 
+WGS84 = "EPSG:4326"
 #: geographic systems: WGS 84 in two and three dimensions, NAD 83, NAD 27, ETRS 89, OGC's WGS 84
-_DEGREES = {"EPSG:4326", "EPSG:4979", "EPSG:4269", "EPSG:4267", "EPSG:4258", "OGC:CRS84"}
+_DEGREES = {WGS84, "EPSG:4979", "EPSG:4269", "EPSG:4267", "EPSG:4258", "OGC:CRS84"}
 
 
 def crs(value: object, name: str = "crs") -> str | None:

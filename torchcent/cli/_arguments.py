@@ -71,11 +71,10 @@ def named_vertices(args: argparse.Namespace, path: str, number: dict[str, int]) 
     """The numbers of the vertices whose names a file has."""
     vertices: dict[int, None] = {}
     for line, name in _names.read_names(path, number):
-        if name not in number:
-            raise ValueError(f"{path}:{line}: {name!r} is no vertex of {args.graph}")
-        if number[name] in vertices:
+        vertex = _vertex(args, f"{path}:{line}", name, number)
+        if vertex in vertices:
             raise ValueError(f"{path}:{line}: {name!r} stands there twice")
-        vertices[number[name]] = None
+        vertices[vertex] = None
     return torch.tensor(list(vertices), dtype=torch.int64, device="cpu")
 
 
@@ -83,9 +82,7 @@ def _values(args: argparse.Namespace, path: str, number: dict[str, int], n: int)
     """The number that a file has for each vertex, 0 for others."""
     values = torch.zeros(n, dtype=torch.float64, device="cpu")
     for line, name, value in _names.read_states(path, number):
-        if name not in number:
-            raise ValueError(f"{path}:{line}: {name!r} is no vertex of {args.graph}")
-        values[number[name]] = value
+        values[_vertex(args, f"{path}:{line}", name, number)] = value
     return values
 
 
@@ -106,7 +103,10 @@ def listed_groups(args: argparse.Namespace) -> list[Listed]:
 
 def _members(args: argparse.Namespace, group: Listed, number: dict[str, int]) -> Tensor:
     where, names = group
-    unknown = next((name for name in names if name not in number), None)
-    if unknown is not None:
-        raise ValueError(f"{where}: {unknown!r} is no vertex of {args.graph}")
-    return torch.tensor([number[name] for name in names])
+    return torch.tensor([_vertex(args, where, name, number) for name in names])
+
+
+def _vertex(args: argparse.Namespace, where: str, name: str, number: dict[str, int]) -> int:
+    if name not in number:
+        raise ValueError(f"{where}: {name!r} is no vertex of {args.graph}")
+    return number[name]

@@ -64,8 +64,7 @@ def _several(measure: Measure, values: Mapping[str, Any], name: str, count: int)
 def edge_rows(edges: EdgeList, graph: Graph) -> np.ndarray:
     """The rows of a file that stand for an edge; no loops, the first of repeated edges."""
     row, col = edges.edge_index.numpy()
-    low, high = (row, col) if graph.directed else (np.minimum(row, col), np.maximum(row, col))
-    _, first = np.unique(low * max(edges.num_nodes, 1) + high, return_index=True)
+    _, first = np.unique(edges._pairs(graph.directed), return_index=True)
     rows: np.ndarray = np.sort(first[row[first] != col[first]])
     return rows
 

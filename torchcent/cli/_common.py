@@ -124,7 +124,6 @@ def load(args: argparse.Namespace) -> EdgeList:
 
 
 def weighted(args: argparse.Namespace) -> bool:
-    """Whether weights are used."""
     return bool(args.weights or args.similarity)
 
 

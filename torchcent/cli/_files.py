@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from torchcent.cli._report import describe, summary
 from torchcent.io import EdgeList, replacing
 from torchcent.io._files import check_target, format_to_write, refuse_other_format
 from torchcent.io._formats import holds
-from torchcent.io._mcl import read_tab
+from torchcent.io._mcl import with_tab
 from torchcent.io._native import write_tab
 from torchcent.io._write import check_graph_path, write_graph
 
@@ -55,9 +54,7 @@ def _convert(args: argparse.Namespace) -> None:
 def _with_names(args: argparse.Namespace, edges: EdgeList) -> EdgeList:
     """The edges with the labels of --use-tab, which also go to the file of --write-tab."""
     if args.use_tab is not None:
-        labels = read_tab(args.use_tab)
-        names = [labels.get(v, str(v)) for v in edges.vertex_labels().tolist()]
-        edges = replace(edges, labels=names)
+        edges = with_tab(edges, args.use_tab)
     if args.write_tab is not None:
         path = _output.target(args, "txt")
         assert path is not None  # required

@@ -20,7 +20,7 @@ from torchcent.check._weights import warn_of_negative
 from torchcent.cli import _common, _output
 from torchcent.io import EdgeList, read_clusters, write
 from torchcent.io._files import FORMATS, check_target, refuse_other_format, split_suffix
-from torchcent.io._mcl import integer_labels, read_tab
+from torchcent.io._mcl import integer_labels, with_tab
 from torchcent.io._native import is_native
 from torchcent.io._transform import Step, neg_log, parse, transform_graph, transform_stream
 
@@ -133,9 +133,7 @@ def load(args: argparse.Namespace) -> EdgeList:
     if args.pi is not None:
         edges = _inflated(edges, args.pi)
     if args.use_tab is not None:
-        labels = read_tab(args.use_tab)
-        ids = edges.vertex_labels().tolist()
-        edges = replace(edges, labels=[labels.get(v, str(v)) for v in ids])
+        edges = with_tab(edges, args.use_tab)
     if args.out is not None and (args.native or split_suffix(args.out)[0] == ".mci"):
         integer_labels(edges.labels)
     return edges
@@ -171,14 +169,7 @@ def _without_negative(edges: EdgeList, zeros: bool) -> EdgeList:
     stays = edges.edge_weight > 0 if zeros else edges.edge_weight >= 0
     if lost := int((edges.edge_weight < 0).sum()):
         warn_of_negative(lost, stacklevel=2)
-    return edges if bool(stays.all()) else _selected(edges, stays)
-
-
-def _selected(edges: EdgeList, stays: Tensor) -> EdgeList:
-    """Some of the edges, and all vertices."""
-    index, weight = edges.edge_index[:, stays], edges.edge_weight
-    weight = None if weight is None else weight[stays]
-    return replace(edges, edge_index=index, edge_weight=weight, streets=None)
+    return edges if bool(stays.all()) else edges._selected(stays)
 
 
 def _within(edges: EdgeList, path: str) -> EdgeList:
@@ -186,7 +177,7 @@ def _within(edges: EdgeList, path: str) -> EdgeList:
     cluster = {name: at for at, names in enumerate(read_clusters(path)) for name in names}
     of = [cluster.get(str(x), -1 - v) for v, x in enumerate(edges.vertex_labels().tolist())]
     row, col = torch.tensor(of, dtype=torch.int64)[edges.edge_index]
-    return _selected(edges, row == col)
+    return edges._selected(row == col)
 
 
 def _inflated(edges: EdgeList, rate: float) -> EdgeList:

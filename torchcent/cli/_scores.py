@@ -61,13 +61,12 @@ def score(args: argparse.Namespace) -> None:
     style = {"share": measure.share, "lowest": measure.lowest}
 
     def write(path: str) -> None:
+        named = {name.replace(" ", "_"): column.cpu() for name, column in scores.items()}
         if _graphs.is_graph(path):
-            named = {name.replace(" ", "_"): column.cpu() for name, column in scores.items()}
             of_edges = measure.of == "edges"
             _graphs.write(args, path, edges, *(({}, named) if of_edges else (named,)))
             return
         if measure.of == "edges" and edges.streets and split_suffix(path)[0] in GEO_SUFFIXES:
-            named = {name.replace(" ", "_"): column.cpu() for name, column in scores.items()}
             write_street_table(path, _columns.of_streets(measure, edges, graph, named))
             return
         write_scores(

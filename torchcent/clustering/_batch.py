@@ -15,11 +15,12 @@ from torch import Tensor
 
 from torchcent.clustering import _dense, _plan, _tensor
 from torchcent.clustering._cycles import Cycles, digest
-from torchcent.clustering._flow import Flow, from_packed, pointers
+from torchcent.clustering._flow import Flow, from_packed
 from torchcent.clustering._rules import Rules, Summary
 from torchcent.clustering._run import Outcome, inline, quiet
 from torchcent.clustering._run import run as run_alone
 from torchcent.graph import _csr
+from torchcent.graph._csr import pointers
 from torchcent.runtime import _codes, _memory, _small
 from torchcent.runtime._codes import CANCEL, DONE
 from torchcent.runtime._watch import on_device, progress_bar, watched

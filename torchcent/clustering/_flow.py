@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from torchcent.graph import Graph, _csr, _segments
+from torchcent.graph import Graph, _csr, _segments, _strengths
+from torchcent.graph._csr import pointers
 from torchcent.runtime import _small
 
 # Entries that a sum over all of them reads at a time, and the bytes that each takes meanwhile.
@@ -72,15 +73,10 @@ class Flow:
         upto = pointers(self.length)
         sums = torch.zeros_like(of)
         most = AT_A_TIME if self.device.type == "cpu" else AT_A_TIME_ON_ACCELERATOR
-        first = 0
-        while first < self.num_nodes:
-            last = int(torch.searchsorted(upto, upto[first] + most, right=True)) - 1
-            last = max(last, first + 1)
+        for first, last in _csr.runs(self.length, most):
             ends = upto[first : last + 1] - upto[first]
-            over = of[self.row[self.places(slice(first, last))]].cumsum(0)
-            total = torch.nn.functional.pad(over, (1, 0))
+            total = pointers(of[self.row[self.places(slice(first, last))]])
             sums[first:last] = total[ends[1:]] - total[ends[:-1]]
-            first = last
         return sums
 
     def to(self, device: torch.device) -> Flow:
@@ -89,11 +85,6 @@ class Flow:
     def to_dense(self) -> Tensor:
         """float32 [n, n]: M, with column j at [:, j]."""
         return columns_as_rows(self).T
-
-
-def pointers(length: Tensor) -> Tensor:
-    """int64 [n + 1]: the cumulative sum of the column lengths, starting at 0."""
-    return torch.nn.functional.pad(length.long().cumsum(0), (1, 0))
 
 
 def from_packed(colptr: Tensor, row: Tensor, value: Tensor) -> Flow:
@@ -153,13 +144,17 @@ def build(
     to sum 1. `similarity` is float64 per slot, >= 0, where 0 is no arc. `loops` is as for mcl; None
     uses those in `weights`, float64 [n]. A column without entries gets a loop of 1: its vertex is a
     singleton."""
-    n, device = graph.num_nodes, graph.device
-    degree = graph.degree
+    n, degree = graph.num_nodes, graph.degree
     tail, head, weight = _csr.rows(graph.rowptr), graph.col.long(), similarity
-    there = similarity > 0
-    if not bool(there.all()):
-        tail, head, weight = tail[there], head[there], weight[there]
-        degree = torch.bincount(tail, minlength=n)
+
+    def without_zeros() -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        there = weight > 0
+        if bool(there.all()):
+            return tail, head, weight, degree
+        ends = tail[there]
+        return ends, head[there], weight[there], torch.bincount(ends, minlength=n)
+
+    tail, head, weight, degree = without_zeros()
     largest = _segments.largest_of_segments(pointers(degree), weight)
     if loops == "one":
         loop = torch.ones_like(largest)
@@ -177,20 +172,7 @@ def build(
     total = _segments.of_segments(pointers(degree), weight) + loop
     weight, loop = (weight / total[tail]).float(), (loop / total).float()
     # Entries that underflow in float32 are not stored.
-    there = weight > 0
-    if not bool(there.all()):
-        tail, head, weight = tail[there], head[there], weight[there]
-        degree = torch.bincount(tail, minlength=n)
-    has_loop = loop > 0
-    length = degree + has_loop
-    colptr = pointers(length)
-    before = torch.bincount(tail[head < tail], minlength=n)  # entries above the loop
-    place = torch.arange(tail.numel(), device=device)
-    place += pointers(has_loop)[tail] + ((head > tail) & has_loop[tail])
-    row = torch.empty(int(colptr[-1]), dtype=torch.int32, device=device)
-    value = torch.empty(row.numel(), dtype=torch.float32, device=device)
-    row[place], value[place] = head.int(), weight
-    vertex = torch.nonzero(has_loop).flatten()
-    at = (colptr[:-1] + before)[vertex]
-    row[at], value[at] = vertex.int(), loop[vertex]
-    return Flow(colptr[:-1].contiguous(), length.int(), row, value)
+    tail, head, weight, degree = without_zeros()
+    colptr, row, value = _strengths.with_diagonal(pointers(degree), head.int(), weight, loop)
+    assert value is not None
+    return from_packed(colptr, row, value)

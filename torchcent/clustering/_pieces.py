@@ -16,8 +16,9 @@ import torch
 from torch import Tensor
 
 from torchcent.clustering import _tensor
-from torchcent.clustering._flow import Flow, pointers
+from torchcent.clustering._flow import Flow
 from torchcent.clustering._rules import Rules, Share, step_memory
+from torchcent.graph._csr import pointers
 
 ENTRY = 8  # bytes of an entry: row and value
 COLUMNS = 16  # that are dealt together (mcl.cpp)

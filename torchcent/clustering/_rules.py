@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check._values import number as _number
-from torchcent.check._values import shortened
+from torchcent.check._values import shortened, within
 from torchcent.clustering._flow import Flow
 
 # mcl cuts slightly below 1/P, so that an entry of exactly 1/P stays.
@@ -57,10 +57,8 @@ class Prune:
 
     def __post_init__(self) -> None:
         for name in ("threshold", "mass"):
-            value = getattr(self, name)
-            if not 0 <= _number(value, f"Prune: {name}") <= 1:
-                raise ValueError(f"Prune: {name} must be in [0, 1], got {shortened(value)}")
-            object.__setattr__(self, name, float(value))  # converts NumPy numbers to Python's
+            share = within(getattr(self, name), f"Prune: {name}", "[0, 1]")
+            object.__setattr__(self, name, share)  # a number of Python, not of NumPy
         for name in ("select", "recover"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral):
@@ -139,8 +137,6 @@ class Rules:
 
 @dataclass(frozen=True)
 class Summary:
-    """Summary of an iteration."""
-
     # Maximum over the columns of (largest - sum of squares) x number of the entries that pruning
     # keeps, before they are rescaled.
     chaos: float

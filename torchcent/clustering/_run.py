@@ -14,9 +14,10 @@ from tqdm import tqdm
 
 from torchcent.clustering import _engines, _plan, _tensor
 from torchcent.clustering._cycles import Cycles
-from torchcent.clustering._flow import Flow, from_packed, pointers
+from torchcent.clustering._flow import Flow, from_packed
 from torchcent.clustering._rules import Rules, Summary
 from torchcent.distribute._group import Group, agreed
+from torchcent.graph._csr import pointers
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import CANCEL, DONE
 from torchcent.runtime._watch import on_device, progress_bar, watched
@@ -30,8 +31,6 @@ _FORMAT = "{desc}: {postfix} {percentage:3.0f}%|{bar}| {elapsed}"
 
 @dataclass(eq=False)
 class Outcome:
-    """The result of a run."""
-
     flow: Flow  # the last, inflated
     summaries: list[Summary] = field(default_factory=list)  # of every iteration
     converged: bool = False  # to the limit, or to a fixed point above it

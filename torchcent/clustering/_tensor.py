@@ -12,9 +12,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from torchcent.clustering._flow import Flow, from_packed, pointers
+from torchcent.clustering._flow import Flow, from_packed
 from torchcent.clustering._rules import WHOLE, Share, Summary, columns_of
 from torchcent.engines._tensor._scatter import scatter_sum
+from torchcent.graph._csr import pointers, runs
 from torchcent.runtime import _small
 from torchcent.runtime._codes import BYTES, CANCEL, DONE
 
@@ -170,15 +171,11 @@ def _blocks(
     """Ranges of columns whose expansion has at most `space` products, or single columns."""
     work = last = colptr.diff()
     for _ in range(expansion - 1):
-        sums = torch.nn.functional.pad(last[row].cumsum(0), (1, 0))
+        sums = pointers(last[row])
         last = (sums[colptr[1:]] - sums[colptr[:-1]]).clamp(max=2**40)
         work = torch.maximum(work, last)
     most = PRODUCTS if row.device.type == "cpu" else PRODUCTS_ON_ACCELERATOR
     if space > 0:
         most = max(min(most, space // BYTES_PER_PRODUCT), 1)
-    upto = pointers(work)
-    cuts = [lowest]
-    while cuts[-1] < highest:
-        end = int(torch.searchsorted(upto, upto[cuts[-1]] + most, right=True)) - 1
-        cuts.append(min(max(end, cuts[-1] + 1), highest))
-    return list(zip(cuts[:-1], cuts[1:], strict=True))
+    blocks = runs(work[lowest:highest], most)
+    return [(lowest + first, lowest + end) for first, end in blocks]

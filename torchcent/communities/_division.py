@@ -15,7 +15,7 @@ from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import integer
 from torchcent.engines.search._driver import counts_in_float64
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths._betweenness import edge_betweenness
 from torchcent.runtime._watch import progress_bar
@@ -268,9 +268,7 @@ class _Division:
         parts = int(part.max()) + 1
         if parts == before:
             return
-        first = torch.full((parts,), vertices.numel(), device=part.device)
-        first.scatter_reduce_(0, part, torch.arange(part.numel(), device=part.device), "amin")
-        smallest = vertices[first]
+        smallest = vertices[_csr.firsts(part, parts)]
         own = self._label[smallest].tolist()
         stays: dict[int, int] = {}
         for i, vertex in enumerate(smallest.tolist()):  # ascending

@@ -12,7 +12,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _values as check_values
 from torchcent.check._run import DEFAULT, Run, computes
-from torchcent.graph import Graph, _batch
+from torchcent.graph import Graph, _batch, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime._optional import need
 
@@ -127,10 +127,6 @@ def _by_size(label: Tensor) -> Tensor:
         return label
     label = torch.unique(label, return_inverse=True)[1]
     size = torch.bincount(label)
-    place = torch.arange(label.numel(), device="cpu")
-    first = size.new_full(size.shape, label.numel()).scatter_reduce_(0, label, place, "amin")
-    order = torch.argsort(first)
+    order = torch.argsort(_csr.firsts(label, size.numel()))
     order = order[torch.argsort(size[order], stable=True, descending=True)]
-    rank = torch.empty_like(order)
-    rank[order] = torch.arange(order.numel(), device="cpu")
-    return rank[label]
+    return _csr.inverse(order)[label]

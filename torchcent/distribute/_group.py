@@ -177,14 +177,6 @@ class Group:
         dist.all_reduce(tensor, group=self.pg)
         return tensor
 
-    def all_gather_varied(self, tensor: Tensor) -> list[Tensor]:
-        """The tensors of all ranks, which differ in length (dimension 0) only."""
-        lengths: list[int] = self.all_gather(tensor.shape[0])
-        with self.agreed():
-            whole = tensor.new_empty(sum(lengths), *tensor.shape[1:])
-        self.fill(whole, lengths, tensor)
-        return list(whole.split(lengths))
-
     def fill(self, whole: Tensor, lengths: list[int], own: Tensor) -> None:
         """Fills a tensor with those of all ranks, one after the other."""
         parts = whole.split(lengths)

@@ -15,7 +15,7 @@ from torchcent.check._run import DEFAULT, Run
 from torchcent.check._values import dense, flag
 from torchcent.engines.measures._measures import measure
 from torchcent.flow import _solver, _trees
-from torchcent.graph import Graph, _batch
+from torchcent.graph import Graph, _batch, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _small
 
@@ -205,10 +205,7 @@ def edge_current_flow_betweenness(
         score[graph.reverse_slot[part.slots]] = current / 2
     size = _batch.per_vertex(graph, _batch.sizes(graph))
     score = _scaled(score, size[_small.repeat_interleave(graph.degree)], normalized)
-    slot = graph.slot
-    if score.numel() == 0:
-        return score.new_zeros(slot.numel(), dtype=run.dtype)
-    return score.index_select(0, slot.clamp(min=0)).masked_fill_(slot < 0, 0).to(run.dtype)
+    return _csr.of_columns(score, graph.slot).to(run.dtype)
 
 
 @measure(

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from torchcent.graph import Graph, _segments
+from torchcent.graph import Graph, _csr, _segments
 from torchcent.runtime import _memory, _ops, _small
 
 _DENSE = 4  # matrices of k^2 numbers that live while one is inverted, at most
@@ -67,8 +67,7 @@ class Component(NamedTuple):
         ends = self.ends.flatten()
         order = torch.argsort(ends, stable=True)
         edges = torch.bincount(ends, minlength=self.size)
-        first = torch.cat([edges.new_zeros(1), edges.cumsum(0)])
-        return _segments.of_segments(first, values.repeat(2)[order])
+        return _segments.of_segments(_csr.pointers(edges), values.repeat(2)[order])
 
 
 def components(graph: Graph) -> Iterator[Component]:

@@ -98,8 +98,7 @@ def _matrices(
     directed: bool | None, cutoff: float,
 ) -> Tensor:  # fmt: skip
     need = 8 * num_graphs * max_nodes**2
-    limit = _memory.budget(None, edge_index.device)
-    _memory.require(f"shape={(num_graphs, max_nodes)}", need, limit, None)
+    _memory.allow(f"shape={(num_graphs, max_nodes)}", need, None, edge_index.device)
     ptr = None
     if batch is None:
         ptr = edge_index.new_tensor([0, num_nodes], dtype=torch.int64)

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _data as check_data
+from torchcent.graph import _csr
 
 
 class Graph(NamedTuple):
@@ -63,8 +64,7 @@ def graph_of(
             edge_index = edge_index.clone()
             check_data.ids_within(edge_index, (total, total), "data")
             order = torch.argsort(batch, stable=True)
-            place = torch.empty_like(order)
-            place[order] = torch.arange(total, device=order.device)
+            place = _csr.inverse(order)
             batch, edge_index = batch[order], place[edge_index]
     together = torch.cat(weights) if weights else None
     return Graph(edge_index, together, total, batch, place, nodes, edges)
@@ -140,7 +140,7 @@ def give_pairs(data: Any, graph: Graph, index: Tensor, values: Tensor, name: str
     store[f"{name}_index"], store[name] = ends, values
     if batch is not None and ptr is not None:
         count = torch.bincount(batch[index[0]], minlength=ptr.numel() - 1)
-        cuts = torch.nn.functional.pad(count.cumsum(0), (1, 0))
+        cuts = _csr.pointers(count)
         _enter(data, store, name, cuts, None)
         _enter(data, store, f"{name}_index", cuts, ptr[:-1].cpu())
 
@@ -161,7 +161,7 @@ def _give_pairs_of_types(data: Any, graph: Graph, index: Tensor, values: Tensor,
                 continue
             first = torch.stack([source["ptr"][:-1], target["ptr"][:-1]], 1)[:, :, None].cpu()
             count = torch.bincount(graph.batch[index[0, own]], minlength=len(first))
-            cuts = torch.nn.functional.pad(count.cumsum(0), (1, 0))
+            cuts = _csr.pointers(count)
             _enter(data, store, name, cuts, None)
             _enter(data, store, "edge_index", cuts, first)
 

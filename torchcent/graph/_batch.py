@@ -160,7 +160,7 @@ def per_vertex(graph: Graph, values: Tensor) -> Tensor:
 
 def total(graph: Graph, values: Tensor) -> Tensor:
     """The sum over the vertices of each graph, in an order that its size determines (_segments)."""
-    return _segments.of_segments(_ends(graph), values)
+    return _segments.of_segments(ends(graph), values)
 
 
 def largest(graph: Graph, values: Tensor) -> Tensor:
@@ -176,7 +176,7 @@ def smallest(graph: Graph, values: Tensor) -> Tensor:
 
 
 @Slot
-def _ends(graph: Graph) -> Tensor:
+def ends(graph: Graph) -> Tensor:
     """Where the vertices of each graph begin, and the last one ends."""
     if graph.ptr is not None:
         return graph.ptr

@@ -39,7 +39,7 @@ def build(
         index.shape[1], not directed, edge_weight is not None, index.device,
         check.byte_budget(memory),
     )  # fmt: skip
-    room.allow(check_batch.size(batch, ptr, size) or 0)
+    room.allow(check_batch.size(batch, size) or 0)
     ids = _csr.ids(index)
     parts = check_batch.pointers(batch, ptr, size, ids.columns, room.allow)
     source_of_size = "num_nodes={}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -74,7 +75,7 @@ def csr(index: Tensor, num_nodes: int, symmetric: bool) -> Built:
     slot = torch.full((arcs.numel(),), -1, dtype=torch.int64, device=arcs.device)
     slot[keep] = place
     divisor = max(num_nodes, 1)
-    rowptr = _pointers(keys // divisor, num_nodes)
+    rowptr = _counted(keys // divisor, num_nodes)
     own = slot[: row.numel()].clone()
     repeated = bool(loop.any()) or bool((torch.bincount(own, minlength=keys.numel()) > 1).any())
     return Built(rowptr, (keys % divisor).int(), own, repeated)
@@ -173,7 +174,7 @@ def transpose(rowptr: Tensor, col: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         return parts
     slot = torch.argsort(col, stable=True)
     row = rows(rowptr).int()
-    return _pointers(col.long(), rowptr.numel() - 1), row[slot], slot
+    return _counted(col.long(), rowptr.numel() - 1), row[slot], slot
 
 
 def both_ways(rowptr: Tensor, col: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -210,6 +211,33 @@ def rows(rowptr: Tensor) -> Tensor:
     return _small.repeat_interleave(vertex, rowptr.diff())
 
 
+def of_columns(values: Tensor, slot: Tensor) -> Tensor:
+    """The value of the slot of each column; 0 for loops, whose slot is -1."""
+    if values.shape[0] == 0:
+        return values.new_zeros((slot.numel(), *values.shape[1:]))
+    scores = values.index_select(0, slot.clamp(min=0))
+    loops = (slot < 0).view(-1, *[1] * (values.dim() - 1))
+    return scores.masked_fill_(loops, 0)
+
+
+def inverse(order: Tensor) -> Tensor:
+    """The place of each number in a permutation of all."""
+    place = torch.empty_like(order)
+    place[order] = torch.arange(order.numel(), device=order.device)
+    return place
+
+
+def firsts(number: Tensor, count: int) -> Tensor:
+    """int64 [count]: where each of the numbers from 0 to count - 1, all there, is first."""
+    place = torch.arange(number.numel(), device=number.device)
+    return place.new_full((count,), number.numel()).scatter_reduce_(0, number, place, "amin")
+
+
+def pointers(count: Tensor) -> Tensor:
+    """int64 [n + 1]: where each of n lists begins if they follow one another, and the end."""
+    return torch.cat([count.new_zeros(1), count.cumsum(0)])
+
+
 def ranges(begin: Tensor, count: Tensor) -> Tensor:
     """begin[i], begin[i] + 1, ... (count[i] of them) for each i in turn."""
     before = count.cumsum(0) - count
@@ -217,6 +245,33 @@ def ranges(begin: Tensor, count: Tensor) -> Tensor:
     return shift + torch.arange(shift.numel(), device=begin.device)
 
 
-def _pointers(sorted_or_not: Tensor, num_nodes: int) -> Tensor:
-    count = torch.bincount(sorted_or_not, minlength=num_nodes)
-    return torch.cat([count.new_zeros(1), count.cumsum(0)])
+def runs(size: Tensor, most: int) -> Iterator[tuple[int, int]]:
+    """The first and the end of runs of lists: single ones, or with `most` entries at most."""
+    upto, first = pointers(size), 0
+    while first < size.numel():
+        end = int(torch.searchsorted(upto, upto[first] + most, right=True)) - 1
+        end = max(end, first + 1)
+        yield first, end
+        first = end
+
+
+def within_sets(
+    rowptr: Tensor, col: Tensor, number: Tensor, vertex: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The arcs within each of several sets of vertices: their ends, [2, arcs], and slots.
+
+    Members are listed by the number of their set, then by vertex; ends are places in this list.
+    """
+    size = rowptr.numel() - 1
+    key = number * size + vertex
+    degree = rowptr.diff()[vertex]
+    tail = torch.repeat_interleave(degree)
+    slot = ranges(rowptr[vertex], degree)
+    wanted = number[tail] * size + col[slot]
+    head = torch.searchsorted(key, wanted).clamp_(max=max(key.numel() - 1, 0))
+    inside = key[head] == wanted
+    return torch.stack([tail[inside], head[inside]]), slot[inside]
+
+
+def _counted(sorted_or_not: Tensor, num_nodes: int) -> Tensor:
+    return pointers(torch.bincount(sorted_or_not, minlength=num_nodes))

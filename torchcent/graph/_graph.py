@@ -411,8 +411,7 @@ class Graph(Exports):
         graph = Graph(stored.rowptr, stored.col, None, _trusted=True, **stored.made())
         if place.type == "cpu":
             return graph
-        limit = _memory.budget(allowed, place)
-        _memory.require(f"{path}: a graph", graph._nbytes, limit, allowed)
+        _memory.allow(f"{path}: a graph", graph._nbytes, allowed, place)
         return graph.to(place)
 
     def __getstate__(self) -> dict[str, Any]:

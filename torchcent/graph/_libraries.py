@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _inputs as check_inputs
-from torchcent.graph import _labels
+from torchcent.graph import _csr, _labels
 from torchcent.graph._arcs import Arcs
 
 #: What the graphs of a library have, and hardly anything else.
@@ -91,7 +91,7 @@ def of_dgl(graph: Any, weight: object = None, name: str = "graph") -> Arcs:
     ptr = None
     if graph.batch_size > 1:
         sizes = torch.as_tensor(graph.batch_num_nodes(), device=source.device)
-        ptr = torch.nn.functional.pad(sizes.long().cumsum(0), (1, 0))
+        ptr = _csr.pointers(sizes.long())
     length = None if key is None else graph.edata[key]
     index = torch.stack([source, target])
     return Arcs(index, graph.num_nodes(), True, length, ptr=ptr)

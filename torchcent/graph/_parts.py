@@ -139,12 +139,8 @@ class Parts(Arrays):
         if self._mutual:
             return self.components
         found = _csr.strong_components(self.rowptr.cpu(), self.col.cpu()).long()
-        place = torch.arange(self.num_nodes, device="cpu")
         size = int(found.max()) + 1 if self.num_nodes else 0
-        first = place.new_full((size,), self.num_nodes).scatter_reduce_(0, found, place, "amin")
-        rank = torch.empty_like(first)
-        rank[torch.argsort(first)] = torch.arange(size, device="cpu")
-        return rank[found].to(self.device)
+        return _csr.inverse(torch.argsort(_csr.firsts(found, size)))[found].to(self.device)
 
     def _part(self, inside: Tensor) -> Self:
         """The subgraph of the vertices that are marked; the graph itself if all of them are."""
@@ -155,7 +151,7 @@ class Parts(Arrays):
         slots = torch.nonzero(inside[row] & inside[col]).flatten()
         chosen = torch.nonzero(inside).flatten()
         count = torch.bincount(rank[row[slots]], minlength=chosen.numel())
-        rowptr = torch.cat([count.new_zeros(1), count.cumsum(0)])
+        rowptr = _csr.pointers(count)
         weight = None if self.weight is None else self.weight[slots]
         counts = _of_part(self._multiplicity, slots, chosen, None)
         sums = _of_part(self._sums, slots, chosen, weight)
@@ -183,6 +179,5 @@ def _of_part(
 
 
 def _lowest(components: Tensor, owner: Tensor, graphs: int) -> Tensor:
-    """The lowest of these components in each graph."""
     lowest = owner.new_full((graphs,), owner.numel())
     return lowest.scatter_reduce_(0, owner[components], components, "amin")

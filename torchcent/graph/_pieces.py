@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from torchcent.graph import Graph, _batch
+from torchcent.graph import Graph, _batch, _csr
 from torchcent.graph._cache import Slot
 from torchcent.runtime import _small
 
@@ -43,7 +43,7 @@ def pieces(graph: Graph, least: int = 1) -> Pieces:
     """
     every = _by_least(graph)
     if 1 not in every:
-        every[1] = _sorted(graph)
+        every[1] = by_component(graph)
     if least not in every:
         every[least] = every[1]._replace(graph=_batch.merged(every[1].graph, least))
     return every[least]
@@ -54,9 +54,10 @@ def _by_least(graph: Graph) -> dict[int, Pieces]:
     return {}
 
 
-def _sorted(graph: Graph) -> Pieces:
+def by_component(graph: Graph) -> Pieces:
+    """The same, not kept."""
     size = component_sizes(graph)
-    ptr = torch.cat([size.new_zeros(1), size.cumsum(0)])
+    ptr = _csr.pointers(size)
     label, rowptr, col, weight = graph.components, graph.rowptr, graph.col, graph.weight
     every = torch.arange(graph.num_nodes, device=graph.device)
     order = rank = every
@@ -64,7 +65,7 @@ def _sorted(graph: Graph) -> Pieces:
     if bool((label[1:] < label[:-1]).any()):
         order = torch.argsort(label, stable=True)
         degree = rowptr.diff().index_select(0, order)
-        begin = torch.cat([degree.new_zeros(1), degree.cumsum(0)])
+        begin = _csr.pointers(degree)
         slot = _small.repeat_interleave(
             rowptr.index_select(0, order) - begin[:-1], degree, output_size=col.numel()
         ).add_(torch.arange(col.numel(), device=graph.device))
@@ -92,7 +93,7 @@ def around(graph: Graph, vertices: Tensor) -> tuple[Graph, Tensor]:
     rank = inside.cumsum(0) - 1
     degree = graph.rowptr.diff()
     slots = _small.repeat_interleave(inside, degree, output_size=graph.num_slots)
-    rowptr = torch.cat([degree.new_zeros(1), degree[inside].cumsum(0)])
+    rowptr = _csr.pointers(degree[inside])
     part = Graph(
         rowptr, rank.index_select(0, graph.col[slots].long()).int(), None, graph.directed,
         None if graph.weight is None else graph.weight[slots], _trusted=True,

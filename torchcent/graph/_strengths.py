@@ -88,7 +88,7 @@ def _grouped(group: Tensor, values: Tensor | None, size: int) -> Tensor:
 def without_diagonal(rowptr: Tensor, col: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The reverse of :func:`with_diagonal`."""
     proper = _csr.rows(rowptr) != col
-    loops = torch.nn.functional.pad((~proper).long().cumsum(0), (1, 0))
+    loops = _csr.pointers(~proper)
     return rowptr - loops[rowptr], col[proper], values[proper]
 
 
@@ -97,7 +97,7 @@ def with_diagonal(
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """The CSR of the adjacency matrix, with its diagonal; values are None if all are 1."""
     has = loops > 0
-    before = torch.nn.functional.pad(has.long().cumsum(0), (1, 0))  # loops of smaller vertices
+    before = _csr.pointers(has)  # loops of smaller vertices
     row = _csr.rows(rowptr)
     place = torch.arange(col.numel(), device=col.device)
     place += before[row] + (has[row] & (col > row))
@@ -109,7 +109,7 @@ def with_diagonal(
     new[is_loop] = vertex.to(col.dtype)  # both in the order of the rows
     numbers = None
     if values is not None or bool((loops[vertex] != 1).any()):
-        numbers = torch.ones(new.numel(), dtype=torch.float64, device=col.device)
+        numbers = loops.new_ones(new.numel())
         if values is not None:
             numbers[place] = values
         numbers[is_loop] = loops[vertex]
@@ -129,13 +129,8 @@ def coalesced(index: Tensor, values: Tensor | None, num_nodes: int) -> tuple[Ten
     keys, number = torch.unique(key, return_inverse=True)
     if keys.numel() == key.numel():
         return None
-    first = torch.full_like(keys, key.numel())
-    entry = torch.arange(key.numel(), device=key.device)
-    first.scatter_reduce_(0, number, entry, "amin")
-    first, order = first.sort()
-    rank = torch.empty_like(order)
-    rank[order] = torch.arange(order.numel(), device=order.device)
-    number = rank[number]
+    first, order = _csr.firsts(number, keys.numel()).sort()
+    number = _csr.inverse(order)[number]
     places = index[:, first]
     if values is None:
         return places, number

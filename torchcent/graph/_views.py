@@ -104,9 +104,8 @@ def foreign(graph: Any) -> str | None:
     if is_plain(graph):
         return None
     names = _STRUCTURE | _ALGORITHMS
-    for kind in _own_classes(type(graph)):
-        if name := min(vars(kind).keys() & names, default=None):
-            return f"the class {kind.__name__} has {name!r} of its own"
+    if (reason := _of_class(type(graph), names)) is not None:
+        return reason
     if name := min(_overridden(_own(graph), names), default=None):
         return f"the graph has {name!r} of its own"
     adjacency = (graph._adj, graph._pred) if graph.is_directed() else (graph._adj,)
@@ -123,9 +122,14 @@ def structure(graph: Any) -> str | None:
     """
     if is_plain(graph) or not any(map(_is_base, type(graph).__mro__)):
         return None
-    for kind in _own_classes(type(graph)):
-        if name := min(vars(kind).keys() & _STRUCTURE, default=None):
-            return f"the class {kind.__name__} has {name!r} of its own"
+    return _of_class(type(graph), _STRUCTURE)
+
+
+def _of_class(kind: type, names: frozenset[str]) -> str | None:
+    """Which of the names a class has that comes before NetworkX's."""
+    for each in _own_classes(kind):
+        if name := min(vars(each).keys() & names, default=None):
+            return f"the class {each.__name__} has {name!r} of its own"
     return None
 
 

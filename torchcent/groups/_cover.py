@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent.approx._bounds import binomial_interval
+from torchcent.graph import _csr
 from torchcent.runtime import _small
 
 #: the part of the best group's coverage that a greedy choice reaches at least
@@ -71,8 +72,8 @@ def greedy(paths: Paths, k: int, num_nodes: int) -> Greedy:
     vertex, path = paths.joined()
     gain = torch.bincount(vertex, minlength=num_nodes)
     by_vertex = torch.argsort(vertex, stable=True)
-    first_of_vertex = _first(gain)
-    first_of_path = _first(torch.bincount(path, minlength=paths.count))
+    first_of_vertex = _csr.pointers(gain)
+    first_of_path = _csr.pointers(torch.bincount(path, minlength=paths.count))
     is_left, count, group = torch.ones(paths.count, dtype=torch.bool, device=path.device), 0, []
     free = torch.ones(num_nodes, dtype=torch.bool, device=path.device)
     best = paths.count
@@ -85,16 +86,11 @@ def greedy(paths: Paths, k: int, num_nodes: int) -> Greedy:
         new = own[is_left[own]]
         is_left[new] = False
         count += new.numel()
-        size = first_of_path[new + 1] - first_of_path[new]
-        start = _small.repeat_interleave(first_of_path[new] - (size.cumsum(0) - size), size)
-        others = vertex[start + torch.arange(start.numel(), device=start.device)]
+        start = first_of_path[new]
+        others = vertex[_csr.ranges(start, first_of_path[new + 1] - start)]
         gain -= torch.bincount(others, minlength=num_nodes)
     best = min(best, count + int(torch.topk(gain, k).values.sum()), int(count / GREEDY))
     return Greedy(torch.tensor(group, device=path.device), best)
-
-
-def _first(count: Tensor) -> Tensor:
-    return torch.cat([count.new_zeros(1), count.cumsum(0)])
 
 
 def bounds(hits: int, best: int, samples: int, failure: float) -> tuple[float, float]:

@@ -131,8 +131,7 @@ def _allow(graph: Graph, size: int, members: int, exact: bool, memory: int | Non
     n, m = graph.num_nodes, graph.num_slots
     rows = 24 * n if exact else 8 * size * members
     need = graph._nbytes + size * (n + m) * _BYTES + members * (rows + 8 * size)
-    limit = _memory.budget(memory, graph.device)
-    _memory.require("searching a group", need, limit, memory)
+    _memory.allow("searching a group", need, memory, graph.device)
 
 
 class _Union:

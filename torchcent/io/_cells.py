@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import IO, Any
 
 import numpy as np
 from torch import Tensor
 
 from torchcent.check import _labels as check_labels
 from torchcent.check._values import shortened
+
+_CHUNK = 1 << 14
 
 
 def column_array(name: str, values: Tensor | np.ndarray | Sequence[Any]) -> np.ndarray:
@@ -36,7 +39,15 @@ def column_arrays(columns: Any, argument: str = "columns") -> dict[str, np.ndarr
 
 
 def objects(names: Iterable[str]) -> np.ndarray:
-    return np.array([*names] or [], object)
+    return np.array([*names], object)
+
+
+def write_items(file: IO[bytes], items: Iterator[str]) -> None:
+    """Writes the items of a JSON array, some at a time."""
+    before = "\n"
+    while part := list(islice(items, _CHUNK)):
+        file.write((before + ",\n".join(part)).encode())
+        before = ",\n"
 
 
 def plain(column: np.ndarray) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -120,9 +120,22 @@ class EdgeList:
         """Number of edges (columns of ``edge_index``)."""
         return int(self.edge_index.size(1))
 
+    def _pairs(self, directed: bool) -> np.ndarray:
+        """A number of the ends of each edge, if not `directed` of both directions."""
+        ends = self.edge_index.numpy()
+        low, high = ends if directed else np.sort(ends, 0)
+        pairs: np.ndarray = low * max(self.num_nodes, 1) + high
+        return pairs
+
     def vertex_labels(self) -> np.ndarray:
         """The labels ``[num_nodes]``; the vertex numbers if ``labels`` is None."""
         return np.arange(self.num_nodes) if self.labels is None else np.asarray(self.labels)
+
+    def _selected(self, stays: Tensor) -> EdgeList:
+        """Some of the edges, and all vertices."""
+        weight = None if self.edge_weight is None else self.edge_weight[stays]
+        index = self.edge_index[:, stays]
+        return replace(self, edge_index=index, edge_weight=weight, streets=None)
 
     def edge_name(self, edge: int) -> str:
         """The edge as the file names it, for messages."""

@@ -205,11 +205,9 @@ def split_suffix(path: str | os.PathLike[str]) -> tuple[str, str]:
 def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
     """The format of a path: that which is named, otherwise that of its suffix."""
     path = check_files.path(path)
-    if check_files.text(format, "format") is not None:
-        assert format is not None
-        if format in FORMATS.values():
-            return format
-        kind = FORMATS.get("." + format.lower().lstrip("."))
+    named = check_files.text(format, "format")
+    if named is not None:
+        kind = _named(named, FORMATS)
         if kind is None:
             accepted = ", ".join(sorted(set(FORMATS.values())))
             raise ValueError(f"format={shortened(format)} is unknown; accepted: {accepted}")
@@ -236,18 +234,31 @@ def format_to_write(path: str | os.PathLike[str], format: str | None = None) -> 
     path = check_files.path(path)
     known = FORMATS | WRITTEN_ONLY
     known = {suffix: kind for suffix, kind in known.items() if kind not in _READ_ONLY}
-    if check_files.text(format, "format") is None:
+    named = check_files.text(format, "format")
+    if named is None:
         suffix = split_suffix(path)[0]
         kind = "edges" if os.path.basename(path).startswith("out.") else None
         kind = known.get(suffix, kind)
         what = f"{path}: graphs are not written as {suffix!r}"
     else:
-        assert format is not None
-        kind = format if format in known.values() else known.get("." + format.lower().lstrip("."))
+        kind = _named(named, known)
         what = f"{path}: graphs are not written as format={shortened(format)}"
     if kind is None:
         raise ValueError(f"{what}; accepted: {' '.join(known)}")
     return kind
+
+
+def _named(format: str, known: dict[str, str]) -> str | None:
+    """The format of this name, or of a suffix."""
+    return format if format in known.values() else known.get("." + format.lower().lstrip("."))
+
+
+def known_suffix(path: str | os.PathLike[str], known: Collection[str]) -> str:
+    """The suffix, in lower case, if it is one of those known, none of a compression."""
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix not in known:
+        raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(known)}")
+    return suffix
 
 
 def refuse_other_format(path: str, what: str, accepted: Collection[str]) -> None:

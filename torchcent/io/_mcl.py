@@ -7,6 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +114,13 @@ def read_tab(path: str | os.PathLike[str]) -> dict[int, str]:
                 f"{labels[int(number)][:60]!r}"
             )
     return labels
+
+
+def with_tab(edges: EdgeList, path: str | os.PathLike[str]) -> EdgeList:
+    """The edges with the labels of a dictionary for their indices."""
+    labels = read_tab(path)
+    names = [labels.get(v, str(v)) for v in edges.vertex_labels().tolist()]
+    return replace(edges, labels=names)
 
 
 def write_clusters(

@@ -7,13 +7,12 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterator, Mapping
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from torchcent.io._cells import plain
+from torchcent.io._cells import plain, write_items
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import encodes, replacing, split_suffix
 from torchcent.io._formats import isolated
@@ -33,7 +32,6 @@ _TAKEN = {
 }
 #: what XML 1.0 does not hold, and the carriage return, for which its readers put another character
 _NOT_XML = re.compile("[^\t\n -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_CHUNK = 1 << 14
 
 
 class Columns(NamedTuple):
@@ -65,9 +63,8 @@ def write_graphml(file: IO[bytes], edges: EdgeList, path: str, columns: Columns)
     """GraphML by networkx: labels are the ids and the attribute ``name``, positions x and y."""
     networkx = need("networkx", "networkx", "writing .graphml")
     graph = _networkx_graph(networkx, edges, path, columns, "name")
-    if edges.positions is not None:
-        for (_, data), (x, y) in zip(graph.nodes.items(), edges.positions.tolist(), strict=True):
-            data |= {"x": x, "y": y} if np.isfinite([x, y]).all() else {}
+    for data, x, y in _placed(graph, edges):
+        data |= {"x": x, "y": y}
     if edges.crs is not None:
         graph.graph["crs"] = _xml(path, edges.crs)
     networkx.readwrite.graphml.write_graphml_xml(graph, file)
@@ -77,11 +74,17 @@ def write_gexf(file: IO[bytes], edges: EdgeList, path: str, columns: Columns) ->
     """GEXF 1.2 by networkx; positions are those of its module for drawings."""
     networkx = need("networkx", "networkx", "writing .gexf")
     graph = _networkx_graph(networkx, edges, path, columns, "label")
-    if edges.positions is not None:
-        for (_, data), (x, y) in zip(graph.nodes.items(), edges.positions.tolist(), strict=True):
-            if np.isfinite([x, y]).all():
-                data["viz"] = {"position": {"x": x, "y": y, "z": 0.0}}
+    for data, x, y in _placed(graph, edges):
+        data["viz"] = {"position": {"x": x, "y": y, "z": 0.0}}
     networkx.write_gexf(graph, file)
+
+
+def _placed(graph: Any, edges: EdgeList) -> Iterator[tuple[dict[str, Any], float, float]]:
+    """The attributes of each node whose position is known, and the position."""
+    places = [] if edges.positions is None else edges.positions.tolist()
+    for data, (x, y) in zip(graph.nodes.values(), places, strict=False):
+        if np.isfinite([x, y]).all():
+            yield data, x, y
 
 
 def _networkx_graph(networkx: Any, edges: EdgeList, path: str, columns: Columns, key: str) -> Any:
@@ -90,14 +93,13 @@ def _networkx_graph(networkx: Any, edges: EdgeList, path: str, columns: Columns,
     nodes: list[Any] = list(range(edges.num_nodes))
     if names is not None and len(set(names)) == len(names):
         nodes = names
-    ends = edges.edge_index.numpy()
-    low, high = ends if edges.directed else np.sort(ends, 0)
-    repeated = len(np.unique(low * max(edges.num_nodes, 1) + high)) < edges.num_edges
+    repeated = len(np.unique(edges._pairs(edges.directed))) < edges.num_edges
     graph = getattr(networkx, f"{'Multi' * repeated}{'Di' * edges.directed}Graph")()
     for at, data in enumerate(_rows(path, columns.vertices, edges.num_nodes)):
         graph.add_node(nodes[at], **(data if names is None else {key: names[at]} | data))
     number = {"key": 0} if repeated else {}  # an id of each edge
-    for at, (u, v, data) in enumerate(zip(*ends.tolist(), _edge_rows(path, edges, columns))):  # noqa: B905
+    rows = _rows(path, _of_edges(edges, columns), edges.num_edges)
+    for at, (u, v, data) in enumerate(zip(*edges.edge_index.tolist(), rows, strict=True)):
         graph.add_edge(nodes[u], nodes[v], **dict.fromkeys(number, at), **data)
     return graph
 
@@ -116,25 +118,21 @@ def _xml(path: str, text: str) -> str:
 
 
 def _rows(path: str, arrays: Mapping[str, np.ndarray], count: int) -> Iterator[dict[str, Any]]:
-    """The values of each row by name, without those that are not finite."""
-    if not arrays:
-        yield from ({} for _ in range(count))
-        return
-    names = [_xml(path, name) for name in arrays]
-    for row in zip(*map(_values, arrays.values()), strict=True):
-        data = {name: value for name, value in zip(names, row, strict=True) if value is not None}
+    """As :func:`_rows_of`, of what XML holds."""
+    for name in arrays:
+        _xml(path, name)
+    for data in _rows_of(arrays, count):
         for value in data.values():
             if isinstance(value, str):
                 _xml(path, value)
         yield data
 
 
-def _edge_rows(path: str, edges: EdgeList, columns: Columns) -> Iterator[dict[str, Any]]:
-    """The values of each edge, the weight among them."""
-    arrays = dict(columns.edges)
-    if edges.edge_weight is not None:
-        arrays = {"weight": edges.edge_weight.double().numpy()} | arrays
-    return _rows(path, arrays, edges.num_edges)
+def _of_edges(edges: EdgeList, columns: Columns) -> dict[str, np.ndarray]:
+    """The columns of the edges, the weights first."""
+    if edges.edge_weight is None:
+        return dict(columns.edges)
+    return {"weight": edges.edge_weight.double().numpy()} | dict(columns.edges)
 
 
 def _values(column: np.ndarray) -> list[Any]:
@@ -151,9 +149,7 @@ def write_cx2(file: IO[bytes], edges: EdgeList, path: str, columns: Columns) -> 
     The y axis of its layouts points down, so that the sign of y is changed.
     """
     n, count = edges.num_nodes, edges.num_edges
-    of_edges = dict(columns.edges)
-    if edges.edge_weight is not None:
-        of_edges = {"weight": edges.edge_weight.double().numpy()} | of_edges
+    of_edges = _of_edges(edges, columns)
     names = [str(x) for x in edges.vertex_labels()]
     wrong = next((x for x in names if not encodes(x)), None)
     if wrong is not None:
@@ -176,29 +172,22 @@ def write_cx2(file: IO[bytes], edges: EdgeList, path: str, columns: Columns) -> 
     ]
     file.write(("[" + ",\n".join(map(_json, head)) + ',\n{"nodes": [').encode())
     places = [None] * n if edges.positions is None else edges.positions.tolist()
-    _write_items(
-        file,
-        (
-            {"id": at} | _place(place) | {"v": {"name": name} | data}
-            for at, (name, place, data) in enumerate(
-                zip(names, places, _rows_of(columns.vertices, n), strict=True)
-            )
-        ),
-    )
+    vertices = zip(names, places, _rows_of(columns.vertices, n), strict=True)
+    write_items(file, (
+        _json({"id": at} | _place(place) | {"v": {"name": name} | data})
+        for at, (name, place, data) in enumerate(vertices)
+    ))  # fmt: skip
     file.write(b']},\n{"edges": [')
-    _write_items(
-        file,
-        (
-            {"id": at, "s": s, "t": t, "v": {"interaction": _INTERACTION} | data}
-            for at, (s, t, data) in enumerate(
-                zip(*edges.edge_index.tolist(), _rows_of(of_edges, count), strict=True)
-            )
-        ),
-    )
+    arcs = zip(*edges.edge_index.tolist(), _rows_of(of_edges, count), strict=True)
+    write_items(file, (
+        _json({"id": at, "s": s, "t": t, "v": {"interaction": _INTERACTION} | data})
+        for at, (s, t, data) in enumerate(arcs)
+    ))  # fmt: skip
     file.write(b']},\n{"status": [{"success": true}]}]\n')
 
 
 def _rows_of(arrays: Mapping[str, np.ndarray], count: int) -> Iterator[dict[str, Any]]:
+    """The values of each row by name, without those that are not finite."""
     values = map(_values, arrays.values())
     rows = zip(*values, strict=True) if arrays else (() for _ in range(count))
     for row in rows:
@@ -217,13 +206,6 @@ def _place(place: list[float] | None) -> dict[str, float]:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def _write_items(file: IO[bytes], items: Iterable[Any]) -> None:
-    items, before = iter(items), "\n"
-    while part := list(islice(items, _CHUNK)):
-        file.write((before + ",\n".join(map(_json, part))).encode())
-        before = ",\n"
 
 
 def sif_tables(path: str) -> tuple[str, str]:
@@ -247,12 +229,11 @@ def write_sif(file: IO[bytes], edges: EdgeList, path: str, columns: Columns) -> 
     of_vertices, of_edges = sif_tables(path)
     if columns.vertices:
         _write_csv(of_vertices, {"name": names} | dict(columns.vertices))
-    if columns.edges or edges.edge_weight is not None:
+    if own := _of_edges(edges, columns):
         ends = [names[u] for u in source], [names[v] for v in target]
         shared = [f"{u} ({_INTERACTION}) {v}" for u, v in zip(*ends, strict=True)]
-        weight = {} if edges.edge_weight is None else {"weight": edges.edge_weight.double().numpy()}
-        table = {"shared name": shared, "source": ends[0], "target": ends[1]} | weight
-        _write_csv(of_edges, table | dict(columns.edges))
+        table = {"shared name": shared, "source": ends[0], "target": ends[1]}
+        _write_csv(of_edges, table | own)
 
 
 def _write_csv(path: str, columns: Mapping[str, Any]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterable
 from dataclasses import replace
 from itertools import dropwhile
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from torchcent.check import _positions as check_positions
 from torchcent.check._values import shortened
 from torchcent.io._arrays import parsing
 from torchcent.io._budget import Budget
+from torchcent.io._cells import objects
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import COMPRESSIONS, load_bytes, split_suffix, text_bytes, text_lines
 from torchcent.io._layout import PLAIN_INTEGER, is_number, split_blanks, split_line
@@ -24,7 +24,6 @@ from torchcent.io._options import Options
 from torchcent.io._tokens import IrregularText, number_rows
 from torchcent.runtime._optional import need
 
-WGS84 = "EPSG:4326"
 #: names of columns and attributes, in lower case; those of degrees imply WGS 84
 _PAIRS = (
     ("x", "y"), ("lon", "lat"), ("lng", "lat"), ("long", "lat"), ("longitude", "latitude"),
@@ -123,7 +122,7 @@ def _read_co(path: str, data: bytes, crs: str | None) -> Table:
     degrees = crs is None or check_positions.is_geographic(check_positions.crs(crs))
     if degrees and (largest <= (180e6, 90e6)).all() and largest.max(initial=0) > 180:
         positions /= _MICRODEGREES
-        crs = crs or WGS84
+        crs = crs or check_positions.WGS84
     return Table(ids, positions, crs)
 
 
@@ -161,7 +160,7 @@ def _read_text(path: str, data: bytes, crs: str | None) -> Table:
                 f"{', '.join(str(at + 1) for at in columns)}"
             ) from None
         words.append(name)
-    crs = WGS84 if crs is None and degrees else crs
+    crs = check_positions.WGS84 if crs is None and degrees else crs
     positions = np.array(places, np.float64).reshape(-1, 2)
     return Table(_ids(words), positions, crs)
 
@@ -195,11 +194,7 @@ def _ids(words: list[Any]) -> np.ndarray:
             raise ValueError
         return np.array([int(word) for word in words], np.int64)
     except (TypeError, ValueError, OverflowError):
-        return _texts(words)
-
-
-def _texts(ids: Iterable[Any]) -> np.ndarray:
-    return np.array([str(x) for x in ids] or [], object)
+        return objects(map(str, words))
 
 
 def _read_parquet(data: bytes, crs: str | None, limits: Budget) -> Table:
@@ -219,7 +214,7 @@ def _read_parquet(data: bytes, crs: str | None, limits: Budget) -> Table:
     for name, place in zip((names[at] for at in columns[1:]), places, strict=True):
         if place.dtype.kind not in "iuf":
             raise ValueError(f"{path}: column {name!r} holds {place.dtype}; accepted: numbers")
-    crs = WGS84 if crs is None and degrees else crs
+    crs = check_positions.WGS84 if crs is None and degrees else crs
     ids = ids.astype(np.int64) if ids.dtype.kind in "iu" else _ids(ids.tolist())
     return Table(ids, np.stack(places, 1).astype(np.float64), crs)
 
@@ -228,12 +223,12 @@ def _joined(edges: EdgeList, table: Table, path: str) -> EdgeList:
     """Finds the position of each vertex by its label."""
     labels, ids = edges.vertex_labels(), table.ids
     if labels.dtype == object and ids.dtype != object:
-        ids = _texts(ids.tolist())
+        ids = objects(map(str, ids.tolist()))
     elif labels.dtype != object and ids.dtype == object:
         try:  # 007 in the table, where the graph has the number 7
             ids = np.array([int(x) for x in ids.tolist()], np.int64)
         except (ValueError, OverflowError):
-            labels = _texts(labels.tolist())
+            labels = objects(map(str, labels.tolist()))
     distinct, first = np.unique(ids, return_index=True)
     if len(distinct) < len(ids):
         repeated = np.delete(ids, first)[0]
@@ -266,7 +261,7 @@ def of_attributes(nodes: list[dict[Any, Any]], crs: Any) -> tuple[np.ndarray | N
             places[at] = [_number(_named(node, key, _named(own, key, None))) for key in (x, y)]
         places[np.isnan(places).any(1)] = np.nan
         if not np.isnan(places).all():
-            system = WGS84 if y in ("lat", "latitude") else None
+            system = check_positions.WGS84 if y in ("lat", "latitude") else None
             return places, system if crs is None else str(crs)
     return None, None
 

@@ -7,7 +7,6 @@ import json
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import IO, Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from torchcent.check import _files as check_files
 from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
 from torchcent.check._values import shortened
-from torchcent.io._cells import column_arrays, objects, plain
+from torchcent.io._cells import column_arrays, objects, plain, write_items
 from torchcent.io._files import check_target, replacing, split_suffix
 from torchcent.io._write import quoted, write_parquet, write_rows
 from torchcent.runtime._optional import need
@@ -185,9 +184,7 @@ def _write_json(file: IO[bytes], arrays: dict[str, np.ndarray], about: dict[str,
     file.write((json.dumps(content, ensure_ascii=False) + "\n").encode())
 
 
-_WGS84 = "EPSG:4326"
 _DIGITS = 9  # decimals of a degree, a tenth of a millimetre; and of other units
-_CHUNK = 1 << 14
 
 
 def check_geo(suffix: str, crs: str | None) -> None:
@@ -209,11 +206,7 @@ def write_geojson(
         geometry = _in_degrees(geometry, crs)
     start = {"type": "FeatureCollection"} | ({"metadata": dict(about)} if about else {})
     file.write((json.dumps(start, ensure_ascii=False)[:-1] + ', "features": [').encode())
-    features = _features(columns, np.round(geometry, _DIGITS))
-    before = "\n"
-    while part := list(islice(features, _CHUNK)):
-        file.write((before + ",\n".join(part)).encode())
-        before = ",\n"
+    write_items(file, _features(columns, np.round(geometry, _DIGITS)))
     file.write(b"\n]}\n")
 
 
@@ -239,7 +232,7 @@ def _known(geometry: np.ndarray) -> np.ndarray:
 def _in_degrees(geometry: np.ndarray, crs: str) -> np.ndarray:
     pyproj = need("pyproj", "geo", f"converting {crs:.40} to degrees")
     try:
-        turned = pyproj.Transformer.from_crs(crs, _WGS84, always_xy=True)
+        turned = pyproj.Transformer.from_crs(crs, check_positions.WGS84, always_xy=True)
     except pyproj.exceptions.ProjError as error:
         raise ValueError(f"crs={crs!r:.60}: {str(error)[:120]}") from None
     x, y = turned.transform(geometry[..., 0], geometry[..., 1])

@@ -24,7 +24,6 @@ from torchcent.io._budget import Budget
 from torchcent.io._cells import column_arrays
 from torchcent.io._edge_list import EdgeList, Streets
 from torchcent.io._files import load_bytes, replacing, split_suffix
-from torchcent.io._positions import WGS84
 from torchcent.io._scores import check_geo
 from torchcent.runtime._optional import need
 
@@ -311,10 +310,7 @@ def street_table(
 
 def _shares(edges: EdgeList, weights: str | None) -> np.ndarray:
     """The part of each edge in the score of its pair of vertices."""
-    row, col = edges.edge_index.numpy()
-    if not edges.directed:
-        row, col = np.minimum(row, col), np.maximum(row, col)
-    pair = np.unique(row * max(edges.num_nodes, 1) + col, return_inverse=True)[1].reshape(-1)
+    pair = np.unique(edges._pairs(edges.directed), return_inverse=True)[1].reshape(-1)
     part = np.ones(len(pair))
     if weights is not None and edges.edge_weight is not None:
         part = edges.edge_weight.double().numpy()
@@ -336,7 +332,7 @@ def write_street_table(path: str, frame: Any) -> None:
             text = [None if x is None or x != x else str(x) for x in frame[name]]
             frame[name] = np.array([*text, None], object)[:-1]
     if suffix == ".geojson" and frame.crs is not None:
-        frame = frame.to_crs(WGS84)
+        frame = frame.to_crs(check_positions.WGS84)
     whole = io.BytesIO()
     driver, more = "GPKG", {}
     if suffix == ".geojson":

@@ -19,7 +19,7 @@ import torch
 
 from torchcent.check import _files as check_files
 from torchcent.graph import Graph
-from torchcent.io._cells import column_arrays
+from torchcent.io._cells import column_arrays, objects
 from torchcent.io._edge_list import EdgeList, arcs, both_directions
 from torchcent.io._files import check_target, encodes, format_to_write, replacing, split_suffix
 from torchcent.io._formats import HOLDS, WITH_COLUMNS, holds, in_words, isolated, losses
@@ -184,12 +184,7 @@ def _on_cpu(edges: EdgeList) -> EdgeList:
 
 
 def _edges_of(graph: Graph) -> EdgeList:
-    index = graph.to_edge_index().cpu()
-    weight = None if graph.weight is None else graph.weight.cpu()
-    if not graph.directed:
-        once = index[0] <= index[1]
-        index, weight = index[:, once], None if weight is None else weight[once]
-    return EdgeList(index, weight, None, graph.num_nodes, graph.directed)
+    return EdgeList(*graph._edges(), None, graph.num_nodes, graph.directed)
 
 
 def _once(edges: EdgeList) -> tuple[EdgeList, np.ndarray | None]:
@@ -203,10 +198,7 @@ def _once(edges: EdgeList) -> tuple[EdgeList, np.ndarray | None]:
     down = row > col
     if edges.directed or not down.any() or not both_directions(row, col, value):
         return edges, None
-    once = torch.from_numpy(~down)
-    weight = None if weight is None else weight[once]
-    index = edges.edge_index[:, once]
-    return replace(edges, edge_index=index, edge_weight=weight, streets=None), ~down
+    return edges._selected(torch.from_numpy(~down)), ~down
 
 
 def write_rows(file: IO[bytes], columns: Sequence[np.ndarray], separator: str) -> None:
@@ -225,7 +217,7 @@ def quoted(labels: Iterable[Any]) -> np.ndarray:
     # csv calls write once per row; both characters of a line end are quoted within a label
     writer = csv.writer(SimpleNamespace(write=fields.append), lineterminator="\r\n")
     writer.writerows([label] for label in labels)
-    return np.array([field[:-2] for field in fields] or [], object)
+    return objects(field[:-2] for field in fields)
 
 
 def _write_text(file: IO[bytes], edges: EdgeList, path: str) -> None:

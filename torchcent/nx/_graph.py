@@ -106,7 +106,6 @@ class BackendGraph:
         return torch.tensor([number[node] for node in nodes], dtype=torch.int64, device="cpu")
 
     def by_node(self, values: Tensor) -> dict[Hashable, Any]:
-        """The value of each node."""
         return dict(zip(self.nodes, values.tolist(), strict=True))
 
     def numbers(self, distances: Tensor, weight: Hashable) -> list[Any]:

@@ -15,7 +15,7 @@ from torchcent.engines.plan import _room
 from torchcent.engines.plan._row_plan import Rows
 from torchcent.engines.reduce import _hops
 from torchcent.engines.search import _weighted_rows
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _csr
 from torchcent.pairs import _npy
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import NARROW_BITS as FEW_LANES
@@ -34,7 +34,11 @@ def depth_at_least(graph: Graph, sources: Tensor | None) -> int:
     """A depth estimate from one or two searches: a distance that occurs in the result."""
     if sources is None:
         return _hops.depth(graph.rowptr, graph.col)
-    return int(_hops.hops(graph.rowptr, graph.col, int(sources[0])).max())
+    return _depth(graph, int(sources[0]))
+
+
+def _depth(graph: Graph, source: int) -> int:
+    return int(_hops.hops(graph.rowptr, graph.col, source).max())
 
 
 class Blocks:
@@ -74,9 +78,7 @@ class Blocks:
         nearby = engine == "bits" and graph.device.type == "cpu" and not in_order
         if nearby and sources.numel() > FEW_LANES:
             order = _ops.ops.clusters(graph.rowptr, graph.col, self._rows.lanes(sources.numel()))
-            rank = torch.empty_like(order)
-            rank[order] = torch.arange(order.numel(), device="cpu")
-            self._place = torch.argsort(rank[sources])
+            self._place = torch.argsort(_csr.inverse(order)[sources])
             self.sources = sources[self._place]
 
     def _plan(self, kept: int) -> Rows:
@@ -187,7 +189,7 @@ class Blocks:
         """Raises OverflowError for rows that do not fit the dtype, if that must not change."""
         limit = torch.iinfo(self.dtype).max
         if self._fixed:
-            reach = ((s, self._depth(s)) for s in sources.tolist())
+            reach = ((s, _depth(self.graph, s)) for s in sources.tolist())
             source, depth = next((s, depth) for s, depth in reach if depth > limit)
             raise OverflowError(
                 f"a distance of {depth} from vertex {source} does not fit {self.dtype}, which "
@@ -199,9 +201,6 @@ class Blocks:
         self.lost = False
         narrow, self.dtype = self.dtype, narrowest(torch.iinfo(self.dtype).max + 1)
         self._rows = self._plan(narrow.itemsize + self.dtype.itemsize)
-
-    def _depth(self, source: int) -> int:
-        return int(_hops.hops(self.graph.rowptr, self.graph.col, source).max())
 
 
 def in_place(run: Blocks, result: Tensor, bar: tqdm) -> Tensor:

@@ -97,8 +97,7 @@ class Closure:
             MemoryError: the matrix needs more than half of the free memory.
         """
         n = self.num_nodes
-        limit = _memory.budget(None, self.device)
-        _memory.require("Closure.to_dense", n * n, limit, None)
+        _memory.allow("Closure.to_dense", n * n, None, self.device)
         dense = torch.empty(n, n, dtype=torch.bool, device=self.device)
         for part in torch.arange(n, device=self.device).split(max(1, _CHUNK // max(n, 1))):
             dense[part] = self._rows(part)
@@ -214,8 +213,7 @@ def transitive_closure(
     need = graph._nbytes + 8 * num_words + _PER_NODE * graph.num_nodes
     need += _PER_SLOT * graph.num_slots
     for where in {graph.device, component.device}:
-        limit = _memory.budget(run.memory, where)
-        _memory.require("transitive_closure", need, limit, run.memory)
+        _memory.allow("transitive_closure", need, run.memory, where)
 
     words = torch.from_numpy(np.empty(num_words, np.int64))  # NumPy asks for huge pages
     reach = torch.zeros(nodes, dtype=torch.int64, device="cpu")
@@ -288,15 +286,11 @@ def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int
     components that have any. It also returns the number of these without a row, and the number with
     a column.
     """
-    import scipy.sparse.csgraph
-
     if graph.is_symmetric:
         component, empty = graph.components.cpu(), torch.zeros(0, dtype=torch.int32, device="cpu")
         return component, (torch.zeros(1, dtype=torch.int64, device="cpu"), empty), 0, 0
-    count, label = scipy.sparse.csgraph.connected_components(
-        graph.to_scipy(), directed=True, connection="strong"
-    )
-    component = torch.from_numpy(label).long()
+    component = _csr.strong_components(graph.rowptr.cpu(), graph.col.cpu()).long()
+    count = int(component.max()) + 1
     tail = _small.repeat_interleave(component, graph.degree.cpu())
     head = component[graph.col.cpu().long()]
     between = tail != head
@@ -309,8 +303,7 @@ def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int
     )
     groups = (into & ~out, into & out, out & ~into, ~into & ~out)
     order = torch.cat([torch.nonzero(group).flatten() for group in groups])
-    place = torch.empty_like(order)
-    place[order] = torch.arange(count, device="cpu")
+    place = _csr.inverse(order)
     arcs = torch.stack([place[tail], place[head]])
     sinks, columns, nodes = (int(x.sum()) for x in (groups[0], into, into | out))
     rowptr, col, *_ = _csr.csr(arcs, nodes, False)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from torchcent.io._files import check_target, replacing
+from torchcent.io._files import check_target, known_suffix, replacing
 from torchcent.io._scores import fixed_width
 from torchcent.pairs._closure import Closure
 from torchcent.pairs._npy import npy_header
@@ -20,9 +20,7 @@ _ENTRIES = 2**24  # held in memory at a time
 
 def check_closure_path(path: str | os.PathLike[str]) -> str:
     """The suffix, if a closure can be written to this path."""
-    suffix = os.path.splitext(os.fspath(path))[1].lower()
-    if suffix not in _SUFFIXES:
-        raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(_SUFFIXES)}")
+    suffix = known_suffix(path, _SUFFIXES)
     check_target(path)
     return suffix
 

@@ -16,6 +16,7 @@ from torchcent.distribute import _run
 from torchcent.distribute._arguments import Scale
 from torchcent.distribute._units import Search, sizes_of_columns
 from torchcent.engines._tensor import _closure
+from torchcent.graph import _csr
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._tuned import TUNED
 from torchcent.runtime._watch import at_work, progress_bar
@@ -51,7 +52,7 @@ class Table(NamedTuple):
         rowptr, col = self.arcs
         if low:
             inner = col >= low
-            before = torch.cat([rowptr.new_zeros(1), inner.cumsum(0)])
+            before = _csr.pointers(inner)
             rowptr, col = before[rowptr[low:]] - before[rowptr[low]], col[inner] - low
         return Table(
             (rowptr, col), self.size[low:],

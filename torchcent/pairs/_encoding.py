@@ -256,15 +256,8 @@ class _Searches:
         self.limit_of_memory: int | None = None
         size, slots = _batch.counts(graph)
         self.quick = float(size @ slots) < TUNED["tiny"].inline
-        self.ptr = graph.ptr
-        if self.ptr is None:
-            self.ptr = torch.from_numpy(_batch.bounds(graph)[0]).to(graph.device)
-        none = torch.empty(0, dtype=torch.float64, device=graph.device)
-        self.weight, self.unit = none, none
-        self.limit = none.new_full((graph.num_graphs,), limit)
-        if graph.weight is not None:
-            self.weight, self.unit = graph._scaled_per_graph
-            self.limit = in_units(self.limit, self.unit)
+        self.ptr = _batch.ends(graph)
+        self.weight, self.unit, self.limit = in_units(graph, limit, graph.is_weighted)
         self.has_kernel = _ops.has_kernel("pair_matrices", graph.device)
         self.paths = False  # whether paths are wanted, now or in another search
         self._edge: Tensor | None = None
@@ -312,12 +305,10 @@ class _Searches:
 
     def _arcs(self, unit: bool) -> tuple[Tensor, ...]:
         graph = self.graph
-        assert self.ptr is not None
         units = (self.unit,) if unit else ()
         return (graph.rowptr, graph.col, self.weight, *units, self.ptr, self.limit)
 
     def _searches(self, edge: Tensor) -> _trees.Searches:
-        assert self.ptr is not None
         weight = self.weight if self.graph.is_weighted else None
         return _trees.Searches(
             self.graph, weight, self.unit, self.ptr, self.limit, edge, self.limit_of_memory

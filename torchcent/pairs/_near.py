@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from torchcent.check import _common as check
 from torchcent.check._run import Run
 from torchcent.engines._tensor import _weighted
 from torchcent.graph import Graph, _batch
@@ -33,6 +34,13 @@ class NearPairs(NamedTuple):
     def place(self) -> Tensor:
         """int64 [pairs]: which of these sources each pair begins at, from 0."""
         return torch.repeat_interleave(self.sizes)
+
+
+def chosen_vertices(graph: Graph, vertices: Tensor | None) -> Tensor:
+    """The vertices of the argument, which are all of the graph if it is None; on the host."""
+    if vertices is None:
+        return torch.arange(graph.num_nodes, device="cpu")
+    return check.vertices(vertices, "vertices", graph).cpu()
 
 
 def near_pairs(
@@ -71,17 +79,10 @@ class _Compiled:
     """By the operators of pairs: the first search from each source counts them."""
 
     def __init__(self, graph: Graph, limit: float, by_hops: bool) -> None:
-        ptr = graph.ptr
-        if ptr is None:
-            ptr = torch.from_numpy(_batch.bounds(graph)[0])
-        weight = torch.empty(0, dtype=torch.float64, device="cpu")
-        self._unit = weight
-        limits = weight.new_full((graph.num_graphs,), limit)
-        if graph.is_weighted and not by_hops:
-            weight, self._unit = graph._scaled_per_graph
-            limits = in_units(limits, self._unit)
+        weighted = graph.is_weighted and not by_hops
+        weight, self._unit, limits = in_units(graph, limit, weighted)
         self._arcs = graph.rowptr, graph.col, weight
-        self._within = ptr, limits
+        self._within = _batch.ends(graph), limits
         self._each = 16  # pairs of a source, by those before
 
     def together(self, most: int) -> int:
@@ -113,15 +114,13 @@ class _OnTensors:
     """By PyTorch's operators, from rows of distances."""
 
     def __init__(self, graph: Graph, limit: float, by_hops: bool) -> None:
-        weight, self._unit = torch.ones(graph.num_slots, dtype=torch.float64, device="cpu"), None
-        limits = weight.new_full((graph.num_graphs,), limit)
-        if graph.is_weighted and not by_hops:
-            weight, self._unit = graph._scaled_per_graph
-            limits = in_units(limits, self._unit)
-        vertices = torch.arange(graph.num_nodes, device="cpu")
-        self._limit = limits[_batch.of_graph(graph, vertices)] if graph.num_nodes else limits
+        self._weighted = graph.is_weighted and not by_hops
+        weight, self._unit, limits = in_units(graph, limit, self._weighted)
+        if not self._weighted:
+            weight = weight.new_ones(graph.num_slots)
         self._graph, self._weight = graph, weight
-        self._graph_of = _batch.of_graph(graph, vertices)
+        self._graph_of = _batch.of_graph(graph, torch.arange(graph.num_nodes, device="cpu"))
+        self._limit = limits[self._graph_of] if graph.num_nodes else limits
 
     def together(self, most: int) -> int:
         return max(1, most // max(self._graph.num_nodes, 1))
@@ -134,6 +133,6 @@ class _OnTensors:
         near &= torch.isfinite(rows)
         place, vertex = near.nonzero(as_tuple=True)
         distance = rows[place, vertex]
-        if self._unit is not None:
+        if self._weighted:
             distance = distance / self._unit[self._graph_of[vertex]]
         return NearPairs(first, near.sum(1), vertex, distance)

@@ -147,12 +147,8 @@ def _no_vertex(value: object, name: str, num_nodes: int) -> ValueError:
 
 
 def _by_climbs(graph: Graph, climbs: Climbs, pairs: Tensor) -> list[ShortestPath]:
-    """By climbs in a hierarchy."""
     apart = torch.nonzero(pairs[0] != pairs[1]).flatten()
-    ends, size = (
-        pairs[:, apart].contiguous(),
-        torch.zeros(apart.numel(), dtype=torch.int64, device="cpu"),
-    )
+    ends, size = pairs[:, apart].contiguous(), torch.zeros_like(apart)
     path = _ops.ops.hierarchy_draw_paths(
         climbs.arrays, climbs.height, seed=0, number=0, count=apart.numel(), length=size,
         control=_codes.control(), threads=torch.get_num_threads(), pairs=ends,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
@@ -14,7 +13,7 @@ from torchcent.engines.measures._kernels import KERNELS, Kernel
 from torchcent.engines.measures._measures import measure
 from torchcent.engines.measures._request import Request, engine_and_strategy
 from torchcent.engines.measures._visitors import Visitor
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 
@@ -197,13 +196,7 @@ def edge_betweenness(
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, paths=True)
     request = request_of(graph, "edge_betweenness", run, normalized, sources, targets)
     of_slot = scores_within(graph, request, cutoff)
-    slot = graph.slot
-    if of_slot.shape[0] == 0:
-        return of_slot.new_zeros(slot.numel(), *of_slot.shape[1:])
-    scores = of_slot.index_select(0, slot.clamp(min=0))
-    loop = slot < 0
-    loop = loop if scores.dim() == 1 else loop.unsqueeze(1)
-    return torch.where(loop, scores.new_zeros(()), scores)
+    return _csr.of_columns(of_slot, graph.slot)
 
 
 def scores_within(graph: Graph, request: Request, cutoff: Lengths) -> Tensor:

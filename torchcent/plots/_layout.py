@@ -12,11 +12,11 @@ from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import integer
 from torchcent.engines.plan import _room
 from torchcent.engines.reduce._hops import hops
-from torchcent.graph import Graph, _csr
+from torchcent.graph import Graph, _batch, _pieces
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs._lengths import shortest_path_lengths
 from torchcent.plots import _stress
-from torchcent.runtime import _memory, _ops, _small
+from torchcent.runtime import _memory, _small
 
 _ALL = 600  # vertices up to which the stress is that of all pairs
 _PIVOTS, _MOST_PIVOTS, _DISTANCES = 50, 300, 800_000  # as many as have so many distances
@@ -124,19 +124,17 @@ def _all_components(
     graph: Graph, pivots: int | None, iterations: int | None, chance: np.random.Generator
 ) -> NDArray[np.float64]:
     places = np.zeros((graph.num_nodes, 2))
-    label = graph.components.numpy()
-    size = np.bincount(label)
-    order = np.argsort(label, kind="stable")
-    members = np.split(order, np.cumsum(size)[:-1]) if graph.num_nodes else []
+    pieces = _pieces.by_component(graph)
+    order, size = pieces.order.numpy(), _batch.counts(pieces.graph)[0]
     several = [number for number in np.argsort(-size, kind="stable") if size[number] > 1]
     unit = 1.0 if graph.weight is None else float(graph.weight.mean()) if graph.num_slots else 1.0
     boxes = []
     for number in several:
-        own = members[number]
-        part = graph if len(own) == graph.num_nodes else _part(graph, own)
+        own = order[_batch.run(pieces.graph, number)[0]]
+        part = _batch.part(pieces.graph, number)
         places[own] = _turned(_component(part, pivots, iterations, chance))
         boxes.append(own)
-    alone = np.flatnonzero(size[label] == 1)
+    alone = np.sort(order[np.repeat(size == 1, size)])
     if len(alone):
         width = int(np.ceil(np.sqrt(len(alone) * _SHAPE)))
         row, column = np.divmod(np.arange(len(alone)), width)
@@ -144,21 +142,6 @@ def _all_components(
         boxes.append(alone)
     _pack(places, boxes, _GAP * unit)
     return places
-
-
-def _part(graph: Graph, vertices: NDArray[np.int64]) -> Graph:
-    ids = torch.from_numpy(vertices)
-    if _ops.available:
-        rowptr, col, slot = _csr.induced(graph.rowptr, graph.col, ids)
-        arcs = torch.stack([_small.repeat_interleave(rowptr.diff()), col.long()])
-    else:
-        place = torch.full((graph.num_nodes,), -1, device="cpu")
-        place[ids] = torch.arange(ids.numel(), device="cpu")
-        row = _small.repeat_interleave(graph.rowptr.diff())
-        slot = torch.nonzero(place[row] >= 0)[:, 0]
-        arcs = torch.stack([place[row[slot]], place[graph.col[slot].long()]])
-    weight = None if graph.weight is None else graph.weight[slot]
-    return Graph.from_edge_index(arcs, ids.numel(), False, edge_weight=weight)
 
 
 def _component(

@@ -13,7 +13,7 @@ from torch import Tensor
 from torchcent.check import _files as check_files
 from torchcent.check import _values as check_values
 from torchcent.io import replacing
-from torchcent.io._files import check_target
+from torchcent.io._files import check_target, known_suffix
 from torchcent.plots import _check as check_plot
 from torchcent.runtime._optional import need
 
@@ -134,9 +134,7 @@ def figure_of_three(
 def check_plot_path(path: str | os.PathLike[str]) -> str:
     """Returns the suffix; ValueError or ImportError if the figure cannot be written."""
     path = check_files.path(path)
-    suffix = os.path.splitext(path)[1].lower()
-    if suffix not in SUFFIXES:
-        raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(SUFFIXES)}")
+    suffix = known_suffix(path, SUFFIXES)
     need("matplotlib", "plot", "plotting")
     check_target(path)
     return suffix

@@ -83,7 +83,8 @@ def table(
         if not columns:
             raise ValueError("top is for tables with scores, of which the first column counts")
         first = next(iter(columns))
-        place = _order(columns[first], _is_lowest(first))[: check_labels.rows(top)]
+        place = np.argsort(_from_first(columns[first], _is_lowest(first)), kind="stable")
+        place = place[: check_labels.rows(top)]
         every, columns = every[place], {name: each[place] for name, each in columns.items()}
     return _frame({"vertex": every} | columns, format)
 
@@ -117,25 +118,21 @@ def _is_lowest(name: str) -> bool:
     return each is not None and each.lowest
 
 
-def _order(values: np.ndarray, lowest: bool) -> np.ndarray:
-    """The rows from the first rank to the last; ties by vertex, NaN at the end."""
+def _from_first(values: np.ndarray, lowest: bool) -> np.ndarray:
+    """Numbers that grow from the first rank to the last."""
     if values.dtype.kind == "O":
         raise TypeError("ranks are of numbers; ranks=False leaves them out")
     signed = values.astype(np.float64) if values.dtype.kind in "bu" else values
-    return np.argsort(signed if lowest else -signed, kind="stable")
+    return signed if lowest else -signed
 
 
 def _ranks(values: np.ndarray, lowest: bool) -> np.ndarray:
     """int64: 1 and the number of rows before, of which equal ones are none."""
-    order = _order(values, lowest)
-    ordered = values[order]
-    if ordered.dtype.kind == "f":
-        ordered = np.where(np.isnan(ordered), np.inf if lowest else -np.inf, ordered)
-    begins = np.ones(len(order), bool)
-    begins[1:] = ordered[1:] != ordered[:-1]
-    place = np.maximum.accumulate(np.where(begins, np.arange(len(order)), 0))
-    ranks = np.empty(len(order), np.int64)
-    ranks[order] = place + 1
+    signed = _from_first(values, lowest)
+    if signed.dtype.kind == "f":
+        signed = np.where(np.isnan(signed), np.inf, signed)
+    _, place, count = np.unique(signed, return_inverse=True, return_counts=True)
+    ranks: np.ndarray = (count.cumsum() - count + 1)[place]
     return ranks
 
 

@@ -12,6 +12,11 @@ def _sized(like: Tensor, size: Any, dtype: torch.dtype = torch.int64) -> Tensor:
     return tensor
 
 
+def _as_many(place: int, dtype: torch.dtype = torch.float64) -> Callable[..., Tensor]:
+    """The fake of an operator that returns as many numbers as the argument at this place has."""
+    return lambda *values, **_: _sized(values[place], values[place].numel(), dtype)
+
+
 def _unknown_size() -> Any:
     return torch.library.get_ctx().new_dynamic_size()
 
@@ -67,10 +72,6 @@ def _slots(ids: Tensor, *_: object) -> Tensor:
     return _sized(ids, ids.shape[1])
 
 
-def _slot_weights(ids: Tensor, weight: Tensor, rowptr: Tensor, col: Tensor, *_: object) -> Tensor:
-    return _sized(rowptr, col.numel(), torch.float64)
-
-
 def _weight_digits(weight: Tensor, most: int = 0) -> Tensor:
     return _sized(weight, 3, torch.float64)
 
@@ -81,10 +82,6 @@ def _stored_fault(rowptr: Tensor, *_: object) -> Tensor:
 
 def _transpose(rowptr: Tensor, col: Tensor, threads: int = 1) -> tuple[Tensor, ...]:
     return torch.empty_like(rowptr), torch.empty_like(col), _sized(rowptr, col.numel())
-
-
-def _reverse_slots(rowptr: Tensor, col: Tensor, threads: int = 1) -> Tensor:
-    return _sized(rowptr, col.numel())
 
 
 def _induced(
@@ -146,14 +143,7 @@ def _hierarchy_levels(first: Tensor, to: Tensor, last: Tensor) -> tuple[Tensor, 
 
 
 def _hierarchy_climbs(
-    first: Tensor,
-    to: Tensor,
-    length: Tensor,
-    slot: Tensor,
-    last: Tensor,
-    longest: int,
-    most: int,
-    control: Tensor,
+    first: Tensor, to: Tensor, length: Tensor, slot: Tensor, last: Tensor, *_: object
 ) -> tuple[Tensor, ...]:
     n, arcs, choice, rows = last.numel(), 4 * to.numel(), _unknown_size(), _unknown_size()
     sizes = n, arcs, arcs, 4 * choice, n, n, n, rows
@@ -209,16 +199,8 @@ def _block_reach(ptr: Tensor, vertex: Tensor, *_: object) -> tuple[Tensor, ...]:
     return tuple(_sized(vertex, vertex.numel(), torch.float64) for _ in range(4))
 
 
-def _of_parents(order: Tensor, parent: Tensor, *_: object) -> Tensor:
-    return _sized(parent, parent.numel(), torch.float64)
-
-
-def _folded_sums(order: Tensor, parent: Tensor, *_: object) -> tuple[Tensor, Tensor]:
-    return _of_parents(order, parent), _of_parents(order, parent)
-
-
-def _of_labels(label: Tensor, *_: object) -> Tensor:
-    return _sized(label, label.numel(), torch.float64)
+def _folded_sums(order: Tensor, parent: Tensor, *_: object) -> tuple[Tensor, ...]:
+    return tuple(_sized(parent, parent.numel(), torch.float64) for _ in range(2))
 
 
 def _id_faults(ids: Tensor, num_nodes: int) -> Tensor:
@@ -261,10 +243,6 @@ def _selected(
     inverse: Tensor, ptr: Tensor, neighbour: Tensor, share: Tensor, own: Tensor
 ) -> Tensor:
     return _sized(inverse, (2, inverse.shape[0] + own.numel()), torch.float64)
-
-
-def _row_spreads(rows: Tensor, u: Tensor, *_: object) -> Tensor:
-    return _sized(u, u.numel(), torch.float64)
 
 
 def _depths(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
@@ -318,23 +296,23 @@ FAKES: dict[str, Callable[..., Any]] = {
     "vertex_ids": _vertex_ids,
     "csr": _csr,
     "slots": _slots,
-    "slot_weights": _slot_weights,
-    "slot_sums": _slot_weights,
+    "slot_weights": _as_many(3),
+    "slot_sums": _as_many(3),
     "weight_digits": _weight_digits,
     "stored_fault": _stored_fault,
     "transpose": _transpose,
-    "reverse_slots": _reverse_slots,
+    "reverse_slots": _as_many(1, torch.int64),
     "components": _per_vertex,
     "by_degree": torch.empty_like,
     "breadth_first": _per_vertex,
     "bandwidth_order": _per_vertex,
     "induced": _induced,
     "fold": _fold,
-    "tree_sum": _of_parents,
-    "tree_paths": _of_parents,
-    "component_totals": _of_labels,
+    "tree_sum": _as_many(1),
+    "tree_paths": _as_many(1),
+    "component_totals": _as_many(0),
     "folded_sums": _folded_sums,
-    "folded_pairs": _of_parents,
+    "folded_pairs": _as_many(1),
     "id_faults": _id_faults,
     "search_weights": _search_weights,
     "blocks": _blocks,
@@ -358,8 +336,8 @@ FAKES: dict[str, Callable[..., Any]] = {
     "eliminated": _eliminated,
     "expanded": _expanded,
     "selected": _selected,
-    "row_spreads": _row_spreads,
-    "row_crossings": _row_spreads,
+    "row_spreads": _as_many(1),
+    "row_crossings": _as_many(1),
     "divide": _numbers,
     "path_dependency": _flag,
     "reference_dependency": _in_place,

@@ -62,6 +62,11 @@ def require(what: str, needed: int, limit: int, memory: int | None) -> None:
         raise refuse(what, needed, limit, memory)
 
 
+def allow(what: str, needed: int, memory: int | None, device: torch.device) -> None:
+    """The same for what a call may use of a device, see :func:`budget`."""
+    require(what, needed, budget(memory, device), memory)
+
+
 def most_that_fit(
     what: str, needed: Callable[[int], int], most: int, limit: int, memory: int | None,
     least: int = 1,

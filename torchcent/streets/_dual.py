@@ -11,7 +11,7 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _positions as check_positions
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import within
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _csr
 from torchcent.graph._arguments import GraphLike, as_graph
 
 
@@ -89,8 +89,7 @@ def dual_graph(
     degree = torch.bincount(begin, minlength=graph.num_nodes)
     first = degree.cumsum(0) - degree
     one = torch.repeat_interleave(degree[begin])
-    turn = torch.arange(one.numel(), device="cpu") - (degree[begin].cumsum(0) - degree[begin])[one]
-    other = first[begin[one]] + turn
+    other = _csr.ranges(first[begin], degree[begin])
     both = number[one] < number[other]
     one, other = one[both], other[both]
     here = place[begin[one]]

@@ -8,9 +8,9 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import within
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.pairs._near import NearPairs, near_pairs
+from torchcent.pairs._near import NearPairs, chosen_vertices, near_pairs
 from torchcent.paths._betweenness import betweenness
 
 
@@ -72,10 +72,7 @@ def local_betweenness(
     limit = within(radius, "radius", "[0, inf]", ">= 0")
     check.flag(by_hops, "by_hops")
     check.flag(normalized, "normalized")
-    if vertices is None:
-        chosen = torch.arange(graph.num_nodes, device="cpu")
-    else:
-        chosen = check.vertices(vertices, "vertices", graph).cpu()
+    chosen = chosen_vertices(graph, vertices)
     host, inner = graph.to("cpu"), Run(dtype=torch.float64, progress=False, memory=run.memory)
     scores = torch.zeros(chosen.numel(), dtype=torch.float64, device="cpu")
     for near in near_pairs(host, chosen, limit, run, "local_betweenness", by_hops):
@@ -88,23 +85,15 @@ def local_betweenness(
 def _balls(graph: Graph, near: NearPairs, sources: Tensor) -> tuple[Graph, Tensor]:
     """The graphs around some sources as a batch, and the vertices of it that are the sources."""
     n, place, pairs = graph.num_nodes, near.place, near.vertex.numel()
-    key = place * n + near.vertex  # ascending
-    degree = graph.rowptr.diff()[near.vertex]
-    tail = torch.repeat_interleave(degree)
-    # The slots of each vertex, one after the other.
-    begin = degree.cumsum(0) - degree
-    slot = torch.arange(tail.numel(), device="cpu") + (graph.rowptr[near.vertex] - begin)[tail]
-    wanted = place[tail] * n + graph.col[slot]
-    head = torch.searchsorted(key, wanted).clamp_(max=pairs - 1)
-    inside = key[head] == wanted
-    arcs = torch.stack([tail[inside], head[inside]])
+    arcs, slot = _csr.within_sets(graph.rowptr, graph.col, place, near.vertex)
     sums = graph._ties.sums
     balls = Graph.from_edge_index(
         arcs, pairs, graph.directed,
-        None if graph.weight is None else graph.weight[slot[inside]],
-        ptr=torch.cat([near.sizes.new_zeros(1), near.sizes.cumsum(0)]),
+        None if graph.weight is None else graph.weight[slot],
+        ptr=_csr.pointers(near.sizes),
         ties=sums if sums in ("decimal", "float") else "decimal",
         tie_tolerance=graph.tie_tolerance,
     )  # fmt: skip
     number = torch.arange(near.sizes.numel(), device="cpu")
+    key = place * n + near.vertex  # ascending
     return balls, torch.searchsorted(key, number * n + sources[near.first + number])

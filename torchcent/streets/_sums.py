@@ -15,9 +15,9 @@ from torchcent.check._cutoff import Cutoffs, Lengths
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import number, shortened, wrong_type
 from torchcent.engines.measures import _normalize
-from torchcent.graph import Graph, _segments
+from torchcent.graph import Graph, _csr, _segments
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.pairs._near import NearPairs, near_pairs
+from torchcent.pairs._near import NearPairs, chosen_vertices, near_pairs
 
 #: the name of a function and its parameter, or any function of a tensor of distances
 Decay = tuple[str, float] | Callable[[Tensor], Tensor] | None
@@ -155,7 +155,7 @@ def straightness(
     place = check_positions.points(positions, graph.num_nodes)
     limits = check_cutoff.cutoffs(cutoff, run.engine.name)
     check.flag(normalized, "normalized")
-    chosen = _chosen(graph, vertices)
+    chosen = chosen_vertices(graph, vertices)
 
     def value(near: NearPairs) -> Tensor:
         begin = place[chosen[near.first : near.first + near.sizes.numel()]][near.place]
@@ -173,7 +173,7 @@ def _sums(
     value: Callable[[NearPairs], Tensor],
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """float64 [k, cutoffs]: the sums of a function of pairs, and the number of pairs."""
-    chosen = _chosen(graph, vertices)
+    chosen = chosen_vertices(graph, vertices)
     lengths = (torch.inf,) if limits is None else limits.lengths
     sums = torch.zeros(chosen.numel(), len(lengths), dtype=torch.float64, device="cpu")
     pairs = torch.zeros_like(sums)
@@ -181,10 +181,10 @@ def _sums(
         part = slice(near.first, near.first + near.sizes.numel())
         # Those of a source and itself have no part in sums, and functions of 0 may be infinite.
         apart = near.distance > 0
-        ends = torch.zeros(near.sizes.numel() + 1, dtype=torch.int64, device="cpu")
-        torch.cumsum(_segments.of_segments(_ends(near.sizes), apart.double()), 0, out=ends[1:])
+        sizes = _segments.of_segments(_csr.pointers(near.sizes), apart.double()).long()
+        ends = _csr.pointers(sizes)
         others = near._replace(
-            sizes=ends.diff(), vertex=near.vertex[apart], distance=near.distance[apart]
+            sizes=sizes, vertex=near.vertex[apart], distance=near.distance[apart]
         )
         values = value(others)
         for column, length in enumerate(lengths):
@@ -193,16 +193,6 @@ def _sums(
             sums[part, column] = _segments.of_segments(ends, within)
             pairs[part, column] = _segments.of_segments(ends, counts.double())
     return sums, pairs
-
-
-def _ends(count: Tensor) -> Tensor:
-    return torch.cat([count.new_zeros(1), count.cumsum(0)])
-
-
-def _chosen(graph: Graph, vertices: Tensor | None) -> Tensor:
-    if vertices is None:
-        return torch.arange(graph.num_nodes, device="cpu")
-    return check.vertices(vertices, "vertices", graph).cpu()
 
 
 def _columns(sums: Tensor, limits: Cutoffs | None, graph: Graph, run: Run) -> Tensor:

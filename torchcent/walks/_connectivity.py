@@ -213,10 +213,8 @@ def biconnected_components(
     order = torch.argsort(second, stable=True)
     order = order[torch.argsort(first[order], stable=True)]
     order = order[torch.argsort(size[order], stable=True, descending=True)]
-    rank = torch.empty_like(order)
-    rank[order] = torch.arange(order.numel(), device="cpu")
-    place = place[torch.argsort(rank[owner[place]], stable=True)]
-    ptr = torch.nn.functional.pad(size[order].cumsum(0), (1, 0))
+    place = place[torch.argsort(_csr.inverse(order)[owner[place]], stable=True)]
+    ptr = _csr.pointers(size[order])
     return BiconnectedComponents(vertex[place].to(graph.device), ptr.to(graph.device))
 
 

@@ -325,8 +325,7 @@ def _oriented(graph: Graph, shares: Tensor | None = None) -> _Oriented:
     if not graph.is_symmetric:
         degree = degree + graph.transpose[0].diff()
     vertex = torch.argsort(degree, stable=True)
-    rank = torch.empty_like(vertex)
-    rank[vertex] = torch.arange(n, device=graph.device)
+    rank = _csr.inverse(vertex)
     tail, head = rank[tail], rank[head]
     key = torch.minimum(tail, head) * n + torch.maximum(tail, head)
     if graph.is_symmetric:
@@ -337,8 +336,7 @@ def _oriented(graph: Graph, shares: Tensor | None = None) -> _Oriented:
         key, place = torch.unique(key, return_inverse=True)
         value = value.new_zeros(key.numel()).index_add_(0, place, value)
     count = torch.bincount(key // max(n, 1), minlength=n)
-    rowptr = torch.cat([count.new_zeros(1), count.cumsum(0)])
-    return _Oriented(vertex, rowptr, key % max(n, 1), value)
+    return _Oriented(vertex, _csr.pointers(count), key % max(n, 1), value)
 
 
 def _sums(edges: _Oriented) -> Tensor:
@@ -348,11 +346,7 @@ def _sums(edges: _Oriented) -> Tensor:
     tail = _small.repeat_interleave(edges.rowptr.diff())
     key = tail * n + edges.head
     ahead = edges.rowptr[1:][tail] - torch.arange(1, key.numel() + 1, device=key.device)
-    pairs = ahead.cumsum(0)
-    start = 0
-    while start < key.numel():
-        before = 0 if start == 0 else int(pairs[start - 1])
-        stop = max(start + 1, int(torch.searchsorted(pairs, before + _PAIRS, right=True)))
+    for start, stop in _csr.runs(ahead, _PAIRS):
         count = ahead[start:stop]
         arc = torch.arange(start, stop, device=key.device)
         one, other = _small.repeat_interleave(arc, count), _csr.ranges(arc + 1, count)
@@ -363,5 +357,4 @@ def _sums(edges: _Oriented) -> Tensor:
         product = edges.value[one] * edges.value[other] * edges.value[third]
         for corner in (tail[one], edges.head[one], edges.head[other]):
             sums.index_add_(0, corner, product)
-        start = stop
     return torch.empty_like(sums).index_copy_(0, edges.vertex, sums)

@@ -98,7 +98,7 @@ class Part(NamedTuple):
         count, slot = self._slots(rowptr)
         before = self.first - (self.size.cumsum(0) - self.size)
         head = col[slot].long() - _small.repeat_interleave(before[self.graph], count)
-        return torch.cat([count.new_zeros(1), count.cumsum(0)]), head, value[slot]
+        return _csr.pointers(count), head, value[slot]
 
     def matrices(self, rowptr: Tensor, col: Tensor, value: Tensor, width: int) -> Tensor:
         """float64 [graphs, width, width]: those of the graphs, with zeros beyond their sizes."""

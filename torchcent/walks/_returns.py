@@ -18,7 +18,7 @@ from torchcent.distribute._arguments import Scale, scale_of, shown
 from torchcent.distribute._units import UNITS, Kind, Search, sizes_of_walks
 from torchcent.engines.measures._measures import measure
 from torchcent.engines.plan import _room
-from torchcent.graph import Graph, _batch, _segments
+from torchcent.graph import Graph, _batch, _csr, _segments
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory, _ops, _small
 from torchcent.runtime._codes import CANCEL, DONE, control
@@ -250,13 +250,12 @@ class _Walks(NamedTuple):
         graph = self.graph
         size, slots = _batch.counts(graph)
         vertices = None
-        ptr = torch.from_numpy(_batch.bounds(graph)[0])
         if numbers.size < size.size and int(size[numbers].sum()) < graph.num_nodes:
             vertices = Part.of(graph, numbers).vertex
         sources = torch.arange(graph.num_nodes, device="cpu") if vertices is None else vertices
         # A graph of up to 64 vertices takes no test of symmetry.
         mutual = bool(size[numbers].max() > _DENSE) and graph.is_symmetric
-        arcs = (graph.rowptr, graph.col, graph.weight, self.strength, ptr)
+        arcs = (graph.rowptr, graph.col, graph.weight, self.strength, _batch.ends(graph))
         threads = torch.get_num_threads()
 
         def fill(unit: slice, rows: Tensor, record: Tensor) -> None:
@@ -376,7 +375,7 @@ class _Columns(NamedTuple):
         column = local - local[0]
         state = rows.new_zeros(n, int(column[-1]) + 1)
         state[here, column] = 1
-        ends = torch.cat([part.size.new_zeros(1), part.size.cumsum(0)])
+        ends = _csr.pointers(part.size)
         for k in range(1, self.steps + 1):
             if k == 1 or not mutual:
                 state = product(state)

@@ -269,9 +269,8 @@ def communicability(
     graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run, weights="strengths")
     check_batch.one_graph(graph, "communicability", "pass its graphs one by one")
     check.undirected(graph, "communicability")
-    need, limit = 4 * 8 * graph.num_nodes**2, _memory.budget(run.memory, graph.device)
     what = f"communicability ({graph.num_nodes} vertices)"
-    _memory.require(what, need, limit, run.memory)
+    _memory.allow(what, 4 * 8 * graph.num_nodes**2, run.memory, graph.device)
     values, states = torch.linalg.eigh(_dense(graph))
     matrix: Tensor = (states * values.exp()) @ states.T
     return matrix.to(run.dtype)
