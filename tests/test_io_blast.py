@@ -134,7 +134,7 @@ def test_tables_that_are_refused(tmp_path, lines, said):
         read(save(tmp_path, lines))
 
 
-#: label, label and E-value; and what mcxload 22-282 makes of them by the protocol of clmprotocols(5)
+#: label, label and E-value; and what mcxload 22-282 makes of them by the steps of clmprotocols(5)
 LINES = "a b 0\na c 1e-250\nb c 1e-50\nb d 0.5\nc d 3\nd e 1\n"
 OF_MCXLOAD = {"ab": 200, "ac": 200, "bc": 50, "bd": 0.30103, "cd": -0.4771213}
 
