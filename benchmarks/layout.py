@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import igraph
+import matplotlib
 import networkx as nx
 import numpy as np
 import torch
@@ -22,7 +23,8 @@ import torchcent
 from torchcent import Graph, generate
 from torchcent.plot import plot_network
 
-FIGURE = Path(__file__).resolve().parents[1] / "docs" / "figures" / "layout.png"
+ROOT = Path(__file__).resolve().parents[1]
+FIGURE = ROOT / "docs" / "figures" / "layout.png"
 GRAPHS: dict[str, Callable[[], nx.Graph]] = {
     "Les Miserables": nx.les_miserables_graph,
     "karate club": nx.karate_club_graph,
@@ -73,6 +75,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--figure", action="store_true")
     if parser.parse_args().figure:
+        matplotlib.rc_file(ROOT / "notebooks" / "matplotlibrc")
         people = nx.les_miserables_graph()
         graph = Graph.from_networkx(people).unweighted()
         scores = torchcent.betweenness(graph)

@@ -18,12 +18,14 @@ import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.ticker import FuncFormatter, LogLocator  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
+matplotlib.rc_file(ROOT / "notebooks" / "matplotlibrc")
+INK = plt.rcParams["text.color"]
 # colours that stay apart for colour-blind eyes (Okabe and Ito), and shapes for print
 STYLES = {
     "networkit": ("#0072B2", "o"),
     "igraph": ("#D55E00", "s"),
     "rustworkx": ("#009E73", "^"),
-    "networkx": ("#8A8A8A", "D"),
+    "networkx": ("#B8860B", "D"),
 }
 
 
@@ -54,14 +56,14 @@ def figure(result: dict[str, Any]) -> plt.Figure:
     machine = result["machine"]
     measure = result["measure"].replace("_", " ")
     note = f"exact {measure}, {machine['cpu']}, {machine['cores']} cores, {result['date']}"
-    drawing.supxlabel(note, fontsize=8, color="#555555")
+    drawing.supxlabel(note, fontsize=8)
     return drawing
 
 
 def draw_group(axis: plt.Axes, rows: list[dict[str, Any]], peers: list[str]) -> None:
     for place, row in enumerate(rows):
         values = [x for peer in peers if (x := speedup(row, peer))]
-        axis.plot([1, max(values, default=1)], [place, place], color="#DDDDDD", lw=1, zorder=1)
+        axis.plot([1, max(values, default=1)], [place, place], color=INK, alpha=0.4, lw=1, zorder=1)
     for peer in peers:
         color, marker = STYLES[peer]
         points = [(x, i) for i, row in enumerate(rows) if (x := speedup(row, peer))]
@@ -69,7 +71,7 @@ def draw_group(axis: plt.Axes, rows: list[dict[str, Any]], peers: list[str]) -> 
             [x for x, _ in points], [i for _, i in points], s=26, color=color, marker=marker,
             label=peer, zorder=3,
         )  # fmt: skip
-    axis.axvline(1, color="black", lw=1.2, zorder=2)
+    axis.axvline(1, color=INK, lw=1.2, zorder=2)
     axis.set_xscale("log")
     axis.set_ylim(len(rows) - 0.5, -0.5)
     axis.set_yticks(range(len(rows)), [row["name"] for row in rows], fontsize=8.5)
@@ -78,7 +80,7 @@ def draw_group(axis: plt.Axes, rows: list[dict[str, Any]], peers: list[str]) -> 
     axis.xaxis.set_minor_locator(plt.NullLocator())
     axis.tick_params(axis="x", labelsize=8.5)
     axis.tick_params(axis="y", length=0)
-    axis.grid(axis="x", color="#EEEEEE", lw=0.8, zorder=0)
+    axis.grid(axis="x", zorder=0)
     axis.set_axisbelow(True)
     axis.spines[["top", "right", "left"]].set_visible(False)
 

@@ -28,6 +28,7 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 html_static_path = ["static"]
 html_css_files = ["torchcent.css"]
+html_js_files = ["torchcent.js"]
 root_doc = "index"
 exclude_patterns = ["_build"]
 nb_execution_mode = "off"

@@ -80,3 +80,14 @@ def test_every_notebook_is_in_the_table_of_contents():
 def test_readme_is_short():
     lines = (DOCS.parent / "README.md").read_text().splitlines()
     assert len(lines) < 150
+
+
+FIGURES = sorted((DOCS / "figures").glob("*.png"))
+
+
+@pytest.mark.parametrize("path", FIGURES, ids=lambda path: path.stem)
+def test_figures_have_no_background(path):
+    """So that they suit light and dark pages, which invert none."""
+    image = pytest.importorskip("matplotlib.image")
+    pixels = image.imread(path)
+    assert pixels.shape[2] == 4 and (pixels[[0, 0, -1, -1], [0, -1, 0, -1], 3] == 0).all()

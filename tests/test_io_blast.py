@@ -1,8 +1,11 @@
 """Tables of BLAST as similarities of proteins, and mcl --blast, which clusters them."""
 
 import math
+import shutil
+import subprocess
 
 import pytest
+import torch
 from commands import refused, run
 
 import torchcent
@@ -129,6 +132,36 @@ def test_mcl_takes_the_largest_of_both_directions(tmp_path, capsys, monkeypatch)
 def test_tables_that_are_refused(tmp_path, lines, said):
     with pytest.raises(ValueError, match=said):
         read(save(tmp_path, lines))
+
+
+#: label, label and E-value; and what mcxload 22-282 makes of them by the steps of clmprotocols(5)
+LINES = "a b 0\na c 1e-250\nb c 1e-50\nb d 0.5\nc d 3\nd e 1\n"
+OF_MCXLOAD = {"ab": 200, "ac": 200, "bc": 50, "bd": 0.30103, "cd": -0.4771213}
+
+
+def test_the_weights_are_those_of_mcxload(tmp_path):
+    hits = [(u, v, e, 0.0) for u, v, e in map(str.split, LINES.splitlines())]
+    with pytest.warns(UserWarning, match="2 of 6 hits have E-values of 1 or more"):
+        edges = read(save(tmp_path, rows(hits)))
+    found = dict(
+        zip(map("".join, edges.labels[edges.edge_index.T]), edges.edge_weight, strict=True)
+    )
+    assert found == pytest.approx({e: w for e, w in OF_MCXLOAD.items() if w > 0}, rel=1e-6)
+
+
+@pytest.mark.skipif(shutil.which("mcxload") is None, reason="mcl's mcxload is not installed")
+def test_what_mcxload_makes_of_e_values(tmp_path):
+    (tmp_path / "s.abc").write_text(LINES.replace(" ", "\t"))
+    steps = ["--stream-mirror", "--stream-neg-log10", "-stream-tf", "ceil(200)"]
+    command = ["mcxload", "-abc", "s.abc", *steps, "-o", "s.mci", "-write-tab", "s.tab"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    matrix = read(tmp_path / "s.mci")
+    ends = torch.tensor([["abcde".index(name) for name in pair] for pair in OF_MCXLOAD]).T
+    both = torch.zeros(5, 5, dtype=torch.float64)
+    both[ends[0], ends[1]] = both[ends[1], ends[0]] = torch.tensor([*OF_MCXLOAD.values()]).double()
+    made = torch.zeros(5, 5, dtype=torch.float64)
+    made[matrix.edge_index[0], matrix.edge_index[1]] = matrix.edge_weight.double()
+    assert torch.allclose(made, both)
 
 
 def test_options_that_exclude_each_other(tmp_path, capsys, monkeypatch):

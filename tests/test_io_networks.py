@@ -149,12 +149,45 @@ def test_cx2(tmp_path, directed):
     assert [x["v"].get("score") for x in aspects["edges"]] == [1.0, None, 3.0]
 
 
-def test_the_library_of_cx2_reads_it(tmp_path):
-    ndex2 = pytest.importorskip("ndex2.cx2")
-    path = written(tmp_path / "net.cx2", edges())
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_library_of_cx2_reads_it(tmp_path, directed):
+    """The reader of NDEx finds every value, with the type that is declared for it."""
+    reason = "ndex2, which reads CX2, is not installed"
+    ndex2 = pytest.importorskip("ndex2.cx2", reason=reason)
+    place = torch.tensor([[1.0, 2.0], [3.0, -4.0], [math.nan, 0.0], [0.0, 0.0]]).double()
+    path = written(tmp_path / "net.cx2", edges(directed, positions=place))
     network = ndex2.RawCX2NetworkFactory().get_cx2network(json.loads(path.read_text()))
-    assert [node["v"]["name"] for node in network.get_nodes().values()] == NAMES
-    assert len(network.get_edges()) == 3
+    assert network.get_network_attributes() == {"name": "net", "directed": directed}
+    nodes, links = network.get_nodes(), network.get_edges()
+    assert [node["v"] for node in nodes.values()] == [
+        {"name": name} | expected(at) for at, name in enumerate(NAMES)
+    ]
+    places = [(node["x"], node["y"]) for node in nodes.values()]
+    assert places == [(1, -2), (3, 4), (None, None), (0, 0)]
+    assert [[edge["s"], edge["t"]] for edge in links.values()] == INDEX.T.tolist()
+    of_edges = [edge["v"] for edge in links.values()]
+    assert [x["weight"] for x in of_edges] == WEIGHT.tolist()
+    assert [x.get("score") for x in of_edges] == [1.0, None, 3.0]
+    declared = network.get_attribute_declarations()
+    kinds = {name: each["d"] for name, each in declared["nodes"].items()}
+    assert kinds == {
+        "name": "string", "cluster": "long", "kind": "string", "betweenness": "double"
+    }  # fmt: skip
+    graph = ndex2.CX2NetworkXFactory().get_graph(network)
+    assert [data["name"] for _, data in graph.nodes(data=True)] == NAMES
+    again = tmp_path / "again.cx2"
+    network.write_as_raw_cx2(str(again))
+    check_cx2(json.loads(again.read_text()))
+
+
+def test_igraph_reads_the_graphml(tmp_path):
+    igraph = pytest.importorskip("igraph", reason="igraph, a second reader, is not installed")
+    graph = igraph.Graph.Read_GraphML(str(written(tmp_path / "g.graphml", edges(True))))
+    assert graph.is_directed() and graph.get_edgelist() == [tuple(x) for x in INDEX.T.tolist()]
+    assert graph.vs["name"] == NAMES and graph.es["weight"] == WEIGHT.tolist()
+    assert graph.vs["cluster"] == [3, 1, 2, 0] and graph.es["count"] == [7, 8, 9]
+    scores = graph.vs["betweenness"]
+    assert scores[:2] == [0.5, 1 / 3] and math.isnan(scores[2])
 
 
 @pytest.mark.parametrize(

@@ -209,3 +209,93 @@ def test_bad_maps(tmp_path, given, error, said):
     with pytest.raises(error, match=said):
         plot_network(**whole | given)
     assert not list(tmp_path.iterdir())
+
+
+# --- streets: the lines as they were read
+
+
+def streets():
+    """Two streets between the same places, of which the first is shorter, and others."""
+    geopandas, shapely = pytest.importorskip("geopandas"), pytest.importorskip("shapely")
+    lines = [
+        shapely.LineString([(0, 0), (3, 4), (6, 0)]),
+        shapely.LineString([(6, 0), (6, -9), (0, 0)]),
+        shapely.LineString([(6, 0, 1), (9, 0, 2), (9, 2, 3), (12, 2, 4)]),
+        shapely.LineString([(12, 2), (14, 2)]),
+        shapely.LineString([(-4, 0), (0, 0)]),
+    ]
+    return lines, geopandas.GeoDataFrame(geometry=lines, crs=32633)
+
+
+def bends(axes):
+    """The lines of a map, as points without directions, with their colours."""
+    found = {}
+    for collection in axes.collections:
+        colors = collection.get_edgecolors()
+        for path, color in zip(collection.get_paths(), colors, strict=False):
+            if path.codes is not None and set(path.codes) == {1, 2}:
+                for part in np.split(path.vertices, np.flatnonzero(path.codes == 1)[1:]):
+                    found[tuple(map(tuple, part.tolist()))] = color[:3].sum()
+    return found
+
+
+def test_streets_are_drawn_with_their_bends():
+    lines, frame = streets()
+    edges = torchcent.read_streets(frame)
+    figure = plot_network(edges, scores=torch.tensor([3.0, 1, 2, 1, 1]), edges=True)
+    axes = figure.axes[0]
+    found = bends(axes)
+    points = [tuple(point[:2] for point in line.coords) for line in lines]
+    assert set(found) == set(points)
+    assert found[points[0]] < found[points[2]] < found[points[1]]  # the higher, the darker
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    assert left < -4 and right > 14 and low < -9 and high > 4  # bends are on the map
+    scored = plot_network(edges, scores=torch.arange(5.0))  # of vertices
+    assert set(bends(scored.axes[0])) == set(points)
+    straight = plot_network(edges.edge_index, edges.positions, torch.ones(5), edges=True)
+    assert all(len(line) == 2 for line in bends(straight.axes[0]))
+
+
+def test_the_command_draws_the_streets(tmp_path, drawn):
+    """Of parallel streets the shorter has the score; of both arcs of a street it is one line."""
+    from torchcent.cli import main
+
+    lines, frame = streets()
+    frame["oneway"] = ["no", "no", "yes", "no", "no"]
+    frame.to_file(tmp_path / "s.gpkg")
+    for more in ([], ["--oneway", "oneway"]):
+        command = ["edge-betweenness", str(tmp_path / "s.gpkg"), "--weights", "--quiet", *more]
+        assert main([*command, "--plot", str(tmp_path / "s.png"), "--top", "0"]) == 0
+        found = bends(drawn[-1].axes[0])
+        points = [tuple(point[:2] for point in line.coords) for line in lines]
+        assert set(found) == set(points)
+        assert found[points[0]] < found[points[1]]
+
+
+# --- transparent figures
+
+
+def luminance(color):
+    from matplotlib.colors import to_rgb
+
+    parts = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in to_rgb(color)]
+    return sum(w * x for w, x in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+
+def test_transparent_figures_are_read_on_white_and_on_black(tmp_path):
+    """The background is not there, and text has a contrast of at least 4 with both (WCAG)."""
+    import matplotlib
+
+    with matplotlib.rc_context({"savefig.transparent": True}):
+        plot_network(SQUARE, CORNERS, torch.arange(4.0), list("abcd"), path=tmp_path / "m.png")
+        figure = plot_network(SQUARE, CORNERS, torch.arange(4.0), list("abcd"))
+        plot_scores(torch.tensor([1, 2, 1]), torch.tensor([0, 1.0, 0]), path=tmp_path / "s.png")
+    for name in ("m.png", "s.png"):
+        pixels = matplotlib.image.imread(tmp_path / name)
+        assert pixels[0, 0, 3] == 0 and pixels[:, :, 3].max() == 1
+    written = [figure.axes[0].texts[0], figure.axes[1].yaxis.label, figure._suptitle]
+    for color in [text.get_color() for text in written]:
+        light = luminance(color)
+        assert 1.05 / (light + 0.05) >= 4 and (light + 0.05) / 0.05 >= 4
+    plot_network(SQUARE, CORNERS, torch.arange(4.0), path=tmp_path / "w.png")
+    assert (matplotlib.image.imread(tmp_path / "w.png")[0, 0] == 1).all()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 import torchcent
@@ -67,6 +69,21 @@ def edge_rows(edges: EdgeList, graph: Graph) -> np.ndarray:
     _, first = np.unique(edges._pairs(graph.directed), return_index=True)
     rows: np.ndarray = np.sort(first[row[first] != col[first]])
     return rows
+
+
+def drawn(
+    measure: Measure, edges: EdgeList, graph: Graph, scores: Tensor
+) -> tuple[EdgeList, Tensor]:
+    """Each edge or street once, as a map shows them, and their scores."""
+    if edges.streets is None:
+        rows = edge_rows(edges, graph)
+        return replace(edges, edge_index=edges.edge_index[:, rows], edge_weight=None), scores[rows]
+    lines, first = np.unique(edges.streets.rows.numpy(), return_index=True)
+    values = of_streets(measure, edges, graph, {"score": scores})["score"].to_numpy()[lines]
+    streets = replace(edges.streets, rows=edges.streets.rows[first])
+    index = edges.edge_index[:, first]
+    once = replace(edges, edge_index=index, edge_weight=None, streets=streets)
+    return once, torch.from_numpy(values)
 
 
 def of_streets(

@@ -142,11 +142,11 @@ def _plot(
         title += f", {estimate.in_words}"
     if edges.positions is not None:
         has_names = edges.labels is not None and edges.labels.dtype == object
-        rows = _columns.edge_rows(edges, graph) if by_edge else slice(None)
+        if by_edge:
+            edges, values = _columns.drawn(measure, edges, graph, values)
         plot_network(
-            edges.edge_index[:, rows] if by_edge else graph.to_edge_index(), edges.positions,
-            values[rows], edges.labels if has_names else None, edges=by_edge, measure=name,
-            path=args.plot, title=title, lowest=measure.lowest, crs=edges.crs,
+            edges, None, values, edges.labels if has_names else None, edges=by_edge, measure=name,
+            path=args.plot, title=title, lowest=measure.lowest,
         )  # fmt: skip
     else:
         plot_scores(

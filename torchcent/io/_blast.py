@@ -18,7 +18,8 @@ from torchcent.io._options import Options
 from torchcent.io._text import read_edges
 from torchcent.io._transform import neg_log
 
-#: what mcl's manual caps -log10 of E-values at: an E-value of 0 is 1e-200
+#: At most so much: "any E-value below 1e-200 is set to a maximum allowed edge weight of 200"
+#: (clmprotocols(5) of mcl 22-282, "Clustering similarity graphs encoded in BLAST results").
 _MOST = 200.0
 _USUAL = Choice(1, 2, 11)
 _WIDTH = 12
@@ -31,6 +32,9 @@ _WITHOUT_ONE = re.compile(rb"(?m)(?<=\t)e-(?=[0-9]+(?:\t|$))")  # e-105, as blas
 
 def read_blast(data: bytes, limits: Budget, options: Options) -> EdgeList:
     """Reads hits as edges of weight min(-log10 E, 200); those with E >= 1 are left out.
+
+    ``mcxload --stream-neg-log10 -stream-tf 'ceil(200)'``, the protocol of mcl's manual, gives the
+    same weights, and those of E > 1 as negative ones.
 
     Both directions of a pair and all of its hits are kept; mcl takes the largest weight of them.
     """

@@ -16,18 +16,10 @@ from torchcent.clustering._mcl import clustering_quality
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs
 from torchcent.plots import _check as check_plot
-from torchcent.plots._scores import (
-    _BLUE,
-    _GRID,
-    _INK,
-    _MUTED,
-    _ORANGE,
-    _whole_numbers,
-    check_plot_path,
-    figure_of_three,
-)
+from torchcent.plots._inks import BLUE, ORANGE, inks
+from torchcent.plots._scores import _whole_numbers, check_plot_path, figure_of_three
 
-_SHADES = ("#12283f", "#2b6cb0", "#63a4dd", "#dd6b20", "#f0b429", "#7b8794")
+_SHADES = ("#2b6cb0", "#63a4dd", "#dd6b20", "#f0b429")
 _BINS = 320  # bins of the matrix in each dimension
 
 
@@ -145,8 +137,8 @@ def plot_communities(
         right.set(title="Levels", xlabel="communities", ylabel="modularity")
         right.grid(True)
         counts, modularity = division.counts.tolist(), division.modularity.tolist()
-        right.plot(counts, modularity, "o-", color=_BLUE, markersize=3, linewidth=1.6)
-        right.plot(counts[level], modularity[level], "o", color=_ORANGE, markersize=7)
+        right.plot(counts, modularity, "o-", color=BLUE, markersize=3, linewidth=1.6)
+        right.plot(counts[level], modularity[level], "o", color=ORANGE, markersize=7)
         right.xaxis.get_major_locator().set_params(integer=True)
 
 
@@ -164,7 +156,7 @@ def _draw_sizes(axes: Any, several: Sequence[Clustering | _Parts], what: str = "
     axes.set(title=f"Sizes of the {what}", xlabel="rank", ylabel="vertices")
     axes.set(xscale="log", yscale="log")
     axes.grid(True)
-    colors = itertools.cycle(_SHADES if len(several) > 1 else [_BLUE])
+    colors = itertools.cycle([inks().ink, *_SHADES, inks().muted] if len(several) > 1 else [BLUE])
     for one, color in zip(several, colors, strict=False):
         size = one.sizes.cpu().numpy()
         rank = np.arange(1, len(size) + 1)
@@ -180,7 +172,9 @@ def _draw_sizes(axes: Any, several: Sequence[Clustering | _Parts], what: str = "
     alone = int((size == 1).sum())
     if len(size):
         note = f"largest {size[0]:,}\nmedian {np.median(size):g}\n{alone:,} singletons"
-        axes.text(0.96, 0.95, note, transform=axes.transAxes, ha="right", va="top", color=_MUTED)
+        axes.text(
+            0.96, 0.95, note, transform=axes.transAxes, ha="right", va="top", color=inks().muted
+        )
 
 
 def _draw_matrix(
@@ -199,8 +193,8 @@ def _draw_matrix(
     count, *_ = np.histogram2d(
         np.concatenate([tail, head]), np.concatenate([head, tail]), bins, [[0, n], [0, n]]
     )
-    shades = LinearSegmentedColormap.from_list("", ["#cfe0f1", _BLUE, "#12283f"])
-    shades.set_bad("white")
+    shades = LinearSegmentedColormap.from_list("", inks().densities)
+    shades.set_bad("none")
     axes.imshow(
         np.ma.masked_equal(count, 0), origin="upper", extent=(0, n, n, 0), cmap=shades,
         norm=LogNorm(vmin=1, vmax=max(count.max(), 2)), interpolation="nearest", aspect="equal",
@@ -209,7 +203,7 @@ def _draw_matrix(
     for size in one.sizes[:40].tolist():
         if size < 0.01 * n:
             break
-        square = Rectangle((begin, begin), size, size, fill=False, edgecolor=_ORANGE, linewidth=0.9)
+        square = Rectangle((begin, begin), size, size, fill=False, edgecolor=ORANGE, linewidth=0.9)
         axes.add_patch(square)
         begin += size
     axes.spines[["right", "top"]].set_visible(True)
@@ -220,7 +214,7 @@ def _draw_chaos(axes: Any, one: Clustering) -> None:
     axes.grid(True)
     chaos = np.array(one.chaos_history)
     at = np.flatnonzero(chaos > 0)
-    axes.plot(at + 1, chaos[at], "o-", color=_BLUE, markersize=3.5, linewidth=1.6)
+    axes.plot(at + 1, chaos[at], "o-", color=BLUE, markersize=3.5, linewidth=1.6)
     if len(at):
         axes.set_yscale("log")
     axes.xaxis.get_major_locator().set_params(integer=True)
@@ -235,7 +229,7 @@ def _draw_counts(axes: Any, several: Sequence[Clustering]) -> None:
         "of them singletons": [int((x.sizes == 1).sum()) for x in several],
         "vertices in the largest": [int(x.sizes.max()) for x in several],
     }
-    for (name, values), color in zip(rows.items(), (_BLUE, _MUTED, _ORANGE), strict=True):
+    for (name, values), color in zip(rows.items(), (BLUE, inks().muted, ORANGE), strict=True):
         points = [(r, v) for r, v in zip(rate, values, strict=True) if v]
         if points:
             axes.plot(*zip(*points, strict=True), "o-", color=color, label=name)
@@ -248,10 +242,11 @@ def _draw_quality(axes: Any, rate: list[float], quality: list[dict[str, float]])
     axes.set(title="Quality by inflation", xlabel="inflation", ylim=(least, 1.02))
     axes.grid(True)
     names = {
-        "modularity": _INK, "efficiency": _BLUE, "mass_fraction": _ORANGE, "area_fraction": _MUTED,
+        "modularity": inks().ink, "efficiency": BLUE, "mass_fraction": ORANGE,
+        "area_fraction": inks().muted,
     }  # fmt: skip
     for name, color in names.items():
         values = [row[name] for row in quality]
         axes.plot(rate, values, "o-", color=color, label=name.replace("_", " "))
-    axes.axhline(0, color=_GRID, linewidth=1)
+    axes.axhline(0, color=inks().grid, linewidth=1)
     axes.legend(frameon=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from torch import Tensor
@@ -14,15 +14,16 @@ from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, as_graph
+from torchcent.io import EdgeList
 from torchcent.plots import _check as check_plot
+from torchcent.plots._inks import inks
 from torchcent.plots._layout import layout
-from torchcent.plots._scores import _INK, _MUTED, _short, check_plot_path, new_figure
+from torchcent.plots._scores import _short, check_plot_path, new_figure
+from torchcent.runtime._optional import need
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# From scores close to zero to the highest ones.
-_SHADES = ("#d3dae1", "#a8c5e2", "#4a86c5", "#2a4a9b", "#3b0f52")
 _BINS = 96  # colours; the lines of each are drawn as one path, which is several times faster
 _DECADES = 3  # of scores that a log scale shows at most
 _WIDTH, _LEAST_WIDTH = 2.6, 0.35  # of lines, in points; fewer lines are wider
@@ -31,8 +32,26 @@ _NAMES = 5
 _KM_PER_DEGREE = 111.195
 
 
+class _Map(NamedTuple):
+    """What is drawn: vertices at `place` [n, 2], and the edges `arcs` [2, E] as lines.
+
+    The line of each edge is the next ``sizes[e]`` of `points`.
+    """
+
+    place: np.ndarray
+    arcs: np.ndarray
+    points: np.ndarray
+    sizes: np.ndarray
+
+    def extent(self) -> np.ndarray:
+        """All places that have one."""
+        every: np.ndarray = np.concatenate([self.place, self.points])
+        known: np.ndarray = every[np.isfinite(every).all(1)]
+        return known
+
+
 def plot_network(
-    edge_index: GraphLike,
+    edge_index: GraphLike | EdgeList,
     positions: Tensor | np.ndarray | None = None,
     scores: Tensor | np.ndarray | None = None,
     labels: Sequence[Any] | np.ndarray | None = None,
@@ -51,11 +70,15 @@ def plot_network(
     they are in proportion to the scores. Where vertices are scored, an edge has the colour of its
     less central end. A million edges take a few seconds.
 
+    With ``matplotlib.rcParams["savefig.transparent"] = True`` figures have no background, and
+    colours that are seen on white and on black pages: high scores are red.
+
     Args:
-        edge_index: int64 ``[2, E]``, a :class:`torchcent.Graph`, or a graph of another library.
+        edge_index: int64 ``[2, E]``, a :class:`torchcent.Graph`, or a graph of another library. An
+            :class:`EdgeList` brings its positions and crs, and streets their lines with all bends.
         positions: ``[n, 2]``, x and y of each vertex, such as
             :attr:`torchcent.EdgeList.positions`. What has no position (NaN) is omitted. None takes
-            those of :func:`torchcent.layout`.
+            those of the EdgeList, or of :func:`torchcent.layout`.
         scores: ``[n]``, or ``[E]`` for edges; those that are not finite are omitted. None takes the
             degrees.
         labels: names ``[n]``; those of the five most central vertices are shown.
@@ -65,8 +88,8 @@ def plot_network(
             which notebooks show.
         title: title of the figure; the measure and the number of vertices or edges if None.
         lowest: whether the lowest scores are the most central.
-        crs: the coordinate system. For one of longitude and latitude, such as ``"EPSG:4326"``, the
-            map keeps proportions at its mean latitude and has a scale.
+        crs: the coordinate system, None is that of the EdgeList. For one of longitude and latitude,
+            such as ``"EPSG:4326"``, the map keeps proportions at its mean latitude and has a scale.
 
     Returns:
         None, or without `path` a ``matplotlib.figure.Figure``.
@@ -87,7 +110,8 @@ def plot_network(
         >>> folder.cleanup()
     """
     suffix = "" if path is None else check_plot_path(path)
-    place, index = _network(edge_index, positions)
+    drawn = _network(edge_index, positions)
+    place, index = drawn.place, drawn.arcs
     if scores is None:
         if edges is True:
             raise ValueError("scores must be given for edges=True, one for each edge")
@@ -100,10 +124,12 @@ def plot_network(
     names = None if labels is None else check_plot.labels(labels, len(place), "positions")
     measure = check_plot.text(measure, "measure")
     title = title if title is None else check_plot.text(title, "title")
+    if crs is None and isinstance(edge_index, EdgeList):
+        crs = edge_index.crs
     degrees = check_positions.is_geographic(check_positions.crs(crs))
     from matplotlib.cm import ScalarMappable
 
-    points = place[np.isfinite(place).all(1)]
+    points = drawn.extent()
     stretch = 1.0  # of y
     if degrees and len(points):
         stretch = 1 / math.cos(math.radians(min(abs(points[:, 1].mean()), 85)))
@@ -124,7 +150,7 @@ def plot_network(
             axes.set_ylim(low[1] - margin, high[1] + margin)
         ends = values[index] if not edges else values[None]
         of_lines = ends.max(0) if lowest else ends.min(0)
-        _draw_lines(axes, place[index.T], of_lines, colors, norm, lowest)
+        _draw_lines(axes, drawn, of_lines, colors, norm, lowest)
         if not edges:
             _draw_vertices(axes, place, values, colors, norm, lowest)
             if names is not None:
@@ -134,33 +160,45 @@ def plot_network(
                 ScalarMappable(norm, colors), ax=axes, shrink=0.6, aspect=32, pad=0.01,
                 extend="min" if norm.vmin > values[np.isfinite(values)].min() else "neither",
             )  # fmt: skip
-            bar.set_label(measure, color=_INK)
+            bar.set_label(measure, color=inks().ink)
             bar.outline.set_visible(False)
         if degrees and len(points):
             _draw_scale(axes, stretch)
     return figure if path is None else None
 
 
-def _network(graph: Any, positions: Tensor | np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Positions [n, 2], and the columns of the arcs."""
-    if not isinstance(graph, Tensor | np.ndarray):
-        graph = as_graph(graph)
+def _network(graph: Any, positions: Tensor | np.ndarray | None) -> _Map:
+    shapes = None
+    if isinstance(graph, EdgeList):
+        if positions is None and graph.positions is not None:
+            positions, shapes = graph.positions, graph.streets
+        columns: Any = graph.edge_index
+        graph = graph.graph(edge_weight=False) if positions is None else columns
+    else:
+        if not isinstance(graph, Tensor | np.ndarray):
+            graph = as_graph(graph)
+        columns = graph
+        if isinstance(graph, Graph):
+            arcs = graph.to_edge_index()
+            columns = arcs if graph.directed else arcs[:, arcs[0] <= arcs[1]]  # an edge once
     if positions is None:
         positions = layout(graph)
     place = check_plot.points(positions)
-    if isinstance(graph, Graph):
-        if len(place) != graph.num_nodes:
-            raise ValueError(f"positions has {len(place)} rows for {graph.num_nodes} vertices")
-        arcs = graph.to_edge_index()
-        graph = arcs if graph.directed else arcs[:, arcs[0] <= arcs[1]]  # an edge once
-    return place, check_plot.edge_index(graph, len(place))
+    if isinstance(graph, Graph) and len(place) != graph.num_nodes:
+        raise ValueError(f"positions has {len(place)} rows for {graph.num_nodes} vertices")
+    index = check_plot.edge_index(columns, len(place))
+    if shapes is None:
+        return _Map(place, index, place[index.T].reshape(-1, 2), np.full(index.shape[1], 2))
+    shapely = need("shapely", "geo", "lines of streets")
+    lines = shapes.lines.geometry.to_numpy()[shapes.rows.numpy()]
+    return _Map(place, index, shapely.get_coordinates(lines), shapely.get_num_coordinates(lines))
 
 
 def _scale(values: np.ndarray, lowest: bool) -> tuple[Any, Any]:
     """Colours, and the scale of the scores."""
     from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 
-    shades = _SHADES[::-1] if lowest else _SHADES
+    shades = inks().shades[:: -1 if lowest else 1]
     colors = LinearSegmentedColormap.from_list("", shades, N=256)
     finite = values[np.isfinite(values)]
     positive = finite[finite > 0]
@@ -183,12 +221,15 @@ def _steps(values: np.ndarray, norm: Any, lowest: bool) -> tuple[np.ndarray, np.
 
 
 def _draw_lines(
-    axes: Any, lines: np.ndarray, values: np.ndarray, colors: Any, norm: Any, lowest: bool
+    axes: Any, drawn: _Map, values: np.ndarray, colors: Any, norm: Any, lowest: bool
 ) -> None:
     from matplotlib.collections import PathCollection
     from matplotlib.path import Path
 
-    values = np.where(np.isfinite(lines).all((1, 2)), values, np.nan)
+    sizes, begins = drawn.sizes, np.cumsum(drawn.sizes) - drawn.sizes
+    unknown = np.repeat(np.arange(len(sizes)), sizes)[~np.isfinite(drawn.points).all(1)]
+    values = values.copy()
+    values[unknown] = np.nan
     order, shade = _steps(values, norm, lowest)
     if not len(order):
         return
@@ -199,13 +240,16 @@ def _draw_lines(
     part = min(max(math.log10(len(order)) - 2, 0) / 4, 1)  # 0 at 100 lines, 1 at 10^6
     thin, wide = _LEAST_WIDTH + 0.6 * (1 - part), _WIDTH - 1.0 * part
     central = 1 - middle if lowest else middle
-    codes = np.array([Path.MOVETO, Path.LINETO], np.uint8)
-    paths = [
-        Path(lines[some].reshape(-1, 2), np.tile(codes, len(some)))
-        for some in np.split(order, ends)
-    ]
+    paths = []
+    for some in np.split(order, ends):
+        count = sizes[some]
+        first = np.cumsum(count) - count
+        at = np.arange(count.sum()) + np.repeat(begins[some] - first, count)
+        codes = np.full(len(at), Path.LINETO, np.uint8)
+        codes[first] = Path.MOVETO
+        paths.append(Path(drawn.points[at], codes))
     collection = PathCollection(
-        paths, facecolors="none", edgecolors=colors(middle), capstyle="round",
+        paths, facecolors="none", edgecolors=colors(middle), capstyle="round", joinstyle="round",
         linewidths=thin + (wide - thin) * central**3, rasterized=len(order) > _RASTER,
     )  # fmt: skip
     axes.add_collection(collection, autolim=False)
@@ -233,6 +277,8 @@ def _draw_names(
     ids = np.flatnonzero(np.isfinite(values) & np.isfinite(place).all(1) & (values > 0))
     best = ids[np.argsort(values[ids] if lowest else -values[ids], kind="stable")][:_NAMES]
     areas: list[np.ndarray] = []
+    around = inks().halo
+    halo = [withStroke(linewidth=2.5, foreground=around)] if around else []
     view = axes.transAxes.inverted()
     for v in best:
         at = view.transform(axes.transData.transform(place[v]))
@@ -242,9 +288,9 @@ def _draw_names(
         right = at[0] > 0.8
         axes.annotate(
             _short(names[v], 30), place[v], xytext=(-6 if right else 6, 4),
-            textcoords="offset points", ha="right" if right else "left", fontsize=9, color=_INK,
-            parse_math=False, zorder=4,
-            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+            textcoords="offset points", ha="right" if right else "left", fontsize=9,
+            color=inks().ink, weight="normal" if halo else "bold", parse_math=False, zorder=4,
+            path_effects=halo,
         )  # fmt: skip
 
 
@@ -258,6 +304,8 @@ def _draw_scale(axes: Any, stretch: float) -> None:
     unit = 10.0 ** math.floor(math.log10(most))
     length = next(k * unit for k in (5, 2, 1) if k * unit <= most)
     height = bottom + 0.01 * (top - bottom)
-    axes.plot([left, left + length / per_degree], [height, height], color=_MUTED, linewidth=2)
+    axes.plot([left, left + length / per_degree], [height, height], color=inks().muted, linewidth=2)
     text = f"{length:g} km" if length >= 1 else f"{length * 1000:g} m"
-    axes.annotate(text, (left, height), xytext=(0, 4), textcoords="offset points", color=_MUTED)
+    axes.annotate(
+        text, (left, height), xytext=(0, 4), textcoords="offset points", color=inks().muted
+    )

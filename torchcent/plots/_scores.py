@@ -15,6 +15,7 @@ from torchcent.check import _values as check_values
 from torchcent.io import replacing
 from torchcent.io._files import check_target, known_suffix
 from torchcent.plots import _check as check_plot
+from torchcent.plots._inks import BLUE, ORANGE, inks, style
 from torchcent.runtime._optional import need
 
 if TYPE_CHECKING:
@@ -22,17 +23,8 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
-_INK, _MUTED, _GRID = "#1f2933", "#7b8794", "#e4e7eb"
-_BLUE, _ORANGE = "#2b6cb0", "#dd6b20"
 _MANY = 3000  # number of points above which a density replaces dots
 _NAMES = 15
-_STYLE: dict[str, Any] = {
-    "axes.axisbelow": True, "axes.edgecolor": _MUTED, "axes.labelcolor": _INK,
-    "axes.spines.right": False, "axes.spines.top": False, "axes.titlelocation": "left",
-    "axes.titlesize": 11, "axes.titleweight": "bold", "figure.facecolor": "white",
-    "font.size": 9.5, "grid.color": _GRID, "text.color": _INK, "xtick.color": _MUTED,
-    "xtick.labelcolor": _INK, "ytick.color": _MUTED, "ytick.labelcolor": _INK,
-}  # fmt: skip
 
 
 def plot_scores(
@@ -109,7 +101,7 @@ def new_figure(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(_STYLE):  # type: ignore[arg-type]
+    with matplotlib.rc_context(style()):  # type: ignore[arg-type]
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
         figure.suptitle(title, x=margin, ha="left", fontsize=14, fontweight="bold")
@@ -150,9 +142,9 @@ def _draw_distribution(axes: Any, values: np.ndarray, measure: str) -> None:
         return
     level, first = np.unique(positive, return_index=True)
     share = (len(positive) - first) / len(values)
-    axes.step(level, share, where="pre", color=_BLUE, linewidth=2)
+    axes.step(level, share, where="pre", color=BLUE, linewidth=2)
     if len(level) <= 60:
-        axes.plot(level, share, "o", color=_BLUE, markersize=3.5)
+        axes.plot(level, share, "o", color=BLUE, markersize=3.5)
     if not _is_narrow(positive):
         axes.set(xscale="log", yscale="log", ylim=(0.6 / len(values), 1.6))
     elif _is_whole(positive):
@@ -161,7 +153,7 @@ def _draw_distribution(axes: Any, values: np.ndarray, measure: str) -> None:
     zero = float((values == 0).mean())
     median = np.median(values)
     note = f"{zero:.0%} score 0" if zero >= 0.005 else f"median {median:.3g}"
-    axes.text(0.03, 0.05, note, transform=axes.transAxes, color=_MUTED)
+    axes.text(0.03, 0.05, note, transform=axes.transAxes, color=inks().muted)
 
 
 def _is_narrow(positive: np.ndarray) -> bool:
@@ -188,28 +180,28 @@ def _draw_against_degree(
     if positive.sum() > _MANY:
         from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
-        shades = LinearSegmentedColormap.from_list("", ["#d6e6f5", _BLUE, "#12283f"])
+        shades = LinearSegmentedColormap.from_list("", inks().densities)
         hexagons = axes.hexbin(
             degree[positive], values[positive], xscale="log", yscale=scale, gridsize=45,
             cmap=shades, norm=LogNorm(), linewidths=0.1, mincnt=1,
         )  # fmt: skip
         bar = axes.figure.colorbar(hexagons, ax=axes, pad=0.01, aspect=40)
-        bar.set_label("vertices", color=_MUTED)
+        bar.set_label("vertices", color=inks().muted)
         bar.outline.set_visible(False)
     else:
         axes.scatter(
-            degree[positive], values[positive], s=26, color=_BLUE, alpha=0.55, edgecolors="none"
+            degree[positive], values[positive], s=26, color=BLUE, alpha=0.55, edgecolors="none"
         )
     zero = visible & (values == 0)
     low, floor = _set_limits(values[positive], scale == "log", bool(zero.any()), axes)
     if floor is not None:
         at = np.unique(degree[zero])
-        axes.axhline(floor, color=_GRID, linewidth=1)
-        axes.scatter(at, np.full(len(at), floor), s=22, color=_MUTED, marker="|")
+        axes.axhline(floor, color=inks().grid, linewidth=1)
+        axes.scatter(at, np.full(len(at), floor), s=22, color=inks().muted, marker="|")
         apart = " (and the isolated)" if (degree == 0).any() else ""
         axes.annotate(
             f"{zero.sum():,} vertices{apart} score 0", (0.99, floor), xytext=(0, 3), ha="right",
-            xycoords=("axes fraction", "data"), textcoords="offset points", color=_MUTED,
+            xycoords=("axes fraction", "data"), textcoords="offset points", color=inks().muted,
         )  # fmt: skip
     widest, narrowest = degree[visible].max(), degree[visible].min()
     axes.set_xlim(narrowest / 1.25, widest * (widest / narrowest) ** 0.12 * 1.25)
@@ -221,7 +213,7 @@ def _draw_against_degree(
     best = best[positive[best]]
     is_tie = len(best) > 3 and values[best[3]] == values[best[0]]  # naming would be arbitrary
     best = best[: 0 if is_tie else 3]
-    axes.plot(degree[best], values[best], "o", markersize=5, color=_ORANGE)
+    axes.plot(degree[best], values[best], "o", markersize=5, color=ORANGE)
     _name(axes, degree[best], values[best], [_short(names[v], 18) for v in best])
 
 
@@ -261,7 +253,7 @@ def _name(axes: Any, x: np.ndarray, y: np.ndarray, names: list[str]) -> None:
                     name, (place, height), xycoords="axes fraction",
                     xytext=(-7 if on_left else 7, 0),
                     textcoords="offset points", ha="right" if on_left else "left", va="center",
-                    color=_ORANGE, parse_math=False,
+                    color=ORANGE, parse_math=False,
                 )  # fmt: skip
                 break
 
@@ -296,7 +288,7 @@ def _draw_top(
         _nothing(axes, "every score is 0")
         return
     place = np.arange(len(best))
-    axes.barh(place, values[best], color=_BLUE, height=0.68)
+    axes.barh(place, values[best], color=BLUE, height=0.68)
     axes.set_yticks(place, [_short(names[v], 24) for v in best], parse_math=False)
     axes.set_ylim(max(len(best), 5) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
@@ -305,19 +297,19 @@ def _draw_top(
     total = values.sum(where=np.isfinite(values))
     reach = values[best]  # where the numbers are printed
     if ends is not None and np.isfinite(ends[:, best]).all():
-        axes.hlines(place, ends[0, best], ends[1, best], color=_ORANGE, linewidth=2)
+        axes.hlines(place, ends[0, best], ends[1, best], color=ORANGE, linewidth=2)
         reach = ends[1, best]
     for y, v, x in zip(place, best, reach, strict=True):
         part = f" ({values[v] / total:.1%})" if share else ""
         text = f"  {values[v]:.3g} {part}".rstrip()
-        axes.text(x, y, text, va="center", color=_MUTED, fontsize=8.5)
+        axes.text(x, y, text, va="center", color=inks().muted, fontsize=8.5)
     axes.set_xlim(0, reach.max() * 1.42)
     note = f"{measure} (share of the sum)" if share else measure
-    axes.text(1, 0, note, transform=axes.transAxes, color=_MUTED, ha="right", va="top")
+    axes.text(1, 0, note, transform=axes.transAxes, color=inks().muted, ha="right", va="top")
 
 
 def _nothing(axes: Any, text: str) -> None:
-    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", color=_MUTED)
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", color=inks().muted)
     axes.set(xticks=[], yticks=[])
 
 
