@@ -220,15 +220,13 @@ class HierarchyReciprocals : public HierarchyDistances {
           above = above * other + below * one;
           below *= other;
         }
-        const Real reciprocals = above / below;
         double* const to = results.of_vertices + 3 * (first + i);
-        double& largest = results.farthest[first + i];
-        for (int at = 0; at < kWidth; ++at) {
-          to[0] += sum[at];
-          to[1] += reciprocals[at];
-          to[2] += reached[at];
-          largest = farthest[at] > largest ? farthest[at] : largest;
-        }
+        to[0] += Row<double>::total(sum);
+        to[1] += Row<double>::total(above / below);
+        to[2] += Row<double>::total(reached);
+        double largest = results.farthest[first + i];
+        for (int at = 0; at < kWidth; ++at) largest = farthest[at] > largest ? farthest[at] : largest;
+        results.farthest[first + i] = largest;
       }
     });
   }
