@@ -163,9 +163,9 @@ def test_pivots_and_cutoffs(ways, shape):
 @WAYS
 def test_sums_over_pivots(ways, lengths, threads):
     """From sweeps from the pivots; for closeness of many of them, from all vertices."""
-    graph = network((4900, grid(70, 70)), lengths, ways=ways)
+    graph = network((6400, grid(80, 80)), lengths, ways=ways)
     single = "dijkstra" if graph.is_weighted else "bits"
-    for pivots in torch.randperm(4900)[:2500].split([1100, 1400]):
+    for pivots in torch.randperm(6400)[:2500].split([1100, 1400]):
         for measure in ("closeness", "harmonic", "distance_profile"):
             compute = getattr(torchcent, measure)
             torch.set_num_threads(1)
@@ -179,8 +179,8 @@ def test_sums_over_pivots(ways, lengths, threads):
 
 @pytest.mark.parametrize("lengths", ["whole", "decimal"])
 def test_sums_over_pivots_within_cutoffs(lengths):
-    graph = network((4900, grid(70, 70)), lengths, ways="streets")
-    pivots = torch.randperm(4900)[:1100]
+    graph = network((6400, grid(80, 80)), lengths, ways="streets")
+    pivots = torch.randperm(6400)[:1100]
     cutoffs = [graph.weight.mean().item() * factor for factor in (20, 0.1, 5, 1000)]
     for measure in ("closeness", "harmonic"):
         compute = getattr(torchcent, measure)

@@ -26,7 +26,7 @@ _FEWEST_SOURCES = 2048
 _FEWEST, _FEWEST_SHARE = 1024, 1 / 25
 # The share of the vertices from which sums that collapse, of a sweep from every vertex, take less
 # time than sweeps from the pivots to all.
-_COLLAPSED = 1 / 4
+_COLLAPSED = 1 / 5
 # Of a vertex within a cutoff: sums of two batches of a thread, and its largest distance.
 _BYTES_PER_SUM = 2 * 24 + 8
 
