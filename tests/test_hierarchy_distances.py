@@ -159,18 +159,38 @@ def test_pivots_and_cutoffs(ways, shape):
         torch.testing.assert_close(found, other, rtol=0, atol=0)
 
 
-@pytest.mark.parametrize("lengths", ["hops", "whole"])
+@pytest.mark.parametrize("lengths", ["hops", "whole", "decimal"])
 @WAYS
-def test_sums_over_pivots(ways, lengths):
-    """Many pivots are targets of searches from all vertices."""
-    graph = network((2500, grid(50, 50)), lengths, ways=ways)
-    pivots = torch.randperm(2500)[:1100]
+def test_sums_over_pivots(ways, lengths, threads):
+    """From sweeps from the pivots; for closeness of many of them, from all vertices."""
+    graph = network((6400, grid(80, 80)), lengths, ways=ways)
     single = "dijkstra" if graph.is_weighted else "bits"
-    for measure in ("closeness", "harmonic", "distance_profile"):
+    for pivots in torch.randperm(6400)[:2500].split([1100, 1400]):
+        for measure in ("closeness", "harmonic", "distance_profile"):
+            compute = getattr(torchcent, measure)
+            torch.set_num_threads(1)
+            found = by_hierarchy(graph, measure, sources=pivots)
+            torch.set_num_threads(3)
+            again = by_hierarchy(graph, measure, sources=pivots)
+            other = compute(graph, run=torchcent.Run(engine=single, dtype=F64), sources=pivots)
+            torch.testing.assert_close(found, other, rtol=1e-13, atol=0)
+            torch.testing.assert_close(found, again, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("lengths", ["whole", "decimal"])
+def test_sums_over_pivots_within_cutoffs(lengths):
+    graph = network((6400, grid(80, 80)), lengths, ways="streets")
+    pivots = torch.randperm(6400)[:1100]
+    cutoffs = [graph.weight.mean().item() * factor for factor in (20, 0.1, 5, 1000)]
+    for measure in ("closeness", "harmonic"):
         compute = getattr(torchcent, measure)
-        found = by_hierarchy(graph, measure, sources=pivots)
-        other = compute(graph, run=torchcent.Run(engine=single, dtype=F64), sources=pivots)
+        found = by_hierarchy(graph, measure, sources=pivots, cutoff=cutoffs)
+        run = torchcent.Run(engine="dijkstra", dtype=F64)
+        other = compute(graph, run=run, sources=pivots, cutoff=cutoffs)
         torch.testing.assert_close(found, other, rtol=1e-13, atol=0)
+        for column, cutoff in zip(found.unbind(1), cutoffs, strict=True):
+            alone = by_hierarchy(graph, measure, sources=pivots, cutoff=cutoff)
+            assert torch.equal(column, alone)
 
 
 @pytest.mark.parametrize("directed", [False, True])

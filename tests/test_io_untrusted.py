@@ -416,6 +416,11 @@ def test_parquet_columns(tmp_path):
         table = pa.table({k: pa.array(v).cast(kind) for k, v in good.items()})
         parquet.write_table(table, tmp_path / "g.parquet")
         assert rows(read(tmp_path / "g.parquet")) == [("a", "b"), ("b", "a")]
+    ends = {"u": [f"v{k}" for k in range(9)], "v": ["v4", "x"] * 4 + ["ö"]}
+    for kind in (pa.string(), pa.dictionary(pa.int8(), pa.large_string())):  # a dictionary of each
+        table = pa.table({"u": pa.array(ends["u"]), "v": pa.array(ends["v"]).cast(kind)})
+        parquet.write_table(table, tmp_path / "g.parquet", row_group_size=2)
+        assert rows(read(tmp_path / "g.parquet")) == list(zip(*ends.values(), strict=True))
 
 
 def test_weights_that_only_some_edges_have_are_told(tmp_path):

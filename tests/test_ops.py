@@ -296,6 +296,12 @@ def samples() -> dict[str, list[tuple]]:
             )
             for reciprocals in (False, True)
         ],
+        "hierarchy_vertex_sums": [
+            (
+                *(swept, torch.tensor([0, 3, 5]), torch.zeros(15, 3, dtype=F64)),
+                *(torch.zeros(15, dtype=F64), torch.zeros(4, dtype=torch.int64), 2),
+            )
+        ],
         "hierarchy_distances": [
             (
                 *(vertex, first, to, length, last, sequence, split, cells[-1]),

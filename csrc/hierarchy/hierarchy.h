@@ -125,6 +125,7 @@ struct HierarchyResults {
   double* reached;      // sum of b of the vertices that are reached, without the source
   double* farthest;     // the largest d of a vertex with b > 0
   void* const* row;     // the distances of all vertices of the graph, int32 with -1 or float64 with inf for no path
+  double* of_vertices = nullptr;  // instead, [n, limits, 3]: d, 1 / d, 1 over the sources; farthest is [n, limits]
 };
 
 class HierarchyDistances {

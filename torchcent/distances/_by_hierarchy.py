@@ -21,9 +21,14 @@ from torchcent.runtime import _ops
 
 # Sources from which a contraction is repaid by hops, if it is for all vertices.
 _FEWEST_SOURCES = 2048
-# Pivots from which a sweep from every vertex takes less time than a row of distances from each
-# pivot. Sums of reciprocals do not collapse: there, it is a share of all vertices.
+# Pivots from which sweeps take less time than searches; on CUDA, where sums that do not collapse
+# are of a sweep from every vertex, their share of the vertices.
 _FEWEST, _FEWEST_SHARE = 1024, 1 / 25
+# The share of the vertices from which sums that collapse, of a sweep from every vertex, take less
+# time than sweeps from the pivots to all.
+_COLLAPSED = 1 / 5
+# Of a vertex within a cutoff: sums of two batches of a thread, and its largest distance.
+_BYTES_PER_SUM = 2 * 24 + 8
 
 
 def chosen(graph: Graph, request: Request, sources: int) -> Request:
@@ -35,19 +40,68 @@ def chosen(graph: Graph, request: Request, sources: int) -> Request:
 
 
 def repays(graph: Graph, request: Request, pivots: int) -> bool:
-    """Whether sums over so many pivots are faster as sums over targets than from rows."""
-    if request.cutoffs is not None and graph.device.type == "cuda":
-        return False
-    collapses = KERNELS[request.measure].collapses and request.cutoffs is None
-    return pivots >= (_FEWEST if collapses else graph.num_nodes * _FEWEST_SHARE)
+    """Whether sums over so many pivots are faster by sweeps than by searches from them."""
+    on_cuda = graph.device.type == "cuda"
+    if on_cuda and not KERNELS[request.measure].collapses:
+        return request.cutoffs is None and pivots >= graph.num_nodes * _FEWEST_SHARE
+    return pivots >= _FEWEST and not (on_cuda and request.cutoffs is not None)
+
+
+def threads_of_sums(graph: Graph, request: Request, plan: Plan) -> int:
+    """Threads that can have sums of all vertices within the memory that is allowed."""
+    each = _BYTES_PER_SUM * len(request.cutoffs or (None,)) * graph.num_nodes
+    return max(min(plan.threads, (plan.memory_limit - plan.memory) // max(each, 1)), 0)
 
 
 def vertex_sums(
     graph: Graph, request: Request, plan: Plan, core: Core, pivots: Tensor | None, outgoing: bool
 ) -> Sums:
     """Sums per vertex over the distances from all others, or from the pivots; or to them."""
+    if pivots is not None and graph.device.type == "cpu":
+        collapses = KERNELS[request.measure].collapses and request.cutoffs is None
+        threads = threads_of_sums(graph, request, plan)
+        if threads and not (collapses and pivots.numel() >= _COLLAPSED * graph.num_nodes):
+            plan = replace(plan, threads=threads)
+            return _scattered(graph, request, plan, core, pivots, outgoing)
     every = torch.arange(graph.num_nodes, device=graph.device)
     return source_sums(graph, request, plan, core, every, outgoing, pivots)
+
+
+def _scattered(
+    graph: Graph, request: Request, plan: Plan, core: Core, pivots: Tensor, outgoing: bool
+) -> Sums:
+    """Sums per vertex over the pivots, to which the sweep from each of them adds."""
+    graph, hierarchy, limits = _swept(graph, request, core, outgoing)
+    start, _ = in_order(core, pivots, outgoing)
+    start = start[hierarchy.in_order(start)]
+    sums, farthest = of_weights(core.num_nodes, request, graph.device)
+
+    def compute(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        swept, start = given
+        _ops.ops.hierarchy_vertex_sums(swept, start[part], *out, control, plan.threads, limits)
+
+    key = {"from": pivots, "outgoing": outgoing}
+    inputs, outputs = (hierarchy.swept, start), (sums, farthest)
+    run(plan, request, key, inputs, outputs, ("sum", "max"), compute, total=start.numel())
+    return _found(graph, hierarchy, outputs, core.vertex, graph.num_nodes)
+
+
+def _swept(
+    graph: Graph, request: Request, core: Core, backward: bool
+) -> tuple[Graph, Hierarchy, Tensor | None]:
+    """The graph in the units of the sweeps, the hierarchy, and limits in its units."""
+    graph = _plan.of_many_distances(graph, request)
+    whole = Hierarchy.of(core)
+    assert whole is not None
+    hierarchy, limits = whole.along(backward), limits_of(graph, request)
+    return graph, hierarchy, None if limits is None else (limits.double() / hierarchy.unit).floor()
+
+
+def _found(
+    graph: Graph, hierarchy: Hierarchy, outputs: tuple[Tensor, Tensor], place: Tensor, count: int
+) -> Sums:
+    sums = in_lengths(graph, outputs, place, count, hierarchy.unit)
+    return sums if graph.is_weighted else replace(sums, eccentricity=sums.eccentricity.int())
 
 
 def source_sums(
@@ -55,17 +109,11 @@ def source_sums(
     targets: Tensor | None = None,
 ) -> Sums:  # fmt: skip
     """Sums per source over the distances from all vertices, or from the targets; or to them."""
-    graph = _plan.of_many_distances(graph, request)
-    whole = Hierarchy.of(core)
-    assert whole is not None
-    hierarchy = whole.along(not outgoing)
+    graph, hierarchy, limits = _swept(graph, request, core, not outgoing)
     start, place = in_order(core, sources, not outgoing)
     turn = hierarchy.in_order(start)
     start, place = start[turn], place[turn]
     sums, farthest = of_weights(start.numel(), request, graph.device)
-    limits = limits_of(graph, request)
-    if limits is not None:
-        limits = (limits.double() / hierarchy.unit).floor()
     target = weights(graph, targets).index_select(0, core.vertex)
     reciprocals = not KERNELS[plan.measure].collapses
 
@@ -82,5 +130,4 @@ def source_sums(
     inputs = levels(hierarchy, graph.device) if on_cuda else hierarchy.swept, start, target
     rows: tuple[Kind, ...] = "rows", "rows"
     run(plan, request, key, inputs, (sums, farthest), rows, compute, total=start.numel())
-    found = in_lengths(graph, (sums, farthest), place, sources.numel(), hierarchy.unit)
-    return found if graph.is_weighted else replace(found, eccentricity=found.eccentricity.int())
+    return _found(graph, hierarchy, (sums, farthest), place, sources.numel())

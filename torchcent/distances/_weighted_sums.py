@@ -40,8 +40,6 @@ from torchcent.runtime._watch import at_work, progress_bar
 
 # Rows of weighted distances: in the format of the engine, as float64, and temporaries.
 _BYTES_PER_DISTANCE, _LARGEST_BLOCK = 32, 2**30
-# Of a vertex within a cutoff: sums of two batches of a thread, and its largest distance.
-_BYTES_PER_SUM = 2 * 24 + 8
 _ROWS_ON_CUDA = 512  # enough to keep any device busy, with a block of threads each
 
 
@@ -89,9 +87,7 @@ def _threads_of_sums(graph: Graph, request: Request, plan: Plan) -> int:
         return 0
     if not _ops.has_kernel("weighted_vertex_sums", graph.device):
         return 0
-    limits = len(request.cutoffs or (None,))
-    each = _BYTES_PER_SUM * limits * graph.num_nodes
-    return max(min(plan.threads, (plan.memory_limit - plan.memory) // max(each, 1)), 0)
+    return _by_hierarchy.threads_of_sums(graph, request, plan)
 
 
 def _scattered(

@@ -102,9 +102,9 @@ def of_any_table(table: Any, weight: object, columns: object, labels: bool | Non
         return arcs if labels is False else arcs._replace(labels=names)
     source, target, length = _columns(table, weight, "table", columns)
     if labels is not False and len(table) >= _naming.MANY:
-        arcs = _of_text([_naming.of_column(_series(table, name)) for name in (source, target)])
-        if arcs is not None:
-            return arcs._replace(edge_weight=length)
+        text = _of_text([_naming.of_column(_series(table, name)) for name in (source, target)])
+        if text is not None:
+            return text._replace(edge_weight=length)
     ends = [(_column(table, name), name) for name in (source, target)]
     if not labels and (labels is False or not any(_is_text(end) for end, _ in ends)):
         return _of_columns(ends, length, "table")

@@ -20,7 +20,8 @@ _NUL = torch.empty(0, dtype=torch.int64, device="cpu")
 class Text(NamedTuple):
     """A column of names as bytes: the i-th is ``text[offsets[i]:offsets[i + 1]]``.
 
-    Without offsets, each ends with a NUL. `names` are the same as a list, an array or an array of Arrow.
+    Without offsets, each ends with a NUL. `names` are the same as a list, or an array of NumPy or
+    Arrow.
     """
 
     text: Tensor

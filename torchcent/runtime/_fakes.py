@@ -352,6 +352,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "hierarchy_sample_arcs": _numbers,
     "hierarchy_draw_paths": _numbers,
     "hierarchy_sums": _in_place,
+    "hierarchy_vertex_sums": _in_place,
     "hierarchy_distances": _in_place,
     "hierarchy_levels": _hierarchy_levels,
     "hierarchy_level_sums": _in_place,

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/records.h"
 #include "core/control.h"
+#include "core/cpu/batches.h"
 #include "core/cpu/threads.h"
 #include "hierarchy/cpu/source_batches.h"
 #include "hierarchy/cpu/swept.h"
@@ -158,6 +161,45 @@ void reciprocals(const Hierarchy& hierarchy, const Tensor& sequence, const Tenso
   in_batches(rows.problem(), job, lanes, true, make, no_row, give);
 }
 
+// Sums of each vertex over the sources, added in the order of the batches.
+template <class Number>
+void vertex_sums(const Hierarchy& hierarchy, const Tensor& sequence, const Tensor& split, const Tensor* limits,
+                 const Job& job, Tensor& sums, Tensor& farthest) {
+  Rows<Number> rows(hierarchy, sequence, split, hierarchy.size, &job.control.cancel);
+  if (limits != nullptr) rows.set_limits(*limits);
+  const RowProblem<Number> problem = rows.problem();
+  const int64_t lanes = TORCHCENT_CALL_LANES(reciprocal_lanes(sizeof(Number) == 4));
+  SourceBatches all(hierarchy, problem.position, problem.sequence, problem.split, lanes, true);
+  all.start(job.sources, nullptr, job.count);
+  const std::vector<std::vector<int32_t>> batches = all.divided();
+  const int64_t count = static_cast<int64_t>(batches.size());
+  const int workers = static_cast<int>(std::max<int64_t>(1, std::min(job.threads, count)));
+  OrderedBatches ordered(sums.mutable_data_ptr<double>(), sums.numel(), count, 2 * workers, kNoLadder);
+  double* const most = farthest.mutable_data_ptr<double>();
+  std::mutex mutex;
+  const auto work = [&] {
+    const auto search = TORCHCENT_CALL_LANES(make_hierarchy_reciprocals(problem));
+    std::vector<double> buffer, own(farthest.numel());
+    std::vector<int64_t> sources;
+    int64_t rung = kNoLadder;
+    for (int64_t b; (b = ordered.take(buffer, rung)) >= 0;) {
+      sources.clear();
+      for (const int32_t i : batches[b]) sources.push_back(job.sources[i]);
+      const HierarchyResults results = {nullptr, nullptr, nullptr, own.data(), nullptr, buffer.data()};
+      const int64_t size = static_cast<int64_t>(sources.size());
+      if (!search->run(sources.data(), size, results)) {
+        ordered.stop();
+        break;
+      }
+      ordered.give(b, std::move(buffer), rung);
+      finish(job.control, size);
+    }
+    const std::lock_guard lock(mutex);
+    for (size_t i = 0; i < own.size(); ++i) most[i] = std::max(most[i], own[i]);
+  };
+  in_threads(workers, work, [&] { ordered.stop(); });
+}
+
 template <class Number, class Entry>
 void distances(const Hierarchy& hierarchy, const Tensor& sequence, const Tensor& split, const Tensor& sources,
                Tensor& out, Control& control, int64_t threads, Entry none) {
@@ -209,6 +251,14 @@ void hierarchy_sums(const std::vector<Tensor>& hierarchy, const Tensor& sources,
   else collapsed(double{});
 }
 
+void hierarchy_vertex_sums(const std::vector<Tensor>& hierarchy, const Tensor& sources, Tensor& sums, Tensor& farthest,
+                           Tensor& control, int64_t threads, std::optional<Tensor> limits) {
+  const Contracted given = record<Contracted, 18>(hierarchy);
+  const Job job = {sources.const_data_ptr<int64_t>(), sources.numel(), control_of(control), threads};
+  const auto run = given.longest() < kLongestSingle ? vertex_sums<float> : vertex_sums<double>;
+  run(given.hierarchy(), given.sequence, given.split, limits ? &*limits : nullptr, job, sums, farthest);
+}
+
 void hierarchy_distances(const Tensor& vertex, const Tensor& first, const Tensor& to, const Tensor& length,
                          const Tensor& last, const Tensor& sequence, const Tensor& split, const Tensor& facts,
                          const Tensor& sources, Tensor& out, Tensor& control, int64_t threads) {
@@ -232,6 +282,11 @@ STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   m.def(
       "hierarchy_sums(Tensor[] hierarchy, Tensor sources, Tensor target_weight, Tensor(a!) sums, Tensor(b!) farthest, "
       "Tensor(c!) control, bool reciprocals, int lanes, int threads, Tensor? limits=None) -> ()");
+  // Sums of each vertex over the sources, [n, 3]: d, 1 / d, 1, added to what is there; and the largest d, compared with
+  // it. With limits, they are [n, limits, 3] and [n, limits].
+  m.def(
+      "hierarchy_vertex_sums(Tensor[] hierarchy, Tensor sources, Tensor(a!) sums, Tensor(b!) farthest, "
+      "Tensor(c!) control, int threads, Tensor? limits=None) -> ()");
   // Distances from the sources, [sources, n] for any n vertices that include those of the hierarchy: int32 with -1, or
   // float64 with inf for no path.
   m.def(
@@ -240,6 +295,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
 }
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("hierarchy_sums", TORCH_BOX(&hierarchy_sums));
+  m.impl("hierarchy_vertex_sums", TORCH_BOX(&hierarchy_vertex_sums));
   m.impl("hierarchy_distances", TORCH_BOX(&hierarchy_distances));
 }
 

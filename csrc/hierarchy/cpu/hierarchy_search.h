@@ -90,7 +90,6 @@ template std::unique_ptr<HierarchyDistances> make_hierarchy_distances(const Hier
 
 template <class Number>
 std::unique_ptr<HierarchyDistances> make_hierarchy_reciprocals(const RowProblem<Number>& problem) {
-  if (problem.limits != nullptr) return std::make_unique<HierarchyNear<Number>>(problem);
   return std::make_unique<HierarchyReciprocals<Number>>(problem);
 }
 template std::unique_ptr<HierarchyDistances> make_hierarchy_reciprocals(const RowProblem<float>&);

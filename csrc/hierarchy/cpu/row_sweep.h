@@ -67,7 +67,7 @@ class RowSweep {
   DistanceRoom<Number> path_, climbs_;  // by depth; by number in `above`
 };
 
-// Sums of distances and of their reciprocals, and the largest distances.
+// Sums of distances and of their reciprocals, and the largest distances: of each source, or of each vertex.
 template <class Number>
 class HierarchyReciprocals : public HierarchyDistances {
   static constexpr int kRegisters = 2;
@@ -86,18 +86,25 @@ class HierarchyReciprocals : public HierarchyDistances {
   explicit HierarchyReciprocals(const RowProblem<Number>& problem)
       : problem_(problem),
         sources_(problem_.hierarchy, problem_.position, problem_.sequence, problem_.split, lanes, true),
-        sweep_(problem_) {}
+        sweep_(problem_),
+        sums_(problem.num_limits) {}
 
   bool run(const int64_t* sources, int64_t count, const HierarchyResults& results) override {
     sources_.start(sources, nullptr, count);
     while (sources_.next()) {
       if (cancelled(problem_.cancel)) return false;
-      sweep(results);
+      if (results.of_vertices != nullptr) sweep_of_vertices(results);
+      else if (problem_.limits != nullptr) sweep_near(results);
+      else sweep(results);
     }
     return true;
   }
 
  private:
+  struct Sums {
+    Real sum[kReals], reciprocals[kReals], reached[kReals], farthest[kReals];
+  };
+
   // The reciprocals of some distances in a row are one fraction, so that there is one division for all of them.
   static constexpr int kTogether = 8;  // 2^61 to this power is a double
 
@@ -152,48 +159,8 @@ class HierarchyReciprocals : public HierarchyDistances {
     }
   }
 
-  const RowProblem<Number> problem_;
-  SourceBatches sources_;
-  Sweep sweep_;
-};
-
-// The same over the vertices within each limit. What a vertex adds to a sum does not depend on the other limits.
-template <class Number>
-class HierarchyNear : public HierarchyDistances {
-  static constexpr int kRegisters = 2;
-  using Sweep = RowSweep<Number, kRegisters>;
-  using L = Lanes<Number>;
-  using Distance = typename L::Distance;
-  using Length = typename L::Length;
-  using Real = typename VectorOf<double>::Type;
-  static constexpr int kReals = kRegisters * static_cast<int>(sizeof(double) / sizeof(Number));
-  static constexpr int kWidth = kVectorBytes / sizeof(double);
-  typedef Length Whole __attribute__((vector_size(kWidth * sizeof(Length)), may_alias));
-
- public:
-  static constexpr int lanes = Sweep::lanes;
-
-  explicit HierarchyNear(const RowProblem<Number>& problem)
-      : problem_(problem),
-        sources_(problem_.hierarchy, problem_.position, problem_.sequence, problem_.split, lanes, true),
-        sweep_(problem_),
-        sums_(problem.num_limits) {}
-
-  bool run(const int64_t* sources, int64_t count, const HierarchyResults& results) override {
-    sources_.start(sources, nullptr, count);
-    while (sources_.next()) {
-      if (cancelled(problem_.cancel)) return false;
-      sweep(results);
-    }
-    return true;
-  }
-
- private:
-  struct Sums {
-    Real sum[kReals], reciprocals[kReals], reached[kReals], farthest[kReals];
-  };
-
-  void sweep(const HierarchyResults& results) {
+  // The same over the vertices within each limit. What a vertex adds to a sum does not depend on the other limits.
+  void sweep_near(const HierarchyResults& results) {
     const int64_t limits = problem_.num_limits;
     for (int64_t i = 0; i < limits; ++i) sums_[i] = Sums{};
     const Distance most = L::lengths(problem_.limits[limits - 1]);
@@ -226,6 +193,42 @@ class HierarchyNear : public HierarchyDistances {
         results.farthest[to] = sums_[i].farthest[k][at];
       }
     }
+  }
+
+  // The same of each vertex over the sources, within each limit, added to what is there.
+  void sweep_of_vertices(const HierarchyResults& results) {
+    const Length far = L::far - 1;
+    const Length* const limit = problem_.limits == nullptr ? &far : problem_.limits;
+    const int64_t limits = problem_.num_limits;
+    const Distance most = L::lengths(limit[limits - 1]);
+    sweep_.run(sources_, [&](int32_t p, const Distance* row, int) __attribute__((always_inline)) {
+      unsigned near = 0;
+      for (int r = 0; r < kRegisters; ++r) near |= L::bits(L::at_most(row[r], most));
+      if (near == 0) return;
+      const Whole* const whole = reinterpret_cast<const Whole*>(row);
+      const int64_t first = problem_.hierarchy.vertex[p] * limits;
+      for (int64_t i = 0; i < limits; ++i) {
+        const Real bound = Real{} + static_cast<double>(limit[i]), none = {};
+        Real sum = none, reached = none, farthest = none, above = none, below = none + 1;
+        for (int k = 0; k < kReals; ++k) {  // of the reciprocals one fraction, as in sweep()
+          const Real d = __builtin_convertvector(whole[k], Real);
+          const auto counts = (d > 0) & (d <= bound);
+          const Real own = counts ? d : none, other = counts ? d : none + 1, one = counts ? none + 1 : none;
+          sum += own;
+          reached += one;
+          farthest = own > farthest ? own : farthest;
+          above = above * other + below * one;
+          below *= other;
+        }
+        double* const to = results.of_vertices + 3 * (first + i);
+        to[0] += Row<double>::total(sum);
+        to[1] += Row<double>::total(above / below);
+        to[2] += Row<double>::total(reached);
+        double largest = results.farthest[first + i];
+        for (int at = 0; at < kWidth; ++at) largest = farthest[at] > largest ? farthest[at] : largest;
+        results.farthest[first + i] = largest;
+      }
+    });
   }
 
   const RowProblem<Number> problem_;
