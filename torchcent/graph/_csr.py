@@ -255,23 +255,5 @@ def runs(size: Tensor, most: int) -> Iterator[tuple[int, int]]:
         first = end
 
 
-def within_sets(
-    rowptr: Tensor, col: Tensor, number: Tensor, vertex: Tensor
-) -> tuple[Tensor, Tensor]:
-    """The arcs within each of several sets of vertices: their ends, [2, arcs], and slots.
-
-    Members are listed by the number of their set, then by vertex; ends are places in this list.
-    """
-    size = rowptr.numel() - 1
-    key = number * size + vertex
-    degree = rowptr.diff()[vertex]
-    tail = torch.repeat_interleave(degree)
-    slot = ranges(rowptr[vertex], degree)
-    wanted = number[tail] * size + col[slot]
-    head = torch.searchsorted(key, wanted).clamp_(max=max(key.numel() - 1, 0))
-    inside = key[head] == wanted
-    return torch.stack([tail[inside], head[inside]]), slot[inside]
-
-
 def _counted(sorted_or_not: Tensor, num_nodes: int) -> Tensor:
     return pointers(torch.bincount(sorted_or_not, minlength=num_nodes))

@@ -16,7 +16,6 @@ from torchcent import Graph
 from torchcent.check._run import surrounding
 from torchcent.distances import _distance_sums
 from torchcent.distances._run import Sums
-from torchcent.graph import _csr
 from torchcent.nx._closure import is_connected
 from torchcent.nx._config import DISTANCES, device, running
 from torchcent.nx._declare import backend
@@ -40,11 +39,16 @@ def global_efficiency(G: BackendGraph, graph: Graph) -> float:
 def local_efficiency(G: BackendGraph) -> float:
     """The neighbourhoods of many vertices are searched as the graphs of a batch."""
     n = len(G)
-    rowptr, col = G.adjacency  # a loop makes a vertex its own neighbour
-    degree = rowptr.diff()
-    work = torch.bincount(_csr.rows(rowptr), degree[col].double(), n).long()
-    runs = _csr.runs(work, _WORK)
-    return sum(_efficiencies(rowptr, col, begin, end) for begin, end in runs) / n
+    rowptr, col = (x.numpy() for x in G.adjacency)  # a loop makes a vertex its own neighbour
+    degree = np.diff(rowptr)
+    work = np.bincount(np.repeat(np.arange(n), degree), degree[col], n).cumsum()
+    total, begin = 0.0, 0
+    while begin < n:
+        limit = _WORK + (work[begin - 1] if begin else 0)
+        end = max(begin + 1, int(np.searchsorted(work, limit, side="right")))
+        total += _efficiencies(rowptr, col, begin, end)
+        begin = end
+    return total / n
 
 
 @backend(least=1)
@@ -181,17 +185,26 @@ def _pair_sum(
     return result
 
 
-def _efficiencies(rowptr: Tensor, col: Tensor, begin: int, end: int) -> float:
+def _efficiencies(rowptr: np.ndarray, col: np.ndarray, begin: int, end: int) -> float:
     """The sum of the efficiencies of the neighbourhoods of vertices from `begin` to `end` - 1."""
-    size = rowptr[begin : end + 1].diff()
-    owner = torch.repeat_interleave(size)
-    if owner.numel() == 0:
+    n = len(rowptr) - 1
+    size = np.diff(rowptr[begin : end + 1])
+    owner = np.repeat(np.arange(end - begin), size)
+    # Members of all neighbourhoods, by neighbourhood and vertex.
+    member = np.sort(owner * n + col[rowptr[begin] : rowptr[end]])
+    if member.size == 0:
         return 0.0
-    n = rowptr.numel() - 1
-    member = (owner * n + col[rowptr[begin] : rowptr[end]]).sort().values % n
-    arcs, _ = _csr.within_sets(rowptr, col, owner, member)
-    ptr = _csr.pointers(size).to(device())
-    graph = Graph.from_edge_index(arcs.to(device()), member.numel(), ptr=ptr)
-    harmonic = torch.bincount(owner, sums_of(graph).harmonic, size.numel())
-    pairs = (size * (size - 1)).clamp(min=1)
-    return float((harmonic / pairs).numpy().sum())
+    vertex = member % n
+    # Candidates for their arcs: to the neighbours of each member that are members as well.
+    count = rowptr[vertex + 1] - rowptr[vertex]
+    tail = np.repeat(np.arange(member.size), count)
+    slot = np.arange(tail.size) + np.repeat(rowptr[vertex] - (count.cumsum() - count), count)
+    other = owner[tail] * n + col[slot]
+    head = np.searchsorted(member, other).clip(max=member.size - 1)
+    there = member[head] == other
+    arcs = torch.from_numpy(np.stack([tail[there], head[there]])).to(device())
+    ptr = torch.from_numpy(np.concatenate([[0], size.cumsum()])).to(device())
+    graph = Graph.from_edge_index(arcs, member.size, ptr=ptr)
+    pairs = size * (size - 1.0)
+    harmonic = sums_of(graph).harmonic.numpy()
+    return float((np.bincount(owner, harmonic, size.size) / np.maximum(pairs, 1)).sum())

@@ -85,15 +85,21 @@ def local_betweenness(
 def _balls(graph: Graph, near: NearPairs, sources: Tensor) -> tuple[Graph, Tensor]:
     """The graphs around some sources as a batch, and the vertices of it that are the sources."""
     n, place, pairs = graph.num_nodes, near.place, near.vertex.numel()
-    arcs, slot = _csr.within_sets(graph.rowptr, graph.col, place, near.vertex)
+    key = place * n + near.vertex  # ascending
+    degree = graph.rowptr.diff()[near.vertex]
+    tail = torch.repeat_interleave(degree)
+    slot = _csr.ranges(graph.rowptr[near.vertex], degree)
+    wanted = place[tail] * n + graph.col[slot]
+    head = torch.searchsorted(key, wanted).clamp_(max=pairs - 1)
+    inside = key[head] == wanted
+    arcs = torch.stack([tail[inside], head[inside]])
     sums = graph._ties.sums
     balls = Graph.from_edge_index(
         arcs, pairs, graph.directed,
-        None if graph.weight is None else graph.weight[slot],
+        None if graph.weight is None else graph.weight[slot[inside]],
         ptr=_csr.pointers(near.sizes),
         ties=sums if sums in ("decimal", "float") else "decimal",
         tie_tolerance=graph.tie_tolerance,
     )  # fmt: skip
     number = torch.arange(near.sizes.numel(), device="cpu")
-    key = place * n + near.vertex  # ascending
     return balls, torch.searchsorted(key, number * n + sources[near.first + number])
