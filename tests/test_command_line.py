@@ -201,7 +201,14 @@ def test_bash_completes(tmp_path):
     engines = {"auto", "bits", "hierarchy", "tensor", "relax", "dijkstra", "reference"}
     cases = {
         "torchcent b": {"betweenness", "betweenness-approx", "betweenness-variant"},
-        "torchcent co": {"communities", "convert", "config", "completion", "core-number"},
+        "torchcent co": {
+            "communities",
+            "completion",
+            "config",
+            "connected-components",
+            "convert",
+            "core-number",
+        },  # fmt: skip
         "torchcent --v": {"--version"},
         "torchcent betweenness --d": {"--directed", "--device", "--dtype"},
         "torchcent betweenness a": {"a.txt"},

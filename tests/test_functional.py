@@ -138,6 +138,8 @@ OPTIONS: dict[str, dict[str, object]] = {
     "random_walk_encoding": {"walk_length": 3},
     "group_betweenness": {"group": torch.tensor([0, 2], device=DEVICE)},
     "group_closeness": {"group": torch.tensor([[0, 2], [1, 3]], device=DEVICE)},
+    "connected_components": {"strong": True},
+    "local_betweenness": {"radius": 1.0, "normalized": False},
     "group_degree": {"group": torch.tensor([1], device=DEVICE), "direction": "in"},
 }
 
@@ -208,13 +210,13 @@ def test_weights_and_batches_of_arcs() -> None:
 
 
 #: functions of a batch that give no number for each vertex, or several for which there are classes,
-#: or that take a radius, a function of distances, or positions
+#: or that take a function of distances, or positions
 OTHERS = {
     "accessibility", "articulation_points", "assortativity", "average_shortest_path_length",
-    "biconnected_components", "bridges", "center", "centralization", "connected_components",
-    "diameter", "leiden", "modularity", "reciprocity", "transitivity",
+    "biconnected_components", "bridges", "center", "centralization", "diameter", "leiden",
+    "modularity", "reciprocity", "transitivity",
     "distance_distribution", "effective_diameter", "effective_resistance", "explain",
-    "local_betweenness", "mcl", "mcl_sweep", "periphery", "radius", "reachable",
+    "mcl", "mcl_sweep", "periphery", "radius", "reachable",
     "shortest_path_encoding", "shortest_path_lengths", "shortest_path_pairs", "straightness",
 }  # fmt: skip
 

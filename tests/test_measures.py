@@ -22,12 +22,12 @@ ROOT = Path(__file__).resolve().parents[1]
 PUBLIC = [x for x in KERNELS.values() if x.public]
 PATH = torch.tensor([[0, 1, 2], [1, 2, 3]])
 #: public functions of a graph that are no measures: plans, layouts, whole analyses, sets of
-#: vertices, and those of streets, which take a radius, a function of distances, or positions
+#: vertices, and those of streets, which take a function of distances, or positions
 NO_MEASURES = {
     "accessibility", "articulation_points", "betweenness_adaptive", "biconnected_components",
     "bridges", "centralization", "clustering_quality", "communities_by_betweenness",
-    "connected_components", "dual_graph", "explain", "explain_mcl", "layout", "leiden",
-    "local_betweenness", "mcl", "mcl_sweep", "modularity", "multi_search", "prominent_group",
+    "dual_graph", "explain", "explain_mcl", "layout", "leiden",
+    "mcl", "mcl_sweep", "modularity", "multi_search", "prominent_group",
     "reachable", "shortest_path", "shortest_path_encoding", "shortest_path_pairs", "straightness",
     "transitive_closure",
 }  # fmt: skip
@@ -43,13 +43,14 @@ NOT_IN_NETWORKX = {
     **dict.fromkeys(
         ("stress", "betweenness_variant", "distance_profile", "betweenness_approx",
          "edge_betweenness_approx", "distance_distribution", "effective_diameter",
-         "random_walk_encoding", "node_features"),
+         "random_walk_encoding", "node_features", "local_betweenness"),
         "NetworkX has no such function",
     ),
     "degree": "NetworkX looks degrees up, which takes less time than a conversion",
     "group_degree": "likewise",
     "reciprocity": "likewise",
     "assortativity": "likewise",
+    "connected_components": "NetworkX yields sets, in less time than a conversion",
     "communicability": "NetworkX returns dictionaries of dictionaries, which take all the time",
 }  # fmt: skip
 

@@ -57,6 +57,15 @@ def clustering_coefficient(
     directed: bool | None = ...,
     run: Run = ...,
 ) -> Tensor: ...
+def connected_components(
+    edge_index: Tensor,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    strong: bool = ...,
+    run: Run = ...,
+) -> Tensor: ...
 def core_number(
     edge_index: Tensor,
     *,
@@ -241,6 +250,18 @@ def load_centrality(
     directed: bool | None = ...,
     normalized: bool = ...,
     cutoff: float | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def local_betweenness(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    radius: float,
+    by_hops: bool = ...,
+    normalized: bool = ...,
     run: Run = ...,
 ) -> Tensor: ...
 def node_features(

@@ -9,13 +9,14 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.engines.measures._measures import measure
 from torchcent.graph import Graph, _csr
 from torchcent.graph._arguments import GraphLike, as_graph
 from torchcent.graph._cache import Slot
 from torchcent.runtime import _ops
 
 
-@computes()
+@measure("vertices", weights="", lowest=True, without={"columns": "its numbers are no features"})
 def connected_components(
     edge_index: GraphLike,
     *,
