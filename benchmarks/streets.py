@@ -5,10 +5,10 @@
     python benchmarks/streets.py --sides 60        # a small one
 
 Networks are generate.road with lengths of about 100 m. Each call is the whole public one, from the
-columns of streets. Networks of the other tools are made before the clock starts. cityseer uses all
-threads, momepy and igraph one. momepy is measured on a network of 40 x 40, where its seconds per
-vertex are those of any size. Values are compared where the definitions agree. results/streets.json
-holds the figures.
+columns of streets. Networks of the other tools are made before the clock starts. All threads serve
+cityseer, one serves momepy or igraph. A network of 40 x 40 is enough for momepy, whose seconds per
+vertex are those of any size. Values are compared where the definitions agree. The figures are in
+results/streets.json.
 """
 
 from __future__ import annotations
