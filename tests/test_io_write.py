@@ -143,6 +143,47 @@ def test_write_graph(tmp_path):
     assert back.graph(directed=True).num_slots == 2
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["g.txt", "g.csv", "g.abc", "g.pt", "g.parquet", "g.graphml", "g.gexf", "g.cx2", "g.sif"],
+)
+@pytest.mark.parametrize("labels", [["Ada", "Bob", "Cleo"], [7, 30, 5], [(1, 2), "b", 2.5]])
+def test_names_of_a_graph(tmp_path, name, labels):
+    """A graph and its edges are written alike; names of other kinds as text."""
+    import torchcent
+
+    graph = torchcent.Graph.from_edge_index(torch.tensor([[0, 1], [1, 2]]), directed=False)
+    path = tmp_path / name
+    write(path, graph.with_labels(labels))
+    texts = list(map(str, labels))
+    if name == "g.sif":
+        pairs = {tuple(line.split("\t")[::2]) for line in path.read_text().splitlines()}
+    elif name == "g.cx2":
+        parts = {key: x for each in json.loads(path.read_text()) for key, x in each.items()}
+        known = {node["id"]: str(node["v"]["name"]) for node in parts["nodes"]}
+        pairs = {(known[edge["s"]], known[edge["t"]]) for edge in parts["edges"]}
+    elif name == "g.gexf":
+        theirs = pytest.importorskip("networkx").read_gexf(path)
+        pairs = {tuple(str(theirs.nodes[v]["label"]) for v in edge) for edge in theirs.edges}
+    else:
+        back = read(path)
+        if name != "g.abc":  # whose names are text
+            assert (back.vertex_labels().dtype == object) == (labels[0] != 7)
+        pairs = {tuple(map(str, pair)) for pair in back.vertex_labels()[back.edge_index.numpy()].T}
+    assert set(map(frozenset, pairs)) == {frozenset(texts[:2]), frozenset(texts[1:])}
+
+
+def test_names_that_are_the_same_text(tmp_path):
+    import torchcent
+
+    graph = torchcent.Graph.from_edge_index(torch.tensor([[0], [1]])).with_labels(
+        [(1, 2), "(1, 2)"]
+    )
+    with pytest.raises(ValueError, match=r"labels \(1, 2\) and '\(1, 2\)' are the same text"):
+        write(tmp_path / "g.csv", graph)
+    assert not (tmp_path / "g.csv").exists()
+
+
 def test_write_errors(tmp_path):
     edges = EdgeList(torch.tensor([[0], [1]]))
     for name, message in [("g.foo", "not written as '.foo'"), ("g.gml", "not written as '.gml'")]:

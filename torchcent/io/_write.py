@@ -80,7 +80,7 @@ def write(
     Args:
         path: the file; the suffixes ``.gz``, ``.bz2`` and ``.xz`` compress.
         graph: the graph to write; each edge of an undirected Graph is written once, with its
-            weight.
+            weight. Names that are not text, such as tuples, are written as ``str`` has them.
         format: overrides the suffix.
         vertex_columns: of .graphml, .gexf, .cx2 and .sif, values ``[num_nodes]`` of the vertices by
             their names, such as scores and clusters. Values that are not finite are left out.
@@ -184,7 +184,22 @@ def _on_cpu(edges: EdgeList) -> EdgeList:
 
 
 def _edges_of(graph: Graph) -> EdgeList:
-    return EdgeList(*graph._edges(), None, graph.num_nodes, graph.directed)
+    return EdgeList(*graph._edges(), _texts(graph.labels), graph.num_nodes, graph.directed)
+
+
+def _texts(labels: np.ndarray | None) -> np.ndarray | None:
+    """The names of a graph as a file has them: integers, or text."""
+    if labels is None or labels.dtype != object:
+        return labels
+    texts: dict[str, Any] = {}
+    for label in labels.tolist():
+        other = texts.setdefault(str(label), label)
+        if other is not label:
+            raise ValueError(
+                f"the labels {other!r} and {label!r} are the same text in a file; accepted: labels "
+                "that differ as text, or a graph without labels (graph.with_labels(None))"
+            )
+    return objects(texts)
 
 
 def _once(edges: EdgeList) -> tuple[EdgeList, np.ndarray | None]:
