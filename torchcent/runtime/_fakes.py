@@ -164,6 +164,13 @@ def _hierarchy_order(rowptr: Tensor, *_: object) -> Tensor:
     return _sized(rowptr, _unknown_size())  # nothing, where it gives up
 
 
+def _symmetric_eigen(
+    matrices: Tensor, vectors: bool, threads: int = 1
+) -> tuple[Tensor, ...]:
+    count, n, _ = matrices.shape
+    return matrices.new_empty(count, n), matrices.new_empty(count if vectors else 0, n, n)
+
+
 def _hierarchy(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
     # Nothing, where it gives up.
     n, ends, arcs = (_unknown_size() for _ in range(3))
@@ -333,6 +340,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "triangles": _in_place,
     "row_sums": _row_sums,
     "walk_returns": _in_place,
+    "symmetric_eigen": _symmetric_eigen,
     "eliminated": _eliminated,
     "expanded": _expanded,
     "selected": _selected,

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent.graph import _segments
+from torchcent.runtime import _small
 from torchcent.walks._matrix import Product
 
 _Numbers = NDArray[np.float64]
@@ -69,8 +70,7 @@ def leading(product: Product, start: Tensor, tol: float, max_iter: int) -> tuple
 
 
 def _eigen(matrix: _Numbers) -> tuple[_Numbers, _Numbers]:
-    """By MKL, which uses one thread for matrices of this size, as OpenBLAS does not."""
-    values, states = torch.linalg.eigh(torch.from_numpy(matrix))
+    values, states = _small.eigen(torch.from_numpy(matrix))
     return values.numpy(), states.numpy()
 
 

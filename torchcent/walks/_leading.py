@@ -20,13 +20,17 @@ from torchcent.runtime import _small
 from torchcent.walks import _lanczos, _matrix
 from torchcent.walks._matrix import Part, Product
 
-SMALL = 32  # vertices up to which symmetric matrices are dense: MKL uses one thread for these
+_SMALL, _SMALL_ON_CUDA = 64, 32  # vertices up to which symmetric matrices are dense
 _STEP = 8  # of the widths of these matrices
 _FIRST = 100  # products after which another method is considered
 _EQUAL = 1e-13  # eigenvalues that are one to the dense method, relative
 _TOGETHER = 2**25  # bytes of dense matrices
 _OF_VALUE, _PRODUCTS = 1e-5, 64  # angle to the vector, and products, for the eigenvalue alone
 _MOST_SEARCHED = 2**22  # arcs up to which directed cycles are looked for beforehand
+
+
+def _most_dense(graph: Graph) -> int:
+    return _SMALL_ON_CUDA if graph.device.type == "cuda" else _SMALL
 
 
 def vectors(graph: Graph, tol: float, max_iter: int, square: bool = False) -> Tensor:
@@ -36,9 +40,9 @@ def vectors(graph: Graph, tol: float, max_iter: int, square: bool = False) -> Te
     rows = _matrix.push(graph) if square else _matrix.pull(graph)
     vectors = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     weight = vectors.new_ones(rows.col.numel()) if rows.weight is None else rows.weight
-    size = _batch.counts(graph)[0]
-    small = np.flatnonzero((size > 0) & (size <= SMALL))
-    others = [np.flatnonzero(size > SMALL)]
+    size, most = _batch.counts(graph)[0], _most_dense(graph)
+    small = np.flatnonzero((size > 0) & (size <= most))
+    others = [np.flatnonzero(size > most)]
     widths = -(-size[small] // _STEP) * _STEP
     for width, numbers in _matrix.alike(small, widths, _TOGETHER // 8):
         part = Part.of(graph, numbers)
@@ -73,17 +77,18 @@ def values(graph: Graph) -> Tensor:
         scale = _matrix.largest_weights(graph, graph.weight)
         scale = torch.where(scale > 0, scale, 1)
     rows, size = _matrix.pull(_scaled(graph)), _batch.counts(graph)[0]
+    most = _most_dense(graph)
     largest = torch.zeros_like(scale)
     weight = scale.new_ones(rows.col.numel()) if rows.weight is None else rows.weight
-    small = np.flatnonzero((size > 0) & (size <= SMALL))
-    others = [np.flatnonzero(size > SMALL)]
+    small = np.flatnonzero((size > 0) & (size <= most))
+    others = [np.flatnonzero(size > most)]
     for width, numbers in _matrix.alike(small, -(-size[small] // _STEP) * _STEP, _TOGETHER // 8):
         matrix = Part.of(graph, numbers).matrices(rows.rowptr, rows.col, weight, width)
         symmetric = (matrix == matrix.mT).flatten(1).all(1)
         others.append(numbers[~symmetric.cpu().numpy()])
         if bool(symmetric.any()):
             ids = torch.from_numpy(numbers).to(graph.device)[symmetric]
-            largest[ids] = torch.linalg.eigvalsh(matrix[symmetric])[:, -1].clamp_(min=0)
+            largest[ids] = _small.eigenvalues(matrix[symmetric])[:, -1].clamp_(min=0)
     unit = torch.from_numpy(np.ldexp(1.0, np.frexp(scale.cpu().numpy())[1] - 1)).to(graph.device)
     largest = largest if graph.weight is None else largest * unit
     for number in np.sort(np.concatenate(others)).tolist():
@@ -143,7 +148,7 @@ def _projections(matrix: Tensor, there: Tensor, either_sign: bool) -> Tensor:
         matrix.diagonal(dim1=1, dim2=2).sub_((~there).double())
     if matrix.is_cuda and count == 1:  # another solver is used for one matrix
         matrix, there = matrix.repeat(2, 1, 1), there.repeat(2, 1)
-    values, states = torch.linalg.eigh(matrix)
+    values, states = _small.eigen(matrix)
     most = values.abs().amax(1, keepdim=True)
     leading = (values.abs() if either_sign else values) >= (
         (most if either_sign else values[:, -1:]) - _EQUAL * most

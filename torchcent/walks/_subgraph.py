@@ -102,7 +102,7 @@ def closed_walks(graph: Graph, tol: float, vertices: Tensor | None = None) -> Te
             continue
         scores = every[_batch.run(graph, number)[0]]
         if part.num_nodes <= _DENSE or _is_dense(part, part.num_nodes if ids is None else len(ids)):
-            values, states = torch.linalg.eigh(_dense(part))
+            values, states = _small.eigen(_dense(part))
             scores.copy_((states * states) @ values.exp())
             continue
         ids = torch.arange(part.num_nodes, device=graph.device) if ids is None else ids
@@ -223,7 +223,7 @@ def _bounds(
 
 
 def _corner(matrix: Tensor) -> Tensor:
-    values, states = torch.linalg.eigh(matrix.cpu())  # on a GPU one after the other
+    values, states = _small.eigen(matrix.cpu())  # on a GPU one after the other
     corner: Tensor = (states[:, 0, :] ** 2 * values.exp()).sum(1)
     return corner.to(matrix.device)
 
@@ -271,6 +271,6 @@ def communicability(
     check.undirected(graph, "communicability")
     what = f"communicability ({graph.num_nodes} vertices)"
     _memory.allow(what, 4 * 8 * graph.num_nodes**2, run.memory, graph.device)
-    values, states = torch.linalg.eigh(_dense(graph))
+    values, states = _small.eigen(_dense(graph))
     matrix: Tensor = (states * values.exp()) @ states.T
     return matrix.to(run.dtype)
