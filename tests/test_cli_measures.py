@@ -157,6 +157,16 @@ def test_options(capsys, name, option):
     assert option["required"] or option["name"] not in usual
 
 
+def test_alpha_of_katz_that_suits_the_graph(capsys):
+    found = compared(capsys, OF["katz"], ["--alpha", "auto"], {"alpha": None})
+    assert found["alpha"] is None
+    said = refused(capsys, "katz", "g.txt", "--alpha", "9", "--quiet")
+    assert "--alpha auto" in said and "with its weights" not in said
+    assert "'x'; accepted: a number or auto" in refused(capsys, "katz", "g.txt", "--alpha", "x")
+    text = " ".join(subparsers(parser())["katz"].format_help().split())
+    assert "or auto: one that suits the graph (default: 0.1)" in text
+
+
 @pytest.mark.parametrize("name", [name for name, each in OF.items() if each["of"] != "edges"])
 def test_reversed(capsys, name):
     found = compared(capsys, OF[name], *needed(OF[name]), directed=True, turned=True)
