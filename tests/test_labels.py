@@ -463,6 +463,7 @@ def test_tables_of_arrow(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"b": ["a", "b", "c", "d"], "ranks": ["b"]}, "ranks and top are of numbers"),
         ({"b": ["a", "b", "c", "d"], "top": 2}, "ranks and top are of numbers"),
         ({"b": torch.ones(4), "ranks": 1}, "ranks must be True, False or a list"),
+        ({"b": torch.ones(4), "ranks": [["b"]]}, "ranks must be True, False or a list"),
         ({"b": torch.ones(4), "ranks": "b"}, "ranks must be True, False or a list"),
         ({"b": torch.ones(4), "ranks": ["c"]}, "ranks names 'c', which is no column"),
     ],

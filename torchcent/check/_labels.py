@@ -144,7 +144,7 @@ def ranked(value: object, usual: Sequence[str], known: Container[str]) -> Sequen
     """The columns of a table to rank: the usual ones, none, or those that are named."""
     if isinstance(value, bool):
         return usual if value else ()
-    if not isinstance(value, (list, tuple)):
+    if not isinstance(value, (list, tuple)) or not all(isinstance(x, str) for x in value):
         raise wrong_type("ranks", "True, False or a list of names of columns", value)
     for name in value:
         if name not in known:
