@@ -85,7 +85,7 @@ def _options(parser: argparse.ArgumentParser, measure: dict[str, Any]) -> None:
 
 def _option(
     parser: argparse.ArgumentParser, *, name: str, kind: str, help: str, required: bool,
-    default: Any, choices: list[str], random: bool,
+    default: Any, choices: list[str], random: bool, automatic: bool,
 ) -> None:  # fmt: skip
     """Adds the option of an argument, by its kind (torchcent.engines.measures._measures.Option)."""
     if kind == "group":
@@ -94,7 +94,11 @@ def _option(
         return
     by_kind: dict[str, dict[str, Any]] = {
         "flag": {"action": argparse.BooleanOptionalAction},
-        "number": {"type": float, "metavar": "X"},
+        "number": (
+            {"type": _number_or_auto, "metavar": "X|auto"}
+            if automatic
+            else {"type": float, "metavar": "X"}
+        ),
         "count": {"type": int, "metavar": "N"},
         "word": {"choices": choices},
         "lengths": {"type": _lengths, "metavar": "LENGTH[,...]"},
@@ -107,6 +111,7 @@ def _option(
     }
     details = by_kind[kind]
     text = f"{help}, or K random ones" if random else help
+    text += ", or auto: one that suits the graph" * automatic
     if default is not None:
         text += f" (default: {_shown(default)})"
     if kind != "flag":
@@ -129,6 +134,13 @@ def _lengths(text: str) -> float | list[float]:
     """Parses ``2`` or ``2,3,4``."""
     lengths = _common.numbers(text)
     return lengths if len(lengths) > 1 else lengths[0]
+
+
+def _number_or_auto(text: str) -> float | None:
+    try:
+        return None if text == "auto" else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted: a number or auto") from None
 
 
 def _number_or_file(text: str) -> float | str:

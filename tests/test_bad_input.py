@@ -93,8 +93,8 @@ def test_more_vertices_than_int32_columns_can_name(measure):
     [
         (torch.tensor([], dtype=torch.int64), ValueError, "empty"),
         (torch.tensor([]), ValueError, "empty"),
-        (torch.tensor([1, 2, 1]), ValueError, "vertex 1 more than once"),
-        (torch.tensor([0, 4]), ValueError, r"vertex 4.*\[0, 4\)"),
+        (torch.tensor([1, 2, 1]), ValueError, r"vertex 1 more than once; weights.*\.double\(\)"),
+        (torch.tensor([0, 4]), ValueError, r"vertex 4.*\[0, 4\); weights.*\.double\(\)"),
         (torch.tensor([0, -1]), ValueError, r"vertex -1.*\[0, 4\)"),
         (torch.tensor([[0, 1]]), ValueError, r"one-dimensional.*\[1, 2\]"),
         (torch.tensor(1), ValueError, r"one-dimensional.*\[\]"),
@@ -111,6 +111,15 @@ def test_more_vertices_than_int32_columns_can_name(measure):
 def test_subsets(measure, name, bad, error, said):
     with pytest.raises(error, match=f"(?s){name}.*{said}"):
         call(measure, ARCS, **{name: bad})
+
+
+@pytest.mark.parametrize("ids, weights", [("targets", "sources"), ("sources", "targets")])
+def test_counts_are_not_ids(measure, ids, weights):
+    ends = {ids: torch.tensor([3, 1, 2, 0]), weights: torch.ones(4)}
+    said = rf"{ids} holds the ids of all 4 vertices, and {weights} weights: .*{ids}\.double\(\)"
+    with pytest.raises(ValueError, match=said):
+        call(measure, ARCS, **ends)
+    call(measure, ARCS, **(ends | {ids: torch.tensor([3, 1, 2])}))
 
 
 @pytest.mark.parametrize("k", [5, 10**9, 0, -1])

@@ -130,6 +130,9 @@ def test_scores_and_keys(capsys, name, directed):
     assert set(found) - set(values) <= set(re.findall(r"`(\w+)`", page))
     assert found["command"] == name.replace("_", "-") and found["directed"] is directed
     assert {"graph", "vertices", "edges", "weighted", "seconds", "measure", "out", "top"} < {*found}
+    if MEASURES[name].labels:
+        assert all("rank" not in row for row in found["top"])
+        return
     assert all({"rank", "score"} < {*row} for row in found["top"])
     scores = [row["score"] for row in found["top"]]
     assert scores == sorted(scores, reverse=not MEASURES[name].lowest)
@@ -155,6 +158,31 @@ def test_options(capsys, name, option):
     assert found is not None and found[option["name"]] == recorded
     usual = compared(capsys, OF[name], *needed(OF[name]))
     assert option["required"] or option["name"] not in usual
+
+
+def test_components_are_counted(capsys):
+    Path("parts.csv").write_text("a,b\nd,e\nf,g\ng,h\n")
+    code, out, _ = run(capsys, "connected-components", "parts.csv", "--top", "2", "-o", "all.csv")
+    first, *rows = out.splitlines()
+    assert code == 0 and first == "connected components: 3; the largest has 3 vertices (42.9%)"
+    assert rows[1].split() == ["number", "size", "share"] and rows[-1] == "... and 1 more"
+    assert [row.split() for row in rows[3:5]] == [["2", "3", "42.86%"], ["0", "2", "28.57%"]]
+    written = [line.split(",") for line in Path("all.csv").read_text().splitlines()]
+    assert [row[-1] for row in written[1:]] == list("0011222")
+    found = json.loads(run(capsys, "connected-components", "parts.csv", "--json")[1])
+    assert found["components"] == 3
+    assert [(row["number"], row["size"]) for row in found["top"]] == [(2, 3), (0, 2), (1, 2)]
+    assert run(capsys, "connected-components", "parts.csv", "--top", "0")[1] == ""
+
+
+def test_alpha_of_katz_that_suits_the_graph(capsys):
+    found = compared(capsys, OF["katz"], ["--alpha", "auto"], {"alpha": None})
+    assert found["alpha"] is None
+    said = refused(capsys, "katz", "g.txt", "--alpha", "9", "--quiet")
+    assert "--alpha auto" in said and "with its weights" not in said
+    assert "'x'; accepted: a number or auto" in refused(capsys, "katz", "g.txt", "--alpha", "x")
+    text = " ".join(subparsers(parser())["katz"].format_help().split())
+    assert "or auto: one that suits the graph (default: 0.1)" in text
 
 
 @pytest.mark.parametrize("name", [name for name, each in OF.items() if each["of"] != "edges"])

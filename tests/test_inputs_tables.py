@@ -173,3 +173,16 @@ def test_names_of_columns_that_repeat(labels):
         Graph.from_table(table, labels=labels)
     graph = Graph.from_table(table.iloc[:, :2], labels=labels)
     assert graph.num_slots == 2
+
+
+@pytest.mark.parametrize("read", [torchcent.betweenness, Graph.from_table])
+@pytest.mark.parametrize("columns", [["name", "length"], ["name"], ["lanes", "name", "kind"], []])
+def test_tables_of_lines(read, columns):
+    geopandas, shapely = pytest.importorskip("geopandas"), pytest.importorskip("shapely")
+    lines = [shapely.LineString([(0, 0), (0, 1)]), shapely.LineString([(0, 1), (1, 1)])]
+    streets = geopandas.GeoDataFrame({name: [1, 2] for name in columns}, geometry=lines, crs=32633)
+    said = r"is a GeoDataFrame without columns of the ends.*torchcent\.read_streets\(table\)"
+    with pytest.raises(ValueError, match=said):
+        read(streets)
+    assert torchcent.betweenness(torchcent.read_streets(streets).graph()).tolist() == [0, 1, 0]
+    read(streets.assign(u=[0, 1], v=[1, 2]))

@@ -423,6 +423,21 @@ def test_columns_of_many_kinds() -> None:
     assert half.x_rank.tolist() == [1, 1, 1, 1]
 
 
+def test_labels_have_no_ranks() -> None:
+    pytest.importorskip("pandas")
+    graph = named(directed=False)
+    columns = {
+        "community": torchcent.leiden(graph), "component": torchcent.connected_components(graph),
+        "core": torchcent.core_number(graph), "degree": torchcent.degree(graph),
+        "kind": ["a", "b", "a", "b"],
+    }  # fmt: skip
+    frame = torchcent.table(graph, **columns)
+    assert [name for name in frame if name.endswith("_rank")] == ["degree_rank"]
+    frame = torchcent.table(graph, **columns, ranks=["core"])
+    assert [name for name in frame if name.endswith("_rank")] == ["core_rank"]
+    assert frame.core_rank.tolist() == frame.core.rank(method="min", ascending=False).tolist()
+
+
 def test_tables_of_arrow(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyarrow")
     graph = named()
@@ -445,8 +460,12 @@ def test_tables_of_arrow(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"b": torch.ones(4), "top": -1}, "top=-1"),
         ({"top": 2}, "top is for tables with scores"),
         ({"b": torch.ones(4), "format": "csv"}, "format must be one of pandas, arrow"),
-        ({"b": ["a", "b", "c", "d"]}, "ranks are of numbers"),
-        ({"b": torch.ones(4), "ranks": 1}, "ranks must be True or False"),
+        ({"b": ["a", "b", "c", "d"], "ranks": ["b"]}, "ranks and top are of numbers"),
+        ({"b": ["a", "b", "c", "d"], "top": 2}, "ranks and top are of numbers"),
+        ({"b": torch.ones(4), "ranks": 1}, "ranks must be True, False or a list"),
+        ({"b": torch.ones(4), "ranks": [["b"]]}, "ranks must be True, False or a list"),
+        ({"b": torch.ones(4), "ranks": "b"}, "ranks must be True, False or a list"),
+        ({"b": torch.ones(4), "ranks": ["c"]}, "ranks names 'c', which is no column"),
     ],
 )
 def test_tables_that_are_refused(options: dict[str, object], said: str) -> None:

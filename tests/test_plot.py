@@ -194,6 +194,12 @@ def test_maps_of_any_scores(tmp_path, scores, edges):
         ({"edge_index": SQUARE.float()}, TypeError, "edge_index must hold integers"),
         ({"edge_index": -SQUARE}, ValueError, "edge_index holds -3"),
         ({"scores": torch.zeros(3)}, ValueError, "scores has 3 entries for 4 vertices"),
+        (
+            {"edge_index": SQUARE[:, :3], "scores": torch.zeros(3)},
+            ValueError,
+            "3 entries for 4 vertices; scores of edges need edges=True",
+        ),
+        ({"scores": torch.zeros(3)}, ValueError, "for 4 vertices$"),
         ({"scores": torch.zeros(3), "edges": True}, ValueError, "scores has 3 entries for 4 edges"),
         ({"labels": ["a"]}, ValueError, "labels has 1 entries, but positions has 4"),
         ({"crs": 4326}, TypeError, "crs must be a str or None"),

@@ -388,13 +388,26 @@ def test_malformed_accessibility(options, kind, said):
         torchcent.accessibility(edge_index(path(4)), **options)
 
 
+@pytest.mark.parametrize("convert", [torch.Tensor.numpy, torch.Tensor.tolist])
+def test_positions_of_arrays_and_lists(convert):
+    arcs, length = edge_index(path(4)), torch.ones(len(path(4)), device=DEVICE)
+    place = torch.tensor([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [2.0, 1.0]])
+    given = convert(place)
+    found = torchcent.straightness(arcs, length, positions=given, run=F64)
+    assert found.equal(torchcent.straightness(arcs, length, positions=place, run=F64))
+    turns = torchcent.shortest_path_lengths(torchcent.dual_graph(arcs, given).graph)
+    assert turns[0].tolist() == pytest.approx([0, 90, 180])
+
+
 @pytest.mark.parametrize(
     ("positions", "kind", "said"),
     [
-        ([[0, 0]] * 4, TypeError, "positions must be a tensor"),
+        ("here", TypeError, "positions must be real numbers, got 'here'"),
+        ([[0, 0], [1]], TypeError, "positions must be real numbers"),
+        (torch.zeros(4, 2).numpy() > 0, TypeError, r"real numbers, got dtype\('bool'\)"),
         (torch.zeros(3, 2), ValueError, r"positions must have shape \[4, 2\], got \[3, 2\]"),
         (torch.full((4, 2), math.nan), ValueError, r"positions\[0\] must be finite"),
-        (torch.zeros(4, 2, dtype=torch.bool), TypeError, "positions must hold real numbers"),
+        (torch.zeros(4, 2, dtype=torch.bool), TypeError, "positions must be real numbers"),
     ],
 )
 def test_malformed_positions(positions, kind, said):

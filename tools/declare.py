@@ -79,6 +79,11 @@ def commands() -> str:
     return json.dumps([_command(each) for each in known], indent=1) + "\n"
 
 
+def _may_be_none(parameter: inspect.Parameter) -> bool:
+    """Whether None, which is not the default, leaves the choice to the function."""
+    return "None" in str(parameter.annotation) and parameter.default is not None
+
+
 def _command(each: _measures.Measure) -> dict[str, object]:
     options: list[dict[str, object]] = []
     for name, parameter in each.options.items():
@@ -94,6 +99,7 @@ def _command(each: _measures.Measure) -> dict[str, object]:
                     "default": None if needed else parameter.default,
                     "choices": list(each.choices.get(name, ())),
                     "random": kind == "vertices" and "int" in str(parameter.annotation),
+                    "automatic": kind == "number" and _may_be_none(parameter),
                 }
             )
     return {

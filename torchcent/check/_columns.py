@@ -114,6 +114,15 @@ def ends(names: Sequence[Any]) -> Ends | None:
     return min(candidates)[1] if candidates else None
 
 
+def named_ends(known: Sequence[Any], name: str, kind: type) -> None:
+    """Refuses a table of lines, such as a GeoDataFrame, whose columns do not name the ends."""
+    if ends(known) is None:
+        raise ValueError(
+            f"{name} is a {kind.__name__} without columns of the ends of edges, such as source and "
+            "target; torchcent.read_streets(table).graph() is the graph of its lines"
+        )
+
+
 def weight(names: Sequence[Any], taken: Sequence[int] = ()) -> int | None:
     """The column that is called like a weight, or None."""
     words = [plain(name) for name in names]

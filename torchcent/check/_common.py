@@ -223,18 +223,22 @@ def random_generator(value: object) -> torch.Generator | None:
     return value
 
 
-def vertices(value: object, name: str, graph: Checked) -> Tensor:
-    """Distinct vertex ids, as an int64 tensor on the graph's device."""
+def vertices(value: object, name: str, graph: Checked, hint: str = "") -> Tensor:
+    """Distinct vertex ids, as an int64 tensor on the graph's device.
+
+    The errors about ids end with the hint.
+    """
     ids = vertex_ids(_as_tensor(value, name, "of vertex ids"), name, graph.device)
     if ids.dim() != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {list(ids.shape)}")
     if ids.numel() == 0:
         raise ValueError(f"{name} must not be empty; pass None for all vertices")
     low, high, repeats = _id_faults(ids, graph.num_nodes)
-    ids_within(low, high, graph.num_nodes, name)
+    ids_within(low, high, graph.num_nodes, name, hint)
     if repeats:
         ordered, count = torch.unique(ids, return_counts=True)
-        raise ValueError(f"{name} contains vertex {int(ordered[count.argmax()])} more than once")
+        twice = int(ordered[count.argmax()])
+        raise ValueError(f"{name} contains vertex {twice} more than once{hint}")
     return ids
 
 
@@ -248,12 +252,11 @@ def vertex_ids(value: Tensor, name: str, device: torch.device) -> Tensor:
     return value.to(device=device, dtype=torch.int64, copy=True)
 
 
-def ids_within(low: int, high: int, size: int, name: str) -> None:
+def ids_within(low: int, high: int, size: int, name: str, hint: str = "") -> None:
     """Checks the lowest and the highest vertex id."""
     if low < 0 or high >= size:
-        raise ValueError(
-            f"{name} contains vertex {low if low < 0 else high}, but ids must be in [0, {size})"
-        )
+        wrong = low if low < 0 else high
+        raise ValueError(f"{name} contains vertex {wrong}, but ids must be in [0, {size}){hint}")
 
 
 def vertices_or_weights(value: object, name: str, graph: Checked) -> Tensor:
@@ -263,7 +266,25 @@ def vertices_or_weights(value: object, name: str, graph: Checked) -> Tensor:
         dense(value, name)
         if value.numel():
             return per_vertex(value, name, graph)
-    return vertices(value, name, graph)
+    # Counts may be meant.
+    return vertices(value, name, graph, f"; weights of vertices are floats: {name}.double()")
+
+
+def ids_beside_weights(sources: Tensor | None, targets: Tensor | None, num_nodes: int) -> None:
+    """Refuses ids of all vertices at one end and weights at the other: counts taken for ids."""
+    if sources is None or targets is None:
+        return
+    if sources.is_floating_point() == targets.is_floating_point():
+        return
+    name, other = "targets", "sources"
+    ids = targets
+    if targets.is_floating_point():
+        name, other, ids = "sources", "targets", sources
+    if ids.numel() == num_nodes:
+        raise ValueError(
+            f"{name} holds the ids of all {num_nodes} vertices, and {other} weights: integers are "
+            f"vertex ids, weights are floats, such as {name}.double(), and None is all vertices"
+        )
 
 
 def _as_tensor(value: object, name: str, what: str) -> Tensor:

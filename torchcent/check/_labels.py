@@ -140,6 +140,18 @@ def rows(value: object) -> int:
     return check_files.count(value, "top")
 
 
+def ranked(value: object, usual: Sequence[str], known: Container[str]) -> Sequence[str]:
+    """The columns of a table to rank: the usual ones, none, or those that are named."""
+    if isinstance(value, bool):
+        return usual if value else ()
+    if not isinstance(value, (list, tuple)) or not all(isinstance(x, str) for x in value):
+        raise wrong_type("ranks", "True, False or a list of names of columns", value)
+    for name in value:
+        if name not in known:
+            raise ValueError(f"ranks names {shortened(name)}, which is no column of the table")
+    return value
+
+
 def whole_numbers(value: Any, name: str) -> np.ndarray:
     """int64 [n] from a tensor, an array or a sequence; floats that are whole are accepted."""
     try:

@@ -43,20 +43,27 @@ def geometry(value: object, size: int) -> np.ndarray | None:
     """float64 [k, 2] or [k, 2, 2]."""
     if value is None:
         return None
-    if isinstance(value, Tensor):
-        dense(value, "geometry")
-        value = value.detach().cpu()
-        value = (value.double() if value.is_floating_point() else value).numpy()
-    try:
-        array = np.asarray(value)
-    except ValueError:  # ragged
-        raise wrong_type("geometry", "real numbers", value) from None
-    if array.dtype.kind not in "iuf":
-        raise wrong_type("geometry", "real numbers", value)
+    array = numbers(value, "geometry")
     if array.shape not in ((size, 2), (size, 2, 2)):
         raise ValueError(
             f"geometry must have shape [{size}, 2] or [{size}, 2, 2], got {list(array.shape)}"
         )
+    return array
+
+
+def numbers(value: object, name: str) -> np.ndarray:
+    """Real numbers of a tensor, an array or a list, as a float64 array of the same shape."""
+    if isinstance(value, Tensor):
+        dense(value, name)
+        value = value.detach().cpu().resolve_conj()
+        value = (value.double() if value.is_floating_point() else value).numpy()
+    try:
+        array = np.asarray(value)
+    except ValueError:  # ragged
+        raise wrong_type(name, "real numbers", value) from None
+    if array.dtype.kind not in "iuf":
+        shown = array.dtype if array is value else value
+        raise wrong_type(name, "real numbers", shown)
     return array.astype(np.float64)
 
 
@@ -79,14 +86,10 @@ def within(where: str, positions: np.ndarray, system: str | None) -> None:
 
 def points(value: object, num_nodes: int) -> Tensor:
     """float64 [n, 2] on the host, from any real numbers."""
-    if not isinstance(value, Tensor):
-        raise wrong_type("positions", "a tensor", value)
-    dense(value, "positions")
-    if value.dtype == torch.bool or value.is_complex():
-        raise TypeError(f"positions must hold real numbers, got {value.dtype}")
-    if value.shape != (num_nodes, 2):
-        raise ValueError(f"positions must have shape [{num_nodes}, 2], got {list(value.shape)}")
-    place = value.detach().to(device="cpu", dtype=torch.float64)
+    array = numbers(value, "positions")
+    if array.shape != (num_nodes, 2):
+        raise ValueError(f"positions must have shape [{num_nodes}, 2], got {list(array.shape)}")
+    place = torch.from_numpy(array)
     wrong = (~torch.isfinite(place)).any(1).nonzero()
     if wrong.numel():
         raise ValueError(f"positions[{int(wrong[0])}] must be finite, got {place[wrong[0, 0]]}")

@@ -56,6 +56,24 @@ def score_rows(
     return rows
 
 
+def part_table(labels: Tensor, most: int, what: str) -> str:
+    """The number of parts, and the largest as a table."""
+    sizes, rows = part_rows(labels, most)
+    cells = [["number", "size", "share"]]
+    cells += [[str(row["number"]), str(row["size"]), f"{row['share']:.2%}"] for row in rows]
+    rest = len(sizes) - len(rows)
+    more = f"\n... and {rest:,} more" if rest else ""
+    return f"{what}: {component_sizes(sizes)}\n\n{aligned(cells, [True] * 3)}{more}"
+
+
+def part_rows(labels: Tensor, most: int) -> tuple[np.ndarray, list[dict[str, Any]]]:
+    """The sizes of all parts, and the rows of `part_table` for programs."""
+    sizes = np.bincount(labels.cpu().numpy())
+    order = np.argsort(-sizes, kind="stable")[:most]
+    rows = [{"number": at, "size": sizes[at], "share": sizes[at] / len(labels)} for at in order]
+    return sizes, rows
+
+
 def _cell(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
 

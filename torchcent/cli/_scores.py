@@ -12,7 +12,7 @@ import torchcent
 from torchcent.check import _common as check
 from torchcent.check._run import Run
 from torchcent.cli import _arguments, _columns, _common, _graphs, _output
-from torchcent.cli._report import score_rows, score_table
+from torchcent.cli._report import part_rows, part_table, score_rows, score_table
 from torchcent.engines.measures._measures import MEASURES, Measure
 from torchcent.io import EdgeList, write_scores
 from torchcent.io._files import split_suffix
@@ -76,15 +76,26 @@ def score(args: argparse.Namespace) -> None:
         )  # fmt: skip
 
     def report() -> dict[str, Any]:
+        files = {"out": args.out, "plot": plot}
+        if measure.labels:
+            sizes, rows = part_rows(result, args.top)
+            return run | about | files | {"components": len(sizes), "top": rows}
         listed = columns
         if groups:  # programs read lists of names
             listed = {"members": names} | {x: each for x, each in columns.items() if x != "group"}
         top = score_rows(listed, args.top, **style)
-        return run | about | {"out": args.out, "plot": plot, "top": top}
+        return run | about | files | {"top": top}
+
+    def text() -> str:
+        if not args.top:
+            return ""
+        if measure.labels:
+            return part_table(result, args.top, _columns.name_of(measure))
+        return score_table(columns, args.top, **style)
 
     _output.finish(
         args, "scores", {out: write}, report,
-        lambda: score_table(columns, args.top, **style) if args.top else "",
+        text,
         None if plot is None else lambda: _plot(args, measure, job, scores, estimate),
     )  # fmt: skip
 

@@ -206,6 +206,8 @@ def _columns(
         raise check_inputs.other(table, name, "a pandas, polars or pyarrow table")
     names = list(table.column_names if hasattr(table, "column_names") else table.columns)
     column = None if weight is None else check_inputs.column(weight, names, "edge_weight")
+    if columns is None and hasattr(type(table), "geometry"):
+        check_columns.named_ends(names, name, type(table))
     source, target = check_inputs.columns(columns, names, name, column)
     check_inputs.once((source, target, column), names, name)
     length = None

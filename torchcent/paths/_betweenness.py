@@ -223,6 +223,7 @@ def request_of(
     scale = scale_of(graph, run)
     pivots = pivots_of(sources, graph, scale, weighted=True)
     ends = None if targets is None else check.vertices_or_weights(targets, "targets", graph)
+    check.ids_beside_weights(pivots, ends, graph.num_nodes)
     return Request(
         measure, engine, strategy=strategy, sources=pivots, targets=ends, endpoints=endpoints,
         normalized=normalized, memory=run.memory, progress=shown(scale, run.progress),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from torchcent.check import _positions as check_positions
 from torchcent.check._files import sequence
 from torchcent.check._values import dense, shortened
 from torchcent.clustering._clustering import Clustering
@@ -37,31 +38,26 @@ def numbers(values: Any, name: str, size: int | None = None, finite: bool = Fals
 
 def points(values: Any) -> np.ndarray:
     """Positions [n, 2] as float64."""
-    array = _array(values, "positions", "iuf", "be real numbers")
+    array = check_positions.numbers(values, "positions")
     if array.ndim != 2 or array.shape[1] != 2:
         raise ValueError(f"positions must have shape [n, 2], got {list(array.shape)}")
-    return array.astype(np.float64)
+    return array
 
 
 def edge_index(values: Any, size: int) -> np.ndarray:
     """int64 [2, E] with numbers of vertices."""
-    array = _array(values, "edge_index", "iu", "hold integers")
+    if isinstance(values, Tensor):
+        dense(values, "edge_index")
+        values = values.detach().cpu().numpy()
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"edge_index must hold integers, got {shortened(values)}")
     if array.ndim != 2 or array.shape[0] != 2:
         raise ValueError(f"edge_index must have shape [2, E], got {list(array.shape)}")
     if array.size and not 0 <= array.min() <= array.max() < size:
         wrong = array.min() if array.min() < 0 else array.max()
         raise ValueError(f"edge_index holds {wrong}, but positions has {size} vertices")
     return array.astype(np.int64)
-
-
-def _array(values: Any, name: str, kinds: str, rule: str) -> np.ndarray:
-    if isinstance(values, Tensor):
-        dense(values, name)
-        values = values.detach().cpu().numpy()
-    array = np.asarray(values)
-    if array.dtype.kind not in kinds:
-        raise TypeError(f"{name} must {rule}, got {shortened(values)}")
-    return array
 
 
 def labels(values: Any, size: int, of: str = "scores") -> Any:

@@ -81,7 +81,7 @@ def plot_network(
             those of the EdgeList, or of :func:`torchcent.layout`.
         scores: ``[n]``, or ``[E]`` for edges; those that are not finite are omitted. None takes the
             degrees.
-        labels: names ``[n]``; those of the five most central vertices are shown.
+        labels: names ``[n]``; those of up to five of the most central vertices are shown.
         edges: whether the scores are those of the edges.
         measure: name of the score, for the colour bar.
         path: .png, .svg or .pdf; an existing file is replaced atomically. None returns the figure,
@@ -120,7 +120,8 @@ def plot_network(
     values = check_plot.numbers(scores, "scores")
     count, what = (index.shape[1], "edges") if edges else (len(place), "vertices")
     if len(values) != count:
-        raise ValueError(f"scores has {len(values)} entries for {count} {what}")
+        hint = "; scores of edges need edges=True" * (not edges and len(values) == index.shape[1])
+        raise ValueError(f"scores has {len(values)} entries for {count} {what}{hint}")
     names = None if labels is None else check_plot.labels(labels, len(place), "positions")
     measure = check_plot.text(measure, "measure")
     title = title if title is None else check_plot.text(title, "title")

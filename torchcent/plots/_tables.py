@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
-from torchcent.check import _common as check
 from torchcent.check import _labels as check_labels
 from torchcent.check import _values as check_values
 from torchcent.clustering._clustering import Clustering
@@ -24,7 +23,7 @@ def table(
     graph: Graph,
     /,
     *,
-    ranks: bool = True,
+    ranks: bool | Sequence[str] = True,
     top: int | None = None,
     format: str | None = None,
     **scores: Any,
@@ -33,8 +32,10 @@ def table(
 
     Args:
         graph: the Graph that the scores belong to. Its ``labels`` are the names.
-        ranks: whether a column of ranks follows each column of scores. The highest score has rank
-            1, of eccentricity the lowest. Equal scores share a rank, and the next one counts them.
+        ranks: the columns that a column of ranks follows: True is those of floats, because integers
+            may be labels, such as communities and components; names are those to rank. The highest
+            score has rank 1, of eccentricity the lowest. Equal scores share a rank, and the next
+            one counts them.
         top: only so many rows: those of the highest scores of the first column, in their order.
         format: "pandas" or "arrow"; None is a DataFrame of pandas, and without pandas a Table of
             pyarrow.
@@ -66,17 +67,22 @@ def table(
             f"graph must be a torchcent.Graph, which has the names, got {kind}; "
             "accepted: Graph.from_networkx(graph) and the like, or read(path).graph()"
         )
-    with_ranks = check.flag(ranks, "ranks")
     if format is not None:
         check_values.choice(format, "format", FORMATS)
-    columns: dict[str, np.ndarray] = {}
+    given: dict[str, np.ndarray] = {}
+    usual = []
     for name, value in scores.items():
         for own, values in _parts(name, value).items():
-            array = check_labels.column(values, own, graph.num_nodes)
-            _add(columns, own, array)
+            _add(given, own, check_labels.column(values, own, graph.num_nodes))
             is_bound = own.endswith(("_lower", "_upper")) and own != name
-            if with_ranks and not (is_bound or isinstance(value, Clustering)):
-                _add(columns, f"{own}_rank", _ranks(array, _is_lowest(own)))
+            if given[own].dtype.kind == "f" and not is_bound:
+                usual.append(own)
+    ranked = check_labels.ranked(ranks, usual, given)
+    columns: dict[str, np.ndarray] = {}
+    for own, array in given.items():
+        _add(columns, own, array)
+        if own in ranked:
+            _add(columns, f"{own}_rank", _ranks(array, _is_lowest(own)))
     names = graph.labels
     every = np.arange(graph.num_nodes) if names is None else np.asarray(names)
     if top is not None:
@@ -121,7 +127,7 @@ def _is_lowest(name: str) -> bool:
 def _from_first(values: np.ndarray, lowest: bool) -> np.ndarray:
     """Numbers that grow from the first rank to the last."""
     if values.dtype.kind == "O":
-        raise TypeError("ranks are of numbers; ranks=False leaves them out")
+        raise TypeError("ranks and top are of numbers, got a column of names")
     signed = values.astype(np.float64) if values.dtype.kind in "bu" else values
     return signed if lowest else -signed
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -32,7 +33,7 @@ class DualGraph(NamedTuple):
 @computes()
 def dual_graph(
     edge_index: GraphLike,
-    positions: Tensor,
+    positions: Tensor | np.ndarray,
     *,
     num_nodes: int | None = None,
     least: float = 1e-3,
@@ -46,7 +47,7 @@ def dual_graph(
     Args:
         edge_index: the streets, whatever their direction, as in :func:`betweenness`; those between
             the same vertices are one. Weights do not matter.
-        positions: [n, 2], x and y of each vertex.
+        positions: [n, 2], a tensor or an array: x and y of each vertex.
         num_nodes: n; by default the largest id + 1.
         least: the weight of a turn of fewer degrees, because weights are > 0. With it, of paths
             that are equally straight the one over fewer streets is shorter.

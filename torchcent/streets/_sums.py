@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -107,7 +108,7 @@ def straightness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
     *,
-    positions: Tensor,
+    positions: Tensor | np.ndarray,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
     directed: bool | None = None,
@@ -124,8 +125,8 @@ def straightness(
     there, and 0 for a vertex that reaches no other.
 
     Args:
-        positions: [n, 2], x and y of each vertex, in the unit of the weights, as metres of a
-            projected system.
+        positions: [n, 2], a tensor or an array: x and y of each vertex, in the unit of the weights,
+            as metres of a projected system.
         cutoff: as in :func:`accessibility`.
         normalized: divide by r_v, as momepy does; False divides by n - 1 instead.
         Others: as in :func:`accessibility`. There must be weights.

@@ -16,7 +16,7 @@ from torchcent.graph._cache import Slot
 from torchcent.runtime import _ops
 
 
-@measure("vertices", weights="", lowest=True, without={"columns": "its numbers are no features"})
+@measure("vertices", weights="", labels=True, without={"columns": "its numbers are no features"})
 def connected_components(
     edge_index: GraphLike,
     *,

@@ -161,9 +161,10 @@ def _walks(graph: Graph, alpha: float | Tensor, start: Tensor, tol: float, max_i
             if not is_below and (not worst < 1e150 or (step >= _LATE and worst >= 1)):
                 low, high = bounds()
                 if low >= 1:
+                    of = "the graph with its weights" if graph.is_weighted else "the graph"
                     raise ValueError(
-                        f"{name} must be below the reciprocal of the largest eigenvalue of the "
-                        f"graph with its weights{limit(low, high)}"
+                        f"{name} must be below the reciprocal of the largest eigenvalue of {of}"
+                        f"{limit(low, high)}; lower it, or let alpha=None (--alpha auto) choose one"
                     )
                 is_below = True
             if not worst < 1e300:

@@ -107,6 +107,7 @@ class Measure:
         undirected: whether it is for undirected graphs alone.
         share: whether tables show each score's share of the sum.
         lowest: whether the lowest scores are the most central ones.
+        labels: whether its numbers are those of parts of the graph, of which tables show the sizes.
         networkx: its function in NetworkX, if it needs no code but this.
         without: the surfaces that do not have it, with the reason.
         not_in_models: the arguments that it does not have as an operator.
@@ -123,6 +124,7 @@ class Measure:
     undirected: bool = False
     share: bool = False
     lowest: bool = False
+    labels: bool = False
     networkx: InNetworkX | None = None
     without: Mapping[str, str] = field(default_factory=dict)
     not_in_models: tuple[str, ...] = ()
