@@ -116,6 +116,23 @@ def test_mcl_takes_the_largest_of_both_directions(tmp_path, capsys, monkeypatch)
     assert {frozenset(line.split("\t")) for line in again[1].splitlines()} == parts
 
 
+@pytest.mark.parametrize("options", ["hits.tsv --blast", "hits.m8", "hits.tsv --format m8"])
+def test_the_largest_of_a_pair_needs_no_warning(tmp_path, capsys, monkeypatch, options):
+    monkeypatch.chdir(tmp_path)
+    save(tmp_path, rows(), options.split()[0])
+    code, _, err = run(capsys, "mcl", *options.split(), "--sweep", "2,4")
+    assert code == 0 and "2 of 8 hits" in err and "repeat" not in err
+
+
+def test_rows_that_repeat_an_arc_are_told_once(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save(tmp_path, ["a b 1", "a b 2", "b c 3", "c a 3"], "g.txt")
+    for more in ([], ["--sweep", "2,4", "-o", "out.txt", "--plot", "out.png"]):
+        code, _, err = run(capsys, "mcl", "g.txt", *more)
+        assert code == 0 and "edge_index" not in err
+        assert err.count("warning: 1 edges repeat an arc with a smaller weight") == 1
+
+
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
