@@ -26,6 +26,7 @@ from torchcent.io._layout import (
     DECIMAL_COMMA,
     INTEGER,
     PLAIN_INTEGER,
+    Choice,
     Declared,
     Layout,
     Text,
@@ -68,6 +69,8 @@ def read_edges(data: bytes | None, limits: Budget, options: Options) -> EdgeList
         remarks += _doubts.of_comments(columns, layout, text)
         if not (options.skip or layout.header or header.num_nodes is not None):
             remarks += _doubts.of_counts(columns)
+        if options.choice == Choice():
+            remarks += _doubts.of_hits(layout)
         if layout.said_directed and options.directed is None and header.directed is None:
             remarks += _doubts.OF_DIRECTION
     for remark in remarks:
