@@ -12,11 +12,6 @@ from torchcent.io._layout import BLANKS, INTEGER, Layout, Text, is_number
 from torchcent.io._rows import Columns
 from torchcent.io._tokens import of_rounded
 
-#: Of a column "Type", as Gephi writes it.
-OF_DIRECTION = (
-    "the column 'Type' of the first row says directed, but edges are taken as undirected; "
-    "directed=True (--directed) takes arcs, directed=False (--undirected) says so",
-)
 #: A row of BLAST's -outfmt 6: names, percent identity, seven whole numbers, E-value, bit score.
 _HIT = re.compile(
     r"[^\t]+\t[^\t]+\t[0-9.]+(\t[0-9]+){7}\t([0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|e-[0-9]+)\t"
@@ -66,6 +61,13 @@ def of_rows(columns: Columns, layout: Layout, header: bool | None) -> tuple[str,
             "(--no-header) says so",
         )
     return remarks
+
+
+def of_direction(layout: Layout) -> tuple[str, ...]:
+    """Whether undirected edges seem to have a direction, by a column "Type" or by their names."""
+    if layout.said_directed:
+        return (check_columns.undirected("the column 'Type' of the first row says directed"),)
+    return () if layout.heads is None else check_columns.direction(layout.heads)
 
 
 def of_hits(layout: Layout) -> tuple[str, ...]:

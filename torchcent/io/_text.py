@@ -71,8 +71,8 @@ def read_edges(data: bytes | None, limits: Budget, options: Options) -> EdgeList
             remarks += _doubts.of_counts(columns)
         if options.choice == Choice():
             remarks += _doubts.of_hits(layout)
-        if layout.said_directed and options.directed is None and header.directed is None:
-            remarks += _doubts.OF_DIRECTION
+        if options.directed is None and header.directed is None:
+            remarks += _doubts.of_direction(layout)
     for remark in remarks:
         warnings.warn(f"{path}: {remark}", stacklevel=4)
     return edge_list(limits, columns, header, options)
