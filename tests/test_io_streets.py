@@ -50,6 +50,25 @@ def arcs(edges):
     return [tuple(x) for x in edges.edge_index.T.tolist()]
 
 
+@pytest.mark.parametrize("source", ["frame", "file"])
+@pytest.mark.parametrize("reader", [read, read_streets])
+def test_warnings_are_of_the_line_that_reads(tmp_path, source, reader):
+    """Those of lengths, of rows that are left out and of directions."""
+    table = frame([*SQUARE, None], crs=3857, oneway=["yes", *["no"] * 5])
+    if source == "file":
+        table.to_file(tmp_path / "s.gpkg")
+        table = tmp_path / "s.gpkg"
+    with pytest.warns(UserWarning) as found:
+        reader(table)
+    assert [each.filename for each in found] == [__file__] * 3
+
+
+def test_warnings_of_words_are_of_the_line_that_reads():
+    with pytest.warns(UserWarning, match="streets with 'way' of 'x'") as found:
+        read_streets(frame(way=["x", "yes", "yes", "yes", "yes"]), oneway="way")
+    assert [each.filename for each in found] == [__file__]
+
+
 # ---- vertices and lengths
 
 
