@@ -444,8 +444,15 @@ def test_other_arguments(tmp_path):
     with pytest.raises(MemoryError, match="memory="):
         frame().to_file(tmp_path / "s.gpkg")
         read_streets(tmp_path / "s.gpkg", run=torchcent.Run(memory=1000))
-    with pytest.raises(ValueError, match="graphs are not written as '.gpkg'"):
-        torchcent.write(tmp_path / "t.gpkg", silent(frame()))
+    for options in ({}, {"format": "geojson"}):
+        with pytest.raises(
+            ValueError, match="graphs are not written as .*(gpkg|geojson)"
+        ) as refusal:
+            torchcent.write(tmp_path / "t.gpkg", silent(frame()), **options)
+        assert "torchcent.io.write_scores(" in str(refusal.value)
+        assert "torchcent.street_table(" in str(refusal.value)
+    with pytest.raises(ValueError, match=r"accepted: [^;]*$"):
+        torchcent.write(tmp_path / "t.m8", silent(frame()))
 
 
 def test_without_geopandas(tmp_path, monkeypatch):
