@@ -20,16 +20,16 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "coming_from.md"
 GOLDEN = HERE / "golden" / "coming_from.json"
 #: rows without values to compare: what is random, or a picture, or no call
-OTHERS = ("k=100", "layout", "gdf_to_nx")
+OTHERS = ("k=100", "layout", "gdf_to_nx", "louvain", "leiden", "rewire", "double_edge_swap")
 ALPHA = 0.02
 
 
-def rows(section):
-    """The calls of the other library and ours, pair by pair."""
+def rows(section, others=False):
+    """The calls of the other library and ours, pair by pair; or those of OTHERS."""
     text = PAGE.read_text().split(f"\n## {section}\n")[1].split("\n## ")[0]
     for line in re.findall(r"^\| (`.*) \|$", text, re.M):
         theirs, ours = (re.findall(r"`([^`]*)`", cell) for cell in line.split(" | ")[:2])
-        if not any(word in theirs[0] for word in OTHERS):
+        if any(word in theirs[0] for word in OTHERS) == others:
             yield from zip(theirs, ours, strict=True)
 
 
@@ -119,6 +119,21 @@ def test_both_calls_agree(section, call, our_call):
     # NetworkX stops at a sum of errors of n tol = 7.7e-5.
     atol = 7.7e-5 if call == "pagerank(G)" else 1e-6
     torch.testing.assert_close(ours(our_call, known), expected, rtol=2e-5, atol=atol)
+
+
+@pytest.mark.parametrize("section", ["NetworkX", "igraph"])
+def test_what_is_random_keeps_the_vertices_and_degrees(section):
+    pytest.importorskip("igraph")
+    known = names(section, {})
+    graph = known["G" if section == "NetworkX" else "g"]
+    public = {name: getattr(torchcent, name) for name in torchcent.__all__}
+    ours = [call for _, call in rows(section, others=True)]
+    labels, other = (
+        eval(call, {**public, **known})
+        for word in ("leiden", "rewired") for call in ours if word in call
+    )  # fmt: skip
+    assert torchcent.modularity(graph, labels, directed=False) > 0.5
+    assert torch.equal(torchcent.degree(other), torchcent.degree(graph, directed=False))
 
 
 @pytest.mark.parametrize(("section", "call", "our_call"), PAIRS)

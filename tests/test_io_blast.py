@@ -7,6 +7,7 @@ import subprocess
 import pytest
 import torch
 from commands import refused, run
+from files import silent, told
 
 import torchcent
 from torchcent import read
@@ -114,6 +115,52 @@ def test_mcl_takes_the_largest_of_both_directions(tmp_path, capsys, monkeypatch)
     save(tmp_path, [row.replace("\te-", "\t1e-") for row in rows()], "plain.tsv")
     again = run(capsys, "mcl", "plain.tsv", "--weight-column", "11", "-I", "1.5", *steps.split())
     assert {frozenset(line.split("\t")) for line in again[1].splitlines()} == parts
+
+
+@pytest.mark.parametrize("comments", [[], ["# BLASTP 2.9.0+", FIELDS, "# 8 hits found"]])
+def test_hits_that_are_read_as_edges_are_told(tmp_path, capsys, monkeypatch, comments):
+    path = save(tmp_path, [*comments, *rows()], "hits.tsv")
+    edges, said = told(path, text_labels=True)
+    assert edges.edge_weight.unique().tolist() == [98.5] and len(said) == 1
+    assert "look like hits of BLAST" in said[0] and "(--format blast, mcl --blast)" in said[0]
+    silent(path, text_labels=True, weight_column=3)
+    monkeypatch.chdir(tmp_path)
+    _, _, err = run(capsys, "mcl", "hits.tsv")
+    assert err.count("look like hits of BLAST") == 1
+    assert "look like" not in run(capsys, "mcl", "hits.tsv", "--blast")[2]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "a\tb\t98.5\t120\t2\t0\t1\t120\t1\t120\t1e-5",
+        "a\tb\t98.5\t120\t2\t0\t1\t120\t1\t120\t1e-5\t250\t7",
+        "a\tb\t98.5\t120\t2\t0.5\t1\t120\t1\t120\t1e-5\t250",
+        "a\tb\t98.5\t120\t2\t0\t1\t120\t1\t120\t20000\t250",
+        "a\tb\t98.5\t120\t2\t0\t1\t120\t1\t120\t-1\t250",
+        "a\tb\t98.5\t120\t2\t0\t1\t120\t1\t120\t1e-5\tx",
+        "a b 98.5 120 2 0 1 120 1 120 1e-5 250",
+    ],
+)
+def test_other_rows_are_no_hits(tmp_path, row):
+    silent(save(tmp_path, [row, row.replace("b", "c")], "g.tsv"))
+
+
+@pytest.mark.parametrize("options", ["hits.tsv --blast", "hits.m8", "hits.tsv --format m8"])
+def test_the_largest_of_a_pair_needs_no_warning(tmp_path, capsys, monkeypatch, options):
+    monkeypatch.chdir(tmp_path)
+    save(tmp_path, rows(), options.split()[0])
+    code, _, err = run(capsys, "mcl", *options.split(), "--sweep", "2,4")
+    assert code == 0 and "2 of 8 hits" in err and "repeat" not in err
+
+
+def test_rows_that_repeat_an_arc_are_told_once(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save(tmp_path, ["a b 1", "a b 2", "b c 3", "c a 3"], "g.txt")
+    for more in ([], ["--sweep", "2,4", "-o", "out.txt", "--plot", "out.png"]):
+        code, _, err = run(capsys, "mcl", "g.txt", *more)
+        assert code == 0 and "edge_index" not in err
+        assert err.count("warning: 1 edges repeat an arc with a smaller weight") == 1
 
 
 @pytest.mark.parametrize(

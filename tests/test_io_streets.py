@@ -50,6 +50,25 @@ def arcs(edges):
     return [tuple(x) for x in edges.edge_index.T.tolist()]
 
 
+@pytest.mark.parametrize("source", ["frame", "file"])
+@pytest.mark.parametrize("reader", [read, read_streets])
+def test_warnings_are_of_the_line_that_reads(tmp_path, source, reader):
+    """Those of lengths, of rows that are left out and of directions."""
+    table = frame([*SQUARE, None], crs=3857, oneway=["yes", *["no"] * 5])
+    if source == "file":
+        table.to_file(tmp_path / "s.gpkg")
+        table = tmp_path / "s.gpkg"
+    with pytest.warns(UserWarning) as found:
+        reader(table)
+    assert [each.filename for each in found] == [__file__] * 3
+
+
+def test_warnings_of_words_are_of_the_line_that_reads():
+    with pytest.warns(UserWarning, match="streets with 'way' of 'x'") as found:
+        read_streets(frame(way=["x", "yes", "yes", "yes", "yes"]), oneway="way")
+    assert [each.filename for each in found] == [__file__]
+
+
 # ---- vertices and lengths
 
 
@@ -425,8 +444,15 @@ def test_other_arguments(tmp_path):
     with pytest.raises(MemoryError, match="memory="):
         frame().to_file(tmp_path / "s.gpkg")
         read_streets(tmp_path / "s.gpkg", run=torchcent.Run(memory=1000))
-    with pytest.raises(ValueError, match="graphs are not written as '.gpkg'"):
-        torchcent.write(tmp_path / "t.gpkg", silent(frame()))
+    for options in ({}, {"format": "geojson"}):
+        with pytest.raises(
+            ValueError, match="graphs are not written as .*(gpkg|geojson)"
+        ) as refusal:
+            torchcent.write(tmp_path / "t.gpkg", silent(frame()), **options)
+        assert "torchcent.io.write_scores(" in str(refusal.value)
+        assert "torchcent.street_table(" in str(refusal.value)
+    with pytest.raises(ValueError, match=r"accepted: [^;]*$"):
+        torchcent.write(tmp_path / "t.m8", silent(frame()))
 
 
 def test_without_geopandas(tmp_path, monkeypatch):

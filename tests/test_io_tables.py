@@ -31,14 +31,52 @@ HEADS = (
 @pytest.mark.parametrize("head", HEADS)
 def test_heads_of_tables_are_known(tmp_path, head):
     path = save(tmp_path, "g.csv", head + "\nAnn,Bob\nBob,Cleo\n")
-    assert rows(silent(path)) == [("Ann", "Bob"), ("Bob", "Cleo")]
-    assert rows(silent(save(tmp_path, "w.csv", head + ",weight\n1,2,3\n"))) == [(1, 2, 3.0)]
+    assert rows(silent(path, directed=False)) == [("Ann", "Bob"), ("Bob", "Cleo")]
+    path = save(tmp_path, "w.csv", head + ",weight\n1,2,3\n")
+    assert rows(silent(path, directed=False)) == [(1, 2, 3.0)]
 
 
 @pytest.mark.parametrize("order", ["to,from", "dst,src", "receiver,sender", "gene2,gene1", "v,u"])
 def test_columns_in_any_order(tmp_path, order):
     path = save(tmp_path, "g.csv", f"id,{order},length\n1,b,a,1.5\n2,c,b,2.5\n")
-    assert rows(silent(path)) == [("a", "b", 1.5), ("b", "c", 2.5)]
+    assert rows(silent(path, directed=False)) == [("a", "b", 1.5), ("b", "c", 2.5)]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "sender,receiver", "receiver,sender", "origin,destination", "follower,followed",
+        "citing_paper_id,cited_paper_id", "origin station id,destination station id", "TF,target",
+    ],
+)  # fmt: skip
+def test_columns_that_name_a_direction_are_told(tmp_path, capsys, head):
+    one, other = head.split(",")[:: -1 if head.startswith("receiver") else 1]
+    path = save(tmp_path, "g.csv", head + "\nAnn,Bob\nBob,Cleo\n")
+    with pytest.warns(UserWarning, match=f"{one!r} and {other!r} name a direction") as found:
+        assert not read(path).directed
+    assert len(found) == 1 and found[0].filename == __file__
+    assert silent(path, directed=True).directed and not silent(path, directed=False).directed
+    silent(save(tmp_path, "d.csv", f"# Directed graph\n{head}\nAnn,Bob\n"))
+    assert main(["info", str(path)]) == 0
+    assert capsys.readouterr().err.count("name a direction, but edges are taken as") == 1
+    assert main(["info", str(path), "--directed"]) == main(["info", str(path), "--undirected"]) == 0
+    assert "direction" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "head", ["from,to", "source,target", "node_from,node_to", "u,v", "user,item", "gene1,gene2"]
+)
+def test_columns_of_undirected_edges_are_not_told(tmp_path, head):
+    silent(save(tmp_path, "g.csv", head + "\nAnn,Bob\nBob,Cleo\n"))
+
+
+def test_columns_of_parquet_that_name_a_direction(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "g.parquet"
+    pandas.DataFrame({"sender": ["a"], "receiver": ["b"]}).to_parquet(path)
+    assert ["'sender' and 'receiver' name a direction" in text for text in told(path)[1]] == [True]
+    silent(path, directed=True)
 
 
 def test_a_column_called_weight_comes_first(tmp_path):

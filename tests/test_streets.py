@@ -302,24 +302,68 @@ def crooked_blocks(side: int = 6) -> tuple[list, list, list[float]]:
     return place, arcs, [math.dist(place[u], place[v]) for u, v in arcs]
 
 
-@pytest.mark.parametrize("cutoff", [150, 300])
-def test_measures_of_cityseer(cutoff):
-    """Its density, farness, harmonic, gravity and betweenness within a distance; in float32."""
+@pytest.mark.parametrize(
+    ("dtype", "offset", "digits"), [(torch.float64, 5e6, 6), (torch.float32, 0, 3)]
+)
+def test_rounding_of_angles_decides_ties_unless_told(dtype, offset, digits):
+    """A grid that is turned has the betweenness of one that is not, as docs/streets.md says."""
+    side, turn = 5, 0.7
+    arcs = edge_index([arc for arc in grid(side, side) if arc[0] < arc[1]])
+    v = torch.arange(side**2, dtype=torch.float64, device=DEVICE)
+    straight = 100 * torch.stack([v % side, v // side], 1)
+    cos, sin = math.cos(turn), math.sin(turn)
+    matrix = torch.tensor([[cos, sin], [-sin, cos]], dtype=torch.float64, device=DEVICE)
+    turned = (straight @ matrix + offset).to(dtype)
+
+    def scores(graph):
+        return torchcent.betweenness(graph, normalized=False, run=F64)
+
+    expected = scores(torchcent.dual_graph(arcs, straight).graph)
+    graph = torchcent.dual_graph(arcs, turned).graph
+    assert (scores(graph) - expected).abs().max() > 1
+    tied = graph.with_ties(tie_tolerance=10.0 ** (-9 if digits == 6 else -6))
+    whole = graph.with_weights((graph.weight[graph.slot] * 10**digits).round())
+    for other in (tied, whole):
+        torch.testing.assert_close(scores(other), expected)
+
+
+def of_cityseer(place: list, arcs: list, cutoff: int, closeness: dict[str, str]):
+    """Its table of the measures and of betweenness, a row per vertex."""
     networks = pytest.importorskip("cityseer.metrics.networks")
     io = pytest.importorskip("cityseer.tools.io")
     shapely = pytest.importorskip("shapely")
-    place, arcs, length = crooked_blocks()
     theirs = nx.MultiGraph(crs="EPSG:32633")
     for v, (x, y) in enumerate(place):
         theirs.add_node(str(v), x=x, y=y)
     for u, v in arcs:
         theirs.add_edge(str(u), str(v), geom=shapely.LineString([place[u], place[v]]))
     nodes, _, structure = io.network_structure_from_nx(theirs)
-    closeness = {"density": "1", "farness": "c", "harmonic": "1/c", "beta": f"exp(-4*c/{cutoff})"}
     table = networks.centrality_shortest(
         structure, nodes, distances=[cutoff], closeness=closeness, betweenness={"paths": "1"}
     )
-    table = table.set_index(table.index.astype(int)).sort_index()
+    return table.set_index(table.index.astype(int)).sort_index()
+
+
+@pytest.mark.parametrize(("longer", "ties"), [(0, True), (5e-5, True), (9e-5, True), (2e-4, False)])
+def test_ties_of_cityseer(longer, ties):
+    """Of two ways around a block, those within 1e-4 of each other share what passes."""
+    bend = math.sqrt((100 * math.sqrt(2) * (1 + longer)) ** 2 - 100**2)
+    place, arcs = [(0, 0), (100, 100), (100, -bend), (200, 0)], [(0, 1), (1, 3), (0, 2), (2, 3)]
+    length = [math.dist(place[u], place[v]) for u, v in arcs]
+    weight = torch.tensor(length, dtype=torch.float64, device=DEVICE)
+    graph = Graph.from_edge_index(edge_index(arcs), 4, False, weight).with_ties(tie_tolerance=1e-4)
+    found = torchcent.betweenness(graph, cutoff=1000, normalized=False, run=F64).cpu()
+    assert found[1:3].tolist() == ([0.5, 0.5] if ties else [1.0, 0.0])
+    their = of_cityseer(place, arcs, 1000, {})["cc_paths_1000"].to_numpy()
+    torch.testing.assert_close(found, torch.tensor(their, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("cutoff", [150, 300])
+def test_measures_of_cityseer(cutoff):
+    """Its density, farness, harmonic, gravity and betweenness within a distance; in float32."""
+    place, arcs, length = crooked_blocks()
+    closeness = {"density": "1", "farness": "c", "harmonic": "1/c", "beta": f"exp(-4*c/{cutoff})"}
+    table = of_cityseer(place, arcs, cutoff, closeness)
     weight = torch.tensor(length, dtype=torch.float64, device=DEVICE)
     graph = Graph.from_edge_index(edge_index(arcs), len(place), False, weight)
     profile = torchcent.distance_profile(graph, cutoff=cutoff, run=F64)

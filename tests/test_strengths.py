@@ -583,7 +583,7 @@ def test_integers_in_a_matrix_are_added_up_exactly():
 def test_mcl_takes_the_largest_and_says_so(directed):
     index = torch.tensor([[0, 1, 1, 2, 0], [1, 0, 2, 1, 1]])
     weight = torch.tensor([1.0, 1, 2, 2, 5])
-    with pytest.warns(UserWarning, match="1 columns of edge_index repeat an arc with a smaller"):
+    with pytest.warns(UserWarning, match="1 edges repeat an arc with a smaller weight"):
         repeated = torchcent.mcl(index, weight, directed=directed)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -11,31 +11,36 @@ import numpy as np
 _SOURCE = r"(source|src|from|tail|start|origin|orig)(_?(node|vertex))?(_?id)?"
 _TARGET = r"(target|dst|dest|to|head|end|destination)(_?(node|vertex))?(_?id)?"
 #: Pairs of words, the source first, alone or with one word in common: sender_id, receiver_id.
-_PAIRS = (
-    ("source", "target"), ("src", "dst"), ("src", "dest"), ("from", "to"), ("start", "end"),
-    ("begin", "end"), ("origin", "destination"), ("orig", "dest"), ("source", "destination"),
-    ("departure", "arrival"), ("sender", "receiver"), ("sender", "recipient"),
-    ("citing", "cited"), ("caller", "callee"), ("caller", "called"), ("caller", "receiver"),
-    ("follower", "followee"), ("follower", "followed"), ("follower", "following"),
-    ("parent", "child"), ("user", "item"), ("user", "product"), ("user", "movie"),
-    ("user", "friend"), ("customer", "product"), ("author", "paper"), ("actor", "movie"),
-    ("person", "friend"), ("subject", "object"), ("ego", "alter"), ("query", "subject"),
-    ("qseqid", "sseqid"), ("exporter", "importer"), ("reporter", "partner"),
-    ("seller", "buyer"), ("lender", "borrower"), ("payer", "payee"), ("donor", "recipient"),
-    ("regulator", "target"), ("tf", "target"), ("ligand", "receptor"), ("drug", "target"),
-    ("drug", "disease"), ("gene", "disease"), ("predator", "prey"), ("rater", "ratee"),
-    ("truster", "trustee"), ("von", "nach"), ("quelle", "ziel"), ("pulocation", "dolocation"),
-    ("bait", "prey"), ("kinase", "substrate"), ("enzyme", "substrate"), ("host", "parasite"),
-    ("host", "pathogen"), ("plant", "pollinator"), ("donor", "acceptor"),
+#: Of these one acts on the other.
+_ACTS = (
+    ("origin", "destination"), ("orig", "dest"), ("departure", "arrival"), ("sender", "receiver"),
+    ("sender", "recipient"), ("citing", "cited"), ("caller", "callee"), ("caller", "called"),
+    ("caller", "receiver"), ("follower", "followee"), ("follower", "followed"),
+    ("follower", "following"), ("follower", "target"), ("user", "follower"), ("parent", "child"),
+    ("exporter", "importer"), ("seller", "buyer"), ("lender", "borrower"), ("payer", "payee"),
+    ("donor", "recipient"), ("regulator", "target"), ("tf", "target"), ("predator", "prey"),
+    ("rater", "ratee"), ("truster", "trustee"), ("pulocation", "dolocation"),
     ("upstream", "downstream"), ("source", "sink"), ("source", "receiver"), ("creditor", "debtor"),
-    ("giver", "receiver"),
-    ("giver", "taker"), ("investor", "investee"), ("supplier", "customer"), ("supplier", "buyer"),
-    ("employer", "employee"), ("manager", "employee"), ("mentor", "mentee"), ("teacher", "student"),
-    ("winner", "loser"), ("nominator", "nominee"), ("voter", "candidate"), ("referrer", "referred"),
-    ("ancestor", "descendant"), ("predecessor", "successor"), ("influencer", "influenced"),
-    ("user", "follower"), ("follower", "target"), ("from", "into"), ("start", "stop"),
-    ("left", "right"), ("lhs", "rhs"), ("de", "para"), ("desde", "hasta"), ("origen", "destino"),
-    ("origine", "destinazione"), ("depart", "arrivee"), ("da", "a"), ("van", "naar"),
+    ("giver", "receiver"), ("giver", "taker"), ("investor", "investee"), ("supplier", "customer"),
+    ("supplier", "buyer"), ("employer", "employee"), ("manager", "employee"), ("mentor", "mentee"),
+    ("teacher", "student"), ("winner", "loser"), ("nominator", "nominee"), ("voter", "candidate"),
+    ("referrer", "referred"), ("ancestor", "descendant"), ("predecessor", "successor"),
+    ("influencer", "influenced"), ("origen", "destino"), ("origine", "destinazione"),
+    ("depart", "arrivee"),
+)  # fmt: skip
+#: These are names of undirected edges, too.
+_PAIRS = (
+    *_ACTS,
+    ("source", "target"), ("src", "dst"), ("src", "dest"), ("from", "to"), ("start", "end"),
+    ("begin", "end"), ("source", "destination"), ("user", "item"), ("user", "product"),
+    ("user", "movie"), ("user", "friend"), ("customer", "product"), ("author", "paper"),
+    ("actor", "movie"), ("person", "friend"), ("subject", "object"), ("ego", "alter"),
+    ("query", "subject"), ("qseqid", "sseqid"), ("reporter", "partner"), ("ligand", "receptor"),
+    ("drug", "target"), ("drug", "disease"), ("gene", "disease"), ("von", "nach"),
+    ("quelle", "ziel"), ("bait", "prey"), ("kinase", "substrate"), ("enzyme", "substrate"),
+    ("host", "parasite"), ("host", "pathogen"), ("plant", "pollinator"), ("donor", "acceptor"),
+    ("from", "into"), ("start", "stop"), ("left", "right"), ("lhs", "rhs"), ("de", "para"),
+    ("desde", "hasta"), ("da", "a"), ("van", "naar"),
 )  # fmt: skip
 #: Pairs of things of which each is numbered by itself: user 1 is not item 1.
 _KINDS = frozenset((
@@ -151,6 +156,23 @@ def kinds(names: Sequence[Any]) -> tuple[str, str] | None:
     )
     both = (source, target)
     return both if both in _KINDS or both[::-1] in _KINDS else None
+
+
+def direction(names: Sequence[Any]) -> tuple[str, ...]:
+    """What to say, if anything, where the columns of undirected edges name a direction."""
+    words = [plain(name).split("_") for name in names]
+    own = [[x for x in some if x not in words[1 - at]] for at, some in enumerate(words)]
+    if tuple("_".join(x for x in some if x not in _IDS) for some in own) not in _ACTS:
+        return ()
+    one, other = (str(name) for name in names)
+    return (undirected(f"the columns {one!r} and {other!r} name a direction"),)
+
+
+def undirected(reason: str) -> str:
+    return (
+        f"{reason}, but edges are taken as undirected; directed=True (--directed) takes arcs, "
+        "directed=False (--undirected) says so"
+    )
 
 
 def shared_ids(names: Sequence[Any], source: np.ndarray, target: np.ndarray) -> str | None:

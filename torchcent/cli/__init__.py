@@ -75,8 +75,13 @@ def _call(args: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def _plain_warnings() -> Iterator[None]:
+    """Prints warnings as lines, each once: steps of a command may find the same."""
+    told: set[str] = set()
+
     def show(message: Warning | str, *rest: Any) -> None:
-        print(f"torchcent: warning: {message}", file=sys.stderr)
+        if str(message) not in told:
+            told.add(str(message))
+            print(f"torchcent: warning: {message}", file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.showwarning = show  # type: ignore[assignment]

@@ -40,6 +40,8 @@ def prepare(args: argparse.Namespace) -> None:
         args.format = kind
     elif args.format is None and _holds_matrix(args.graph):
         args.format = "mci"
+    if _is_table_of_hits(args):  # whose largest weight of a pair is what was asked for
+        warnings.filterwarnings("ignore", r"[\d,]+ edges repeat an arc")
     matrix = FORMATS.get(f".{args.format}", args.format) == "mci"
     args.native = matrix and args.use_tab is None
     args.stream_steps = _steps(args.stream_tf, "-abc-tf")
@@ -80,6 +82,11 @@ def _holds_matrix(path: str) -> bool:
         return suffix == ".mci"
     with open(path, "rb") as file:
         return is_native(file.read(_HEAD))
+
+
+def _is_table_of_hits(args: argparse.Namespace) -> bool:
+    kind = args.format or split_suffix(args.graph)[0].removeprefix(".")
+    return FORMATS.get(f".{kind}", kind) == "blast"
 
 
 def output_name(args: argparse.Namespace, suffix_only: bool = False) -> str:

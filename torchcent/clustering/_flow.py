@@ -120,9 +120,9 @@ def similarities(graph: Graph, edge_weight: Tensor | None) -> Tensor:
         lower = (weight > 0) & (weight < value[slot])  # 0 is no arc
         if bool(lower.any()):
             warnings.warn(
-                f"{int(lower.sum())} columns of edge_index repeat an arc with a smaller "
-                "edge_weight: of parallel arcs mcl takes the largest similarity, as the program "
-                "does; add them up beforehand if each is a part of it",
+                f"{int(lower.sum()):,} edges repeat an arc with a smaller weight: of parallel arcs "
+                "mcl takes the largest similarity, as the program does; add them up beforehand if "
+                "each is a part of it",
                 stacklevel=5,
             )
     return value if graph.directed else torch.maximum(value, value[graph.reverse_slot])

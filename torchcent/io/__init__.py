@@ -167,8 +167,10 @@ def read(
             are whole numbers with decimals (``1.0``); comments that could be rows are left out; the
             rows look like a matrix; the file has fewer vertices than it says; some vertices have no
             position; integer weights beyond 2^53 are rounded to float64; the ids of two columns of
-            different kinds, such as user and item, are the same numbers; names of .graphml or .gml
-            are missing or not distinct, so that the labels are ids.
+            different kinds, such as user and item, are the same numbers; columns such as sender and
+            receiver name a direction, and `directed` is None; an edge list looks like a table of
+            BLAST; names of .graphml or .gml are missing or not distinct, so that the labels are
+            ids.
 
     Example:
         >>> import pathlib, tempfile

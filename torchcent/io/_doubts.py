@@ -12,11 +12,12 @@ from torchcent.io._layout import BLANKS, INTEGER, Layout, Text, is_number
 from torchcent.io._rows import Columns
 from torchcent.io._tokens import of_rounded
 
-#: Of a column "Type", as Gephi writes it.
-OF_DIRECTION = (
-    "the column 'Type' of the first row says directed, but edges are taken as undirected; "
-    "directed=True (--directed) takes arcs, directed=False (--undirected) says so",
+#: A row of BLAST's -outfmt 6: names, percent identity, seven whole numbers, E-value, bit score.
+_HIT = re.compile(
+    r"[^\t]+\t[^\t]+\t[0-9.]+(\t[0-9]+){7}\t([0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|e-[0-9]+)\t"
+    r"[0-9.]+(e[-+]?[0-9]+)?"
 )
+_LARGEST_E_VALUE = 5000.0
 _ROW = re.compile(rb"[#%][^\s#%][^\n]*[ \t,;][^\n]*")
 _WORDS = "comments=None (--comments none)"
 
@@ -60,6 +61,28 @@ def of_rows(columns: Columns, layout: Layout, header: bool | None) -> tuple[str,
             "(--no-header) says so",
         )
     return remarks
+
+
+def of_direction(layout: Layout) -> tuple[str, ...]:
+    """Whether undirected edges seem to have a direction, by a column "Type" or by their names."""
+    if layout.said_directed:
+        return (check_columns.undirected("the column 'Type' of the first row says directed"),)
+    return () if layout.heads is None else check_columns.direction(layout.heads)
+
+
+def of_hits(layout: Layout) -> tuple[str, ...]:
+    """Whether rows without a header are hits of BLAST, whose third column became the weight."""
+    if layout.separator != "\t" or layout.heads is not None:
+        return ()
+    for fields in layout.first:
+        row = _HIT.fullmatch("\t".join(fields))
+        if row is None or float(re.sub("^e", "1e", row[2])) > _LARGEST_E_VALUE:
+            return ()
+    return (
+        "the rows look like hits of BLAST (-outfmt 6), and the third column, percent identity, is "
+        "taken for weights; format='blast' (--format blast, mcl --blast) takes the E-values as "
+        "similarities, weight_column=3 (--weight-column 3) says so",
+    )
 
 
 def of_first_row(columns: Columns, advice: str) -> tuple[str, ...]:

@@ -162,6 +162,11 @@ FORMATS = {
 #: formats of streets, and all formats of graphs that are read, but not written
 STREETS = ("gpkg", "shp", "geojson")
 _READ_ONLY = ("gml", "blast", *STREETS)
+#: what such files are written by
+_SCORES = (
+    "; torchcent.io.write_scores(..., geometry=) writes scores with places, and "
+    "torchcent.street_table(...) adds them to streets"
+)
 #: suffixes of formats that are written, but not read
 WRITTEN_ONLY = {".gexf": "gexf", ".cx2": "cx2", ".sif": "sif"}
 
@@ -244,7 +249,8 @@ def format_to_write(path: str | os.PathLike[str], format: str | None = None) -> 
         kind = _named(named, known)
         what = f"{path}: graphs are not written as format={shortened(format)}"
     if kind is None:
-        raise ValueError(f"{what}; accepted: {' '.join(known)}")
+        lines = FORMATS.get(suffix if named is None else f".{named.lstrip('.')}") in STREETS
+        raise ValueError(f"{what}; accepted: {' '.join(known)}{_SCORES if lines else ''}")
     return kind
 
 

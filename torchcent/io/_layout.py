@@ -128,6 +128,7 @@ class Layout:
     quoted: bool = False  # fields between blanks or tabs may be in quotes, too
     named_above: bool = False  # the columns have their names in a comment
     heads: tuple[str, str] | None = None  # the names of the columns of ends
+    first: tuple[list[str], ...] = ()  # the fields of the first rows
 
     @property
     def like_r(self) -> bool:
@@ -294,6 +295,7 @@ def find_layout(path: str, text: Text, choice: Choice, header: bool | None = Non
         has_names=has_names, doubtful=doubtful, remarks=remarks, said_directed=directed,
         quoted=quoted, named_above=names is above,
         heads=(names[source], names[target]) if has_header else None,
+        first=(fields, below) if below else (fields,),
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from typing import Any
 
@@ -19,6 +20,14 @@ _FORWARD = frozenset(("yes", "true", "1", "1.0", "f", "ft", "forward"))
 _BACKWARD = frozenset(("-1", "-1.0", "reverse", "t", "tf", "backward"))
 _BOTH = frozenset(("no", "false", "0", "0.0", "b", "", "none", "nan", "<na>", "both"))
 _MERCATOR = (3857, 3785, 900913, 102100, 102113)
+
+
+def warn(text: str) -> None:
+    """Warns at the caller's line: lines of files and of frames are read at different depths."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("torchcent."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, stacklevel=level)
 
 
 def tolerance(value: object) -> float:
@@ -80,15 +89,13 @@ def lengths(path: str, shapely: Any, frame: Any, shapes: np.ndarray) -> np.ndarr
     if system is not None and system.is_geographic:
         return _geodesic(shapely, shapes, system.get_geod())
     if system is None:
-        warnings.warn(
+        warn(
             f"{path}: no coordinate system; lengths are those of the plane, crs= (--crs) names one",
-            stacklevel=3,
         )
     elif system.to_epsg() in _MERCATOR:
-        warnings.warn(
+        warn(
             f"{path}: lengths in Web Mercator ({system.to_string()}) are too long, at 50 degrees "
             "by more than half; to_crs(frame.estimate_utm_crs()) of geopandas gives metres",
-            stacklevel=3,
         )
     length: np.ndarray = shapely.length(shapes)
     return length
@@ -137,18 +144,16 @@ def oneway(path: str, frame: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     words = np.array([*(str(value).strip().lower() for value in values), ""], object)
     known = set(words)
     if known & {"t", "f"} and not known & {"b", "ft", "tf"}:
-        warnings.warn(
+        warn(
             f"{path}: T and F in {name!r} are read as Geofabrik writes them, against the line and "
             "along it, not as true and false",
-            stacklevel=3,
         )
     other = np.array([word not in _FORWARD | _BACKWARD | _BOTH for word in words], bool)
     if other.any():
         examples = ", ".join(map(repr, sorted(words[other])[:3]))
-        warnings.warn(
+        warn(
             f"{path}: {int(other[code].sum()):,} streets with {name!r} of {examples} are taken as "
             "both ways",
-            stacklevel=3,
         )
     along = np.array([word in _FORWARD for word in words], bool)[code]
     against = np.array([word in _BACKWARD for word in words], bool)[code]

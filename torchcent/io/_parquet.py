@@ -94,6 +94,8 @@ def read_parquet(data: bytes, limits: Budget, options: Options) -> EdgeList:
             raise ValueError(f"{path}: a vertex without a name in {where}")
         if not all(isinstance(x, str) for x in isolated):
             raise ValueError(f"{path}: 'isolated' in its metadata holds other things than names")
+    if options.directed is None and "directed" not in own:
+        remarks += check_columns.direction(ends)
     for remark in remarks:
         warnings.warn(f"{path}: {remark}", stacklevel=4)
     header = Declared(count, bool(own.get("directed")), vertices=list(map(str, isolated)))

@@ -228,7 +228,7 @@ def _warn_of_lost(path: str, has_ends: np.ndarray, length: np.ndarray) -> None:
     parts = [f"{empty:,} rows without a geometry"] * (empty > 0)
     parts += [f"{short:,} lines without length"] * (short > 0)
     if parts:
-        warnings.warn(f"{path}: {' and '.join(parts)} are left out", stacklevel=2)
+        _lines.warn(f"{path}: {' and '.join(parts)} are left out")
 
 
 def _directions(
@@ -248,11 +248,10 @@ def _directions(
             warnings.simplefilter("ignore")
             forward, backward = _lines.oneway(path, frame, "oneway")
         if count := int((forward != backward)[lines].sum()):
-            warnings.warn(
+            _lines.warn(
                 f"{path}: the column 'oneway', by which {count:,} streets lead one way, is not "
                 "used; oneway='oneway' (--oneway oneway) uses it, directed=False (--undirected) "
                 "says so",
-                stacklevel=2,
             )
     return every, none, bool(how.directed)
 

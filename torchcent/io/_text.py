@@ -26,6 +26,7 @@ from torchcent.io._layout import (
     DECIMAL_COMMA,
     INTEGER,
     PLAIN_INTEGER,
+    Choice,
     Declared,
     Layout,
     Text,
@@ -68,8 +69,10 @@ def read_edges(data: bytes | None, limits: Budget, options: Options) -> EdgeList
         remarks += _doubts.of_comments(columns, layout, text)
         if not (options.skip or layout.header or header.num_nodes is not None):
             remarks += _doubts.of_counts(columns)
-        if layout.said_directed and options.directed is None and header.directed is None:
-            remarks += _doubts.OF_DIRECTION
+        if options.choice == Choice():
+            remarks += _doubts.of_hits(layout)
+        if options.directed is None and header.directed is None:
+            remarks += _doubts.of_direction(layout)
     for remark in remarks:
         warnings.warn(f"{path}: {remark}", stacklevel=4)
     return edge_list(limits, columns, header, options)

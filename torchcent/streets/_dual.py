@@ -62,8 +62,9 @@ def dual_graph(
 
     Angles are those between the straight lines from end to end, as in momepy's dual approach. In a
     dual graph a path may leave a street by the end at which it came. So of three streets that meet,
-    the way from the first to the third may be over the second. Turns at one junction often tie but
-    for rounding; ``graph.with_ties(tie_tolerance=1e-9)`` counts such paths as equal.
+    the way from the first to the third may be over the second. Turns often tie but for rounding,
+    on which betweenness then depends; ``graph.with_ties(tie_tolerance=1e-9)`` counts such paths as
+    equal (1e-6 with positions in float32).
 
     O(sum of the squares of the degrees) time and memory.
 
