@@ -14,7 +14,7 @@ from surface import call
 
 import torchcent
 from torchcent.graph import _segments
-from torchcent.runtime import _small
+from torchcent.runtime import _ops, _small
 from torchcent.walks import _closed, _lanczos, _leading, _perron, _returns, _subgraph
 
 F64 = torch.float64
@@ -466,8 +466,17 @@ def test_repeat_interleave(count, monkeypatch):
     assert len(calls) == (0 if count < _small.ALONE else 2)
 
 
-def test_small_matrices_are_solved_together():
-    assert _leading.SMALL <= 32  # MKL uses threads, and then other bits, for larger ones
+@pytest.mark.skipif(
+    not _ops.has_kernel("symmetric_eigen", torch.device(DEVICE)), reason="kernels of the CPU"
+)
+@pytest.mark.parametrize("measure", ["eigenvector", "hits", "katz", "subgraph_centrality"])
+def test_eigenvalues_of_small_graphs_wake_no_threads(measure, monkeypatch):
+    """PyTorch's operators wake all of its threads for more than 32 rows; they are not called."""
+    for name in ("eigh", "eigvalsh"):
+        monkeypatch.setattr(torch.linalg, name, None)
+    index = torch.tensor(list(nx.random_labeled_tree(60, seed=1).edges)).T
+    options = {"alpha": None} if measure == "katz" else {}
+    getattr(torchcent, measure)(index, directed=False, **options)
 
 
 @pytest.mark.parametrize("factor", [1e-200, 1e-13, 1e-5, 1e5, 1e150])

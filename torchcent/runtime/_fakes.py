@@ -164,9 +164,7 @@ def _hierarchy_order(rowptr: Tensor, *_: object) -> Tensor:
     return _sized(rowptr, _unknown_size())  # nothing, where it gives up
 
 
-def _symmetric_eigen(
-    matrices: Tensor, vectors: bool, threads: int = 1
-) -> tuple[Tensor, ...]:
+def _symmetric_eigen(matrices: Tensor, vectors: bool, threads: int = 1) -> tuple[Tensor, ...]:
     count, n, _ = matrices.shape
     return matrices.new_empty(count, n), matrices.new_empty(count if vectors else 0, n, n)
 

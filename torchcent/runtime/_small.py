@@ -1,8 +1,8 @@
 """Little work without waking PyTorch's threads.
 
-Most of PyTorch's operators use one thread below some 32,768 numbers. repeat_interleave wakes all of
-them for any number, and torch.linalg.eigh for matrices of more than 32 rows, which takes
-milliseconds where the cores are busy.
+Most of PyTorch's operators use one thread below some 32,768 numbers. Two wake all threads, which
+takes milliseconds where the cores are busy. They are repeat_interleave for any number, and
+torch.linalg.eigh for matrices of more than 32 rows.
 """
 
 import numpy as np

@@ -16,11 +16,11 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import Graph, _batch
-from torchcent.runtime import _small
+from torchcent.runtime import _ops, _small
 from torchcent.walks import _lanczos, _matrix
 from torchcent.walks._matrix import Part, Product
 
-_SMALL, _SMALL_ON_CUDA = 64, 32  # vertices up to which symmetric matrices are dense
+_SMALL, _SMALL_IN_KERNEL = 32, 64  # vertices up to which symmetric matrices are dense
 _STEP = 8  # of the widths of these matrices
 _FIRST = 100  # products after which another method is considered
 _EQUAL = 1e-13  # eigenvalues that are one to the dense method, relative
@@ -30,7 +30,8 @@ _MOST_SEARCHED = 2**22  # arcs up to which directed cycles are looked for before
 
 
 def _most_dense(graph: Graph) -> int:
-    return _SMALL_ON_CUDA if graph.device.type == "cuda" else _SMALL
+    in_kernel = _ops.has_kernel("symmetric_eigen", graph.device)
+    return _SMALL_IN_KERNEL if in_kernel else _SMALL
 
 
 def vectors(graph: Graph, tol: float, max_iter: int, square: bool = False) -> Tensor:
