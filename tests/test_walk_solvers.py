@@ -15,7 +15,7 @@ from surface import call
 import torchcent
 from torchcent.graph import _segments
 from torchcent.runtime import _ops, _small
-from torchcent.walks import _closed, _lanczos, _leading, _perron, _returns, _subgraph
+from torchcent.walks import _closed, _lanczos, _perron, _returns, _subgraph
 
 F64 = torch.float64
 
