@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Sequence
+import os
+import shlex
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from _torchcent_command import _common, _files, _groups, _mcl, _pairs, _scores
+from _torchcent_command._meant import meant
 
 #: adds options to a parser
 Fill = Callable[[argparse.ArgumentParser], None]
@@ -98,6 +101,11 @@ class Parser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
+            if action.dest == "command" and _is_graph(value):
+                text = f"a command is missing, as in: torchcent betweenness {shlex.quote(value)}"
+                raise argparse.ArgumentError(None, text) from None
+            if action.metavar == "COMMAND":  # of these there are too many for a line
+                error.message = f"invalid choice: {value!r}"
             error.message += meant(str(value), map(str, action.choices or ()))
             raise
 
@@ -126,17 +134,9 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def meant(text: str, known: Iterable[str]) -> str:
-    """``; did you mean A or B?`` with those that begin so, or else are similar, or nothing."""
-    import difflib  # which no other use of the command needs
-
-    known = list(known)
-    close = [name for name in known if name.startswith(text)] if text.strip("-") else []
-    close = close or difflib.get_close_matches(text, known, n=3)
-    *first, last = close[:3] or [""]
-    if not last:
-        return ""
-    return f"; did you mean {' or '.join(filter(None, [', '.join(first), last]))}?"
+def _is_graph(text: str) -> bool:
+    """Whether it looks like a GRAPH rather than a command."""
+    return text == "-" or ":" in text or "." in text or os.path.isfile(text)
 
 
 def parser() -> Parser:

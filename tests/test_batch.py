@@ -282,6 +282,8 @@ def test_features():
         expected = (count.sum(1) / max(n - 1, 1)).tolist()
         actual = columns["degree"][ptr[i] : ptr[i + 1]].tolist()
         assert actual == pytest.approx(expected)
+    with pytest.raises(ValueError, match="got 'betweeness'; did you mean betweenness"):
+        torchcent.node_features(arcs, measures=["closeness", "betweeness"])
     with pytest.raises(ValueError, match="measures must be one of .*'page rank'"):
         torchcent.node_features(arcs, measures=["page rank"])
     with pytest.raises(TypeError, match="measures must be a name or a list of names"):

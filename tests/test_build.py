@@ -77,6 +77,22 @@ def test_build_without_the_extension(tmp_path: Path) -> None:
     assert inside.read(path).decode().split() == [str(tmp_path)]
 
 
+def test_a_source_archive_has_what_a_checkout_has() -> None:
+    """All that MANIFEST.in names, besides the packages, which are found without it."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("needs git")
+    code = (
+        "import setuptools; from distutils.filelist import FileList; files = FileList();"
+        "files.findall('.'); [files.process_template_line(line.strip()) "
+        "for line in open('MANIFEST.in') if line.strip()]; print(*files.files, sep='\\n')"
+    )
+    packed = {os.path.normpath(name) for name in python(code).stdout.splitlines()}
+    of_packages = ("torchcent/", "_torchcent_", ".", "pyproject.toml", "setup.py", "README.md")
+    left = [x for x in listed.stdout.splitlines() if x not in packed]
+    assert {x for x in left if not x.startswith(of_packages)} == {"LICENSE", "MANIFEST.in"}
+
+
 KERNELS = """
 import sys, torch
 sys.path.insert(0, "tools")

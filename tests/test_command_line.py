@@ -16,7 +16,8 @@ import torchcent
 import torchcent.io
 from _torchcent_command import _common
 from _torchcent_command._completion import script
-from _torchcent_command._parser import meant, parsed, parser, subparsers
+from _torchcent_command._meant import meant
+from _torchcent_command._parser import parsed, parser, subparsers
 from torchcent import cli
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -157,7 +158,11 @@ def test_options_of_mcl_as_mcl_has_them():
         ("--quiet closeness g.txt", "--quiet; it comes after closeness"),
         ("closenes g.txt", "did you mean closeness?"),
         ("close g.txt", "did you mean closeness?"),
-        ("qqq g.txt", "'man') (see"),
+        ("closenes g.txt", "error: argument COMMAND: invalid choice: 'closenes'; did you mean"),
+        ("man closenes", "error: argument COMMAND: invalid choice: 'closenes'; did you mean"),
+        ("qqq g.txt", "error: argument COMMAND: invalid choice: 'qqq' (see torchcent --help)"),
+        ("degrees.csv", "a command is missing, as in: torchcent betweenness degrees.csv (see"),
+        ("networkx:x --top 3", "a command is missing, as in: torchcent betweenness networkx:x"),
         ("generate rmt --scale 3 -o g.txt", "did you mean rmat?"),
         ("generate rmat --scal 3 --scale 3 -o g.txt", "did you mean --scale? (see torchcent gen"),
         ("closeness g.txt --similarity invers", "did you mean inverse?"),

@@ -254,6 +254,11 @@ def test_compressed(tmp_path, suffix):
 def test_missing_unknown_folder(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such file"):
         read(tmp_path / "nothing.txt")
+    for name in ("nothing", "road.run2", "nothing.gz"):
+        with pytest.raises(FileNotFoundError, match=f"{name}: no such file$"):
+            read(tmp_path / name)
+    with pytest.raises(ValueError, match="is a directory, not a file"):
+        read(tmp_path)
     with pytest.raises(ValueError, match=r"unknown suffix '.foo'; known: .txt .tsv"):
         read(save(tmp_path, "g.foo", "0 1\n"))
     with pytest.raises(ValueError, match=r"unknown suffix ''"):

@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +16,7 @@ import torchcent.nx
 from torchcent import functional
 from torchcent.engines import _tensor
 from torchcent.engines.measures import _kernels, _measures
+from torchcent.engines.measures._kernels import Kernel
 from torchcent.engines.measures._measures import COMMON, OPTIONS
 from torchcent.engines.search import _tiny
 
@@ -192,3 +194,20 @@ def test_columns_have_the_scores_of_their_measures():
 def test_what_is_not_public_cannot_be_named(name):
     with pytest.raises(ValueError, match="measure must be one of betweenness"):
         torchcent.explain(PATH, measure=name)
+
+
+def test_the_declaration_says_how_sums_become_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights of sources do not: a kernel that has them is normalised as betweenness is."""
+    own = replace(KERNELS["percolation"], normalization=Kernel("paths").normalization)
+    weights = torch.tensor([3.0, 0.5, 0.0, 2.0])
+    batch = torch.tensor([0, 0, 0, 0, 1, 1, 1, 1])
+    both = {"edge_index": torch.cat([PATH, PATH + 4], 1), "batch": batch, "directed": False}
+    for graph, states in (
+        ({"edge_index": PATH, "directed": False}, weights), (both, weights.repeat(2)),
+    ):  # fmt: skip
+        shares = torchcent.percolation(**graph, states=states)
+        with monkeypatch.context() as patch:
+            patch.setitem(KERNELS, "percolation", own)
+            scores = torchcent.percolation(**graph, states=states)
+        torch.testing.assert_close(scores, torchcent.betweenness(**graph, sources=states))
+        assert not torch.allclose(scores, shares)

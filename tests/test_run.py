@@ -250,6 +250,8 @@ def test_transforms(engines):
     data = pytest.importorskip("torch_geometric.data").Data(edge_index=PATH, num_nodes=4)
     from torchcent.transforms import AddCentrality
 
+    with pytest.raises(ValueError, match="got 'betweeness'; did you mean betweenness"):
+        AddCentrality(["betweeness"])
     transform = AddCentrality("betweenness")
     with Run(engine="tensor"):
         transform(data)

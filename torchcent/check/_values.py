@@ -12,6 +12,8 @@ from torch import Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 from torch.nn.parameter import is_lazy
 
+from _torchcent_command._meant import meant
+
 
 def dense(value: Tensor, name: str) -> None:
     """Checks for a plain tensor with its data in memory.
@@ -122,5 +124,6 @@ def flag_or_none(value: object, name: str) -> bool | None:
 
 def choice(value: object, name: str, known: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}; got {shortened(value)}")
+        hint = meant(value, known) if isinstance(value, str) else ""
+        raise ValueError(f"{name} must be one of {', '.join(known)}; got {shortened(value)}{hint}")
     return value

@@ -208,7 +208,11 @@ def split_suffix(path: str | os.PathLike[str]) -> tuple[str, str]:
 
 
 def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
-    """The format of a path: that which is named, otherwise that of its suffix."""
+    """The format of a file to be read: that which is named, otherwise that of its suffix.
+
+    Raises:
+        ValueError, FileNotFoundError: neither is known, or there is no such file.
+    """
     path = check_files.path(path)
     named = check_files.text(format, "format")
     if named is not None:
@@ -224,6 +228,10 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
         return "edges"
     if suffix in OTHERS:
         raise ValueError(f"{path}: {OTHERS[suffix]}")
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{path}: no such file")
+    if os.path.isdir(path):
+        raise ValueError(f"{path}: is a directory, not a file")
     raise ValueError(
         f"{path}: unknown suffix {suffix!r}; known: {' '.join(FORMATS)}, "
         f"each also with {' '.join(COMPRESSIONS)}; or name the format (edges, mtx, metis, ...)"

@@ -23,7 +23,7 @@ def scores(graph: Graph, request: Request) -> Tensor:
     request = request._replace(sources=sources, targets=targets)
     request.begin(graph)
     total, kernel = sums(graph, request), KERNELS[request.measure]
-    if not kernel.weighted_by and by_sources + by_targets:
+    if kernel.normalization != "percolation" and by_sources + by_targets:
         total = torch.ldexp(total, total.new_tensor(by_sources + by_targets))
     if kernel.per_slot and not graph.directed:
         total = total + total.index_select(0, graph.reverse_slot)

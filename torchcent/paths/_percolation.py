@@ -18,7 +18,7 @@ from torchcent.paths._betweenness import request_of
     "vertices", *PATHS, "dtype", searches=True, columns=("percolation",),
     kernel=Kernel(
         "paths", Visitor.BETWEENNESS, folds="all", tiny="betweenness", normalized=True,
-        weighted_by="states",
+        weighted_by="states", normalization="percolation",
     ),
 )  # fmt: skip
 def percolation(

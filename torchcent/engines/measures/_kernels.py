@@ -27,6 +27,8 @@ class Kernel:
         normalized: the default of `normalized=`.
         halved: whether raw scores of undirected graphs count each pair once, not in both
             directions.
+        normalization: how sums become scores (`_normalize.SCORES`): "betweenness" by numbers of
+            pairs, "percolation" by the weights of all other sources.
         weighted_by: the argument with one number per vertex that weights its paths as a source; ""
             if each source counts once.
         public: whether users may name it, as in `explain`.
@@ -43,6 +45,7 @@ class Kernel:
     tiny: str = "distances"
     normalized: bool = False
     halved: bool = True
+    normalization: str = "betweenness"
     weighted_by: str = ""
     public: bool = True
     name: str = ""

@@ -15,11 +15,11 @@ from torchcent.runtime import _memory, _small
 
 def of_request(scores: Tensor, graph: Graph, request: Request) -> Tensor:
     """The scores that a request specifies, from sums over ordered pairs."""
-    measure = KERNELS[request.measure]
-    if measure.weighted_by:
-        assert request.sources is not None
-        return percolation(scores, graph, request.sources)
-    pivots, targets = request.sources, request.targets
+    return SCORES[KERNELS[request.measure].normalization](scores, graph, request)
+
+
+def _betweenness(scores: Tensor, graph: Graph, request: Request) -> Tensor:
+    measure, pivots, targets = KERNELS[request.measure], request.sources, request.targets
     demand = pivots is not None and pivots.is_floating_point()
     return scale(
         scores, graph, normalized=request.normalized, endpoints=request.endpoints,
@@ -28,11 +28,17 @@ def of_request(scores: Tensor, graph: Graph, request: Request) -> Tensor:
     )  # fmt: skip
 
 
-def percolation(sums: Tensor, graph: Graph, states: Tensor) -> Tensor:
+def _percolation(scores: Tensor, graph: Graph, request: Request) -> Tensor:
     """Divides by n - 2 and by the sum of the states of all other vertices; 0 if either is 0."""
+    states = request.sources
+    assert states is not None
     others = _batch.per_vertex(graph, _batch.total(graph, states)) - states
     pairs = others * (_batch.per_vertex(graph, _batch.sizes(graph)) - 2)
-    return torch.where(pairs > 0, sums / pairs, 0.0)
+    return torch.where(pairs > 0, scores / pairs, 0.0)
+
+
+#: by the name that a Kernel has
+SCORES = {"betweenness": _betweenness, "percolation": _percolation}
 
 
 def scale(
