@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from internals import MEASURES
 
 from torchcent import Engine, Graph, Run
 
@@ -53,3 +54,20 @@ def seeded(seed: int) -> Iterator[None]:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield
+
+
+def needed(name: str, n: int = 4) -> dict[str, Any]:
+    """The arguments that a declared measure needs besides a graph of n vertices, of their kinds.
+
+    It is undirected where the measure is for undirected graphs alone.
+    """
+    each = MEASURES[name]
+    of_kind = {
+        "values": torch.linspace(0, 1, n), "value": 1.0, "number": 1.0, "count": 3,
+        "vertices": torch.tensor([0, 2]), "group": torch.tensor([0, 2]),
+        "pairs": torch.tensor([[0], [1]]),
+    }  # fmt: skip
+    found: dict[str, Any] = {"directed": False} if each.undirected else {}
+    for option, kind in each.needs.items():
+        found[option] = each.choices[option][-1] if kind == "word" else of_kind[kind or option]
+    return found

@@ -1,6 +1,7 @@
 """Examples in docs/ print what they say; those of README.md are in test_package.py."""
 
 import doctest
+import inspect
 import re
 from pathlib import Path
 
@@ -94,3 +95,13 @@ def test_figures_have_no_background(path):
     image = pytest.importorskip("matplotlib.image")
     pixels = image.imread(path)
     assert pixels.shape[2] == 4 and (pixels[[0, 0, -1, -1], [0, -1, 0, -1], 3] == 0).all()
+
+
+def test_transforms_are_named_with_their_arguments():
+    transforms = pytest.importorskip("torchcent.transforms")
+    text = (DOCS / "gnn.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| `(Add\w+)\((\w*)", text, re.MULTILINE)
+    assert {name for name, _ in named} == {x for x in transforms.__all__ if x.startswith("Add")}
+    for name, argument in named:
+        known = inspect.signature(getattr(transforms, name)).parameters
+        assert not argument or argument in known, name

@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch._dynamo.testing
 from graphs import DEVICE, edge_index
-from surface import call, spread
+from surface import call, needed, spread
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -107,13 +107,11 @@ def test_dtype(dtype: torch.dtype) -> None:
     )
 
 
-UNDIRECTED = {"directed": False}
 STATES = torch.linspace(0, 1, 5, device=DEVICE)
-#: measure -> its options, of tensors too
+#: measure -> options besides those that it needs, of tensors too
 OPTIONS: dict[str, dict[str, object]] = {
     "betweenness": {"endpoints": True, "sources": torch.tensor([0, 2], device=DEVICE)},
     "stress": {"targets": torch.tensor([1], device=DEVICE), "cutoff": 2.0},
-    "percolation": {"states": STATES},
     "load_centrality": {"normalized": False, "cutoff": 2.0},
     "closeness": {"cutoff": 2.0, "wf_improved": False},
     "harmonic": {"normalized": True},
@@ -123,25 +121,29 @@ OPTIONS: dict[str, dict[str, object]] = {
     "node_features": {"measures": "harmonic"},
     "betweenness_variant": {"variant": "linear", "targets": torch.tensor([1, 2], device=DEVICE)},
     "degree": {"direction": "in", "normalized": True, "dtype": torch.float64},
-    "core_number": UNDIRECTED,
-    "triangles": UNDIRECTED,
+    "core_number": {"directed": False},
     "clustering_coefficient": {"dtype": torch.float64},
     "pagerank": {"alpha": 0.5, "personalization": torch.eye(5, device=DEVICE)[:, :3] + 1},
     "katz": {"beta": STATES, "normalized": False},
-    "eigenvector": UNDIRECTED,
+    "eigenvector": {"directed": False},
     "hits": {"tol": 1e-6, "max_iter": 500},
-    "subgraph_centrality": UNDIRECTED,
-    "current_flow_betweenness": {**UNDIRECTED, "sources": torch.tensor([0, 1], device=DEVICE)},
-    "current_flow_closeness": UNDIRECTED,
-    "information_centrality": UNDIRECTED,
-    "edge_current_flow_betweenness": {**UNDIRECTED, "normalized": False},
-    "random_walk_encoding": {"walk_length": 3},
-    "group_betweenness": {"group": torch.tensor([0, 2], device=DEVICE)},
+    "current_flow_betweenness": {"sources": torch.tensor([0, 1], device=DEVICE)},
+    "edge_current_flow_betweenness": {"normalized": False},
     "group_closeness": {"group": torch.tensor([[0, 2], [1, 3]], device=DEVICE)},
     "connected_components": {"strong": True},
-    "local_betweenness": {"radius": 1.0, "normalized": False},
+    "local_betweenness": {"normalized": False},
     "group_degree": {"group": torch.tensor([1], device=DEVICE), "direction": "in"},
 }
+
+
+def options_of(name: str) -> dict[str, object]:
+    """What the measure needs, and what OPTIONS has for it."""
+    own = {
+        key: value.to(DEVICE) if isinstance(value, Tensor) else value
+        for key, value in needed(name, 5).items()
+    }
+    return own | OPTIONS.get(name, {})
+
 
 MEASURES = [name for name in functional.__all__ if name != "shortest_path_encoding"]
 
@@ -149,7 +151,7 @@ MEASURES = [name for name in functional.__all__ if name != "shortest_path_encodi
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_measure_is_one_operator(name: str) -> None:
     """The values of torchcent's function of that name, in one graph, for every size."""
-    function, options = getattr(functional, name), OPTIONS[name]
+    function, options = getattr(functional, name), options_of(name)
     counter = torch._dynamo.testing.CompileCounter()
 
     def model(x: Tensor, index: Tensor) -> Tensor:
@@ -178,7 +180,7 @@ def test_opcheck(name: str) -> None:
     more = {key: value for key, value in weights.items() if key in known}
     with Recorded(calls):
         for own in ({}, more):
-            call(getattr(functional, name), index, num_nodes=5, **OPTIONS[name], **own)
+            call(getattr(functional, name), index, num_nodes=5, **options_of(name), **own)
     assert len(calls) == 2
     for arguments in calls:
         torch.library.opcheck(torch.ops.torchcent.scores.default, arguments)

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 import torch
 from internals import KERNELS, MEASURES, has_command
-from surface import call
+from surface import call, needed
 
 import torchcent
 import torchcent.nx
@@ -38,25 +38,8 @@ OF = {
     "functional": (("vertices", "edges", "groups"), "the shape depends on what is computed"),
     "command": (("vertices", "edges", "groups"), "torchcent diameter, apsp, and no table of n^2"),
     "columns": (("vertices",), "a column has a number for every vertex"),
-    "networkx": ((), ""),
+    "networkx": (("vertices", "edges", "groups", "pairs", "graph"), ""),
 }
-#: what the NetworkX backend does not have, and why
-NOT_IN_NETWORKX = {
-    **dict.fromkeys(
-        ("stress", "betweenness_variant", "distance_profile", "betweenness_approx",
-         "edge_betweenness_approx", "distance_distribution", "effective_diameter",
-         "random_walk_encoding", "node_features", "local_betweenness"),
-        "NetworkX has no such function",
-    ),
-    "degree": "NetworkX looks degrees up, which takes less time than a conversion",
-    "group_degree": "likewise",
-    "reciprocity": "likewise",
-    "assortativity": "likewise",
-    "connected_components": "NetworkX yields sets, in less time than a conversion",
-    "communicability": "NetworkX returns dictionaries of dictionaries, which take all the time",
-}  # fmt: skip
-
-
 OF_NETWORKX = {
     measure
     for function in torchcent.nx.FUNCTIONS.values()
@@ -81,8 +64,6 @@ def test_every_surface_has_every_measure(name: str, surface: str) -> None:
     """Or the declaration says why not; and no reason is given for what is there."""
     each, (kinds, why) = MEASURES[name], OF[surface]
     reason = each.without.get(surface) or ("" if each.of in kinds else why)
-    if surface == "networkx":
-        reason = NOT_IN_NETWORKX.get(name, "")
     assert has(surface, name) is (not reason), reason
 
 
@@ -116,10 +97,10 @@ def test_declarations_say_what_the_functions_do(name: str) -> None:
 
 @pytest.mark.parametrize("name", [x for x in MEASURES if MEASURES[x].undirected])
 def test_undirected_measures_refuse_directed_graphs(name: str) -> None:
-    more = {"pairs": torch.tensor([[0], [1]])} if "pairs" in MEASURES[name].options else {}
+    more = needed(name)
+    call(MEASURES[name].function, PATH, **more)
     with pytest.raises(ValueError, match="directed"):
-        call(MEASURES[name].function, PATH, directed=None, **more)
-    call(MEASURES[name].function, PATH, directed=False, **more)
+        call(MEASURES[name].function, PATH, **more | {"directed": None})
 
 
 def test_derived_files() -> None:
@@ -140,15 +121,16 @@ def test_kernels_say_what_the_functions_do(kernel):
         assert options["normalized"].default is kernel.normalized
     if kernel.family == "paths":
         # A result per column of edge_index, or per vertex.
-        needed = {kernel.weighted_by: torch.ones(4)} if kernel.weighted_by else {}
-        scores = call(function, PATH, directed=False, **needed)
+        more = needed(kernel.name)
+        assert not kernel.weighted_by or kernel.weighted_by in more
+        scores = call(function, PATH, directed=False, **more)
         assert scores.numel() == (3 if kernel.per_slot else 4)
         assert kernel.visitor is not None
     else:
         assert kernel.visitor is None
     reduced = torchcent.Run(reduce="none")
     if kernel.family == "paths":
-        function(PATH, directed=False, run=reduced, **needed)
+        function(PATH, directed=False, run=reduced, **more)
     else:
         with pytest.raises(ValueError, match=f"{kernel.name} does not use reduce='none'"):
             function(PATH, directed=False, run=reduced)
@@ -168,14 +150,14 @@ def test_engines_have_what_the_kernels_name():
 def test_columns_have_the_scores_of_their_measures():
     """With weights, those that are lengths matter to measures of shortest paths alone."""
     known = _measures.columns()
-    weight, states = torch.tensor([1.0, 2.0, 4.0]), torch.tensor([1.0, 0.5, 0.0, 2.0])
+    weight = torch.tensor([1.0, 2.0, 4.0])
+    own = {name: needed(each.name) | {"directed": False} for name, each in known.items()}
+    all_own = {key: value for options in own.values() for key, value in options.items()}
     exact = torchcent.Run(dtype=torch.float64)
-    features = torchcent.node_features(
-        PATH, weight, measures=list(known), states=states, directed=False, run=exact
-    )
+    features = torchcent.node_features(PATH, weight, measures=list(known), run=exact, **all_own)
     assert features.shape == (4, len(known))
     for column, (name, each) in zip(features.T, known.items(), strict=True):
-        options = {"states": states} if each.name == "percolation" else {}
+        options = own[name]
         if each.name == "katz":
             options["alpha"] = None
         if "normalized" in each.options:
@@ -184,7 +166,7 @@ def test_columns_have_the_scores_of_their_measures():
             options["disconnected"] = "component"
         weights = {"edge_weight": weight} if each.weights == "lengths" else {}
         run = exact if "dtype" in each.uses else torchcent.Run()
-        scores = each.function(PATH, **weights, directed=False, run=run, **options)
+        scores = each.function(PATH, **weights, run=run, **options)
         torch.testing.assert_close(
             column, (getattr(scores, name) if each.parts else scores).double()
         )
@@ -211,3 +193,18 @@ def test_the_declaration_says_how_sums_become_scores(monkeypatch: pytest.MonkeyP
             scores = torchcent.percolation(**graph, states=states)
         torch.testing.assert_close(scores, torchcent.betweenness(**graph, sources=states))
         assert not torch.allclose(scores, shares)
+
+
+def test_tests_know_what_a_new_measure_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def own(edge_index, *, states, variant, radius, walk_length, group, normalized=True):
+        """A measure that only this test has."""
+
+    new = _measures.Measure(own, "vertices", undirected=True, choices={"variant": ("a", "b")})
+    monkeypatch.setitem(MEASURES, "own", new)
+    values = needed("own", 5)
+    assert new.needs == {
+        "states": "values", "variant": "word", "radius": "number", "walk_length": "count",
+        "group": "group",
+    }  # fmt: skip
+    assert values.keys() == {*new.needs, "directed"} and values["directed"] is False
+    assert values["states"].shape == (5,) and values["variant"] == "b"

@@ -164,6 +164,23 @@ def test_vertices_of_a_map(tmp_path, drawn):
     assert {t.get_text() for t in axes.texts} == {"Ada", "$x^", "Di"}
 
 
+def test_names_of_a_graph_are_shown(tmp_path, drawn):
+    """Those of a Graph or an EdgeList; the numbers of vertices in a file are no names."""
+    arcs = [("Ada", "Bob"), ("Bob", "Cleo"), ("Cleo", "Di")]
+    named = torchcent.Graph.from_edges(arcs, directed=False)
+    edges = torchcent.EdgeList(SQUARE[:, :3], labels=named.labels)
+    numbered = torchcent.EdgeList(SQUARE[:, :3], labels=torch.arange(4).numpy() + 7)
+    scores = torch.tensor([0.0, 0.4, 0.3, 0.0])
+    for each, places in ((named, CORNERS), (named, None), (edges, None), (edges, CORNERS)):
+        plot_network(each, places, scores, path=tmp_path / "m.png")
+        assert {text.get_text() for text in drawn[-1].axes[0].texts} == {"Bob", "Cleo"}
+    plot_network(named, CORNERS, scores, list("abcd"), path=tmp_path / "m.png")
+    assert {text.get_text() for text in drawn[-1].axes[0].texts} == {"b", "c"}
+    for each in (numbered, named.to_edge_index()):
+        plot_network(each, CORNERS, scores, path=tmp_path / "m.png")
+        assert not drawn[-1].axes[0].texts
+
+
 def test_degrees_keep_their_proportions(tmp_path, drawn):
     places = CORNERS * torch.tensor([0.1, 0.1]) + torch.tensor([11.0, 59.95])
     plot_network(SQUARE, places, torch.ones(4), path=tmp_path / "m.png", crs="EPSG:4326")

@@ -17,7 +17,7 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run
 from torchcent.distribute._arguments import scale_of, shown
-from torchcent.engines.measures._measures import measure
+from torchcent.engines.measures._measures import NOT_IN_NETWORKX, measure
 from torchcent.engines.measures._request import Request
 from torchcent.engines.reduce import _hops
 from torchcent.engines.search import _weighted_rows
@@ -35,7 +35,7 @@ _LIKELY_SAMPLES = 0.25
 @measure(
     "vertices", "checkpoint", "devices", "group", "dtype", searches=True, share=True,
     choices={"method": check_approx.METHODS, "pivots": (*_pivots.CHOICES, *_pivots.LINEAR)},
-    without=dict.fromkeys(
+    without=NOT_IN_NETWORKX | dict.fromkeys(
         ("functional", "columns"), "its result is an Approximation: scores with intervals"
     ),
 )  # fmt: skip
@@ -139,7 +139,7 @@ def betweenness_approx(
 @measure(
     "edges", "checkpoint", "devices", "group", "dtype", searches=True, share=True,
     choices={"method": check_approx.METHODS, "pivots": _pivots.CHOICES},
-    without={"functional": "its result is an Approximation: scores with intervals"},
+    without=NOT_IN_NETWORKX | {"functional": "its result is an Approximation, with intervals"},
 )  # fmt: skip
 def edge_betweenness_approx(
     edge_index: GraphLike,

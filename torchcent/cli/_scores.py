@@ -152,12 +152,11 @@ def _plot(
     if estimate is not None:
         title += f", {estimate.in_words}"
     if edges.positions is not None:
-        has_names = edges.labels is not None and edges.labels.dtype == object
         if by_edge:
             edges, values = _columns.drawn(measure, edges, graph, values)
         plot_network(
-            edges, None, values, edges.labels if has_names else None, edges=by_edge, measure=name,
-            path=args.plot, title=title, lowest=measure.lowest,
+            edges, None, values, edges=by_edge, measure=name, path=args.plot, title=title,
+            lowest=measure.lowest,
         )  # fmt: skip
     else:
         plot_scores(

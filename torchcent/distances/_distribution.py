@@ -21,7 +21,7 @@ from torchcent.distances._distance_sums import (
 from torchcent.distances._weighted_sums import distance_counts, distance_rows
 from torchcent.distribute._arguments import pivots_of
 from torchcent.engines.measures._kernels import Kernel
-from torchcent.engines.measures._measures import measure
+from torchcent.engines.measures._measures import NOT_IN_NETWORKX, measure
 from torchcent.engines.measures._request import Request
 from torchcent.engines.plan import _pieces, _room
 from torchcent.engines.search import _tiny
@@ -31,7 +31,9 @@ from torchcent.graph._pieces import Pieces
 from torchcent.runtime import _memory
 
 
-@measure("graph", *SEARCHES, searches=True, kernel=Kernel("distances"))
+@measure(
+    "graph", *SEARCHES, searches=True, kernel=Kernel("distances"), without=NOT_IN_NETWORKX
+)  # fmt: skip
 def distance_distribution(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -79,7 +81,9 @@ def distance_distribution(
     return table if graph.ptr is not None else table[0]
 
 
-@measure("graph", *SEARCHES, "dtype", searches=True, kernel=Kernel("distances"))
+@measure(
+    "graph", *SEARCHES, "dtype", searches=True, kernel=Kernel("distances"), without=NOT_IN_NETWORKX
+)  # fmt: skip
 def effective_diameter(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

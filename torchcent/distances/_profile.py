@@ -16,7 +16,7 @@ from torchcent.distances._run import Sums
 from torchcent.distribute._arguments import pivots_of
 from torchcent.engines.measures import _normalize
 from torchcent.engines.measures._kernels import Kernel
-from torchcent.engines.measures._measures import measure
+from torchcent.engines.measures._measures import NOT_IN_NETWORKX, measure
 from torchcent.engines.measures._request import Request
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 
@@ -36,7 +36,7 @@ class DistanceProfile(NamedTuple):
 
 @measure(
     "vertices", *SEARCHES, "dtype", searches=True, columns=("reach", "farness"),
-    kernel=Kernel("distances", rounds=True, folds="one"),
+    kernel=Kernel("distances", rounds=True, folds="one"), without=NOT_IN_NETWORKX,
 )  # fmt: skip
 def distance_profile(
     edge_index: GraphLike,

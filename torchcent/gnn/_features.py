@@ -18,7 +18,13 @@ from torchcent.distances._eccentricity import eccentricities
 from torchcent.distribute._arguments import scale_of, shown
 from torchcent.engines.measures import _normalize
 from torchcent.engines.measures._kernels import KERNELS
-from torchcent.engines.measures._measures import Measure, columns, measure, plain_columns
+from torchcent.engines.measures._measures import (
+    NOT_IN_NETWORKX,
+    Measure,
+    columns,
+    measure,
+    plain_columns,
+)
 from torchcent.engines.measures._request import Request
 from torchcent.engines.search import _tiny
 from torchcent.graph import Graph, _batch, _fixed_point
@@ -55,7 +61,8 @@ def _columns() -> _Columns:
 
 @measure(
     "vertices", *SEARCHES, "dtype", searches=True, choices={"engine": _ENGINES},
-    width=lambda options: len(options["measures"]), without={"columns": "it is all of them"},
+    width=lambda options: len(options["measures"]),
+    without=NOT_IN_NETWORKX | {"columns": "it is all of them"},
     # Percolation is a function of its own, and so is Katz centrality with an alpha.
     not_in_models=("states", "alpha"),
 )  # fmt: skip

@@ -92,7 +92,10 @@ def _closeness(graph: Graph, group: Tensor, memory: int | None) -> Tensor:
     return torch.where(farness > 0, (graph.num_nodes - group.numel()) / farness, 0.0)
 
 
-@measure("groups", "dtype", weights="", choices={"direction": _DIRECTIONS})
+@measure(
+    "groups", "dtype", weights="", choices={"direction": _DIRECTIONS},
+    without={"networkx": "NetworkX looks degrees up, which takes less time than a conversion"},
+)  # fmt: skip
 def group_degree(
     edge_index: GraphLike,
     group: Tensor | Iterable[Any],

@@ -10,7 +10,7 @@ from torchcent.check._cutoff import Lengths
 from torchcent.check._run import DEFAULT, PATHS, Run
 from torchcent.distribute._arguments import pivots_of, scale_of, shown
 from torchcent.engines.measures._kernels import KERNELS, Kernel
-from torchcent.engines.measures._measures import measure
+from torchcent.engines.measures._measures import NOT_IN_NETWORKX, measure
 from torchcent.engines.measures._request import Request, engine_and_strategy
 from torchcent.engines.measures._visitors import Visitor
 from torchcent.graph import Graph, _csr
@@ -107,6 +107,7 @@ def betweenness(
 
 @measure(
     "vertices", *PATHS, "dtype", searches=True, columns=("stress",), share=True,
+    without=NOT_IN_NETWORKX,
     # Paths that end in a folded leaf pass through its parent once per path, not once.
     kernel=Kernel("paths", Visitor.STRESS, folds="one", tiny="stress"),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, SEARCHES, Run
 from torchcent.engines.measures._kernels import Kernel
-from torchcent.engines.measures._measures import measure
+from torchcent.engines.measures._measures import NOT_IN_NETWORKX, measure
 from torchcent.engines.measures._visitors import Visitor
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
@@ -26,7 +26,7 @@ _KERNELS = {
 
 @measure(
     "vertices", *SEARCHES, "dtype", searches=True, share=True, kernels=_KERNELS,
-    without={"columns": "it needs a variant"},
+    without=NOT_IN_NETWORKX | {"columns": "it needs a variant"},
     choices={"variant": VARIANTS, "engine": ("auto", "lanes", "queue", "dijkstra", "tensor")},
 )  # fmt: skip
 def betweenness_variant(

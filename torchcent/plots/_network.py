@@ -81,7 +81,8 @@ def plot_network(
             those of the EdgeList, or of :func:`torchcent.layout`.
         scores: ``[n]``, or ``[E]`` for edges; those that are not finite are omitted. None takes the
             degrees.
-        labels: names ``[n]``; those of up to five of the most central vertices are shown.
+        labels: names ``[n]``; those of up to five of the most central vertices are shown. None takes
+            the labels of the Graph or EdgeList, unless they are numbers.
         edges: whether the scores are those of the edges.
         measure: name of the score, for the colour bar.
         path: .png, .svg or .pdf; an existing file is replaced atomically. None returns the figure,
@@ -110,6 +111,8 @@ def plot_network(
         >>> folder.cleanup()
     """
     suffix = "" if path is None else check_plot_path(path)
+    if not isinstance(edge_index, EdgeList | Tensor | np.ndarray):
+        edge_index = as_graph(edge_index)
     drawn = _network(edge_index, positions)
     place, index = drawn.place, drawn.arcs
     if scores is None:
@@ -122,6 +125,7 @@ def plot_network(
     if len(values) != count:
         hint = "; scores of edges need edges=True" * (not edges and len(values) == index.shape[1])
         raise ValueError(f"scores has {len(values)} entries for {count} {what}{hint}")
+    labels = _names(edge_index) if labels is None else labels
     names = None if labels is None else check_plot.labels(labels, len(place), "positions")
     measure = check_plot.text(measure, "measure")
     title = title if title is None else check_plot.text(title, "title")
@@ -176,8 +180,6 @@ def _network(graph: Any, positions: Tensor | np.ndarray | None) -> _Map:
         columns: Any = graph.edge_index
         graph = graph.graph(edge_weight=False) if positions is None else columns
     else:
-        if not isinstance(graph, Tensor | np.ndarray):
-            graph = as_graph(graph)
         columns = graph
         if isinstance(graph, Graph):
             arcs = graph.to_edge_index()
@@ -193,6 +195,12 @@ def _network(graph: Any, positions: Tensor | np.ndarray | None) -> _Map:
     shapely = need("shapely", "geo", "lines of streets")
     lines = shapes.lines.geometry.to_numpy()[shapes.rows.numpy()]
     return _Map(place, index, shapely.get_coordinates(lines), shapely.get_num_coordinates(lines))
+
+
+def _names(graph: object) -> np.ndarray | None:
+    """Those of the vertices that are no numbers."""
+    labels = graph.labels if isinstance(graph, EdgeList | Graph) else None
+    return labels if labels is not None and labels.dtype == object else None
 
 
 def _scale(values: np.ndarray, lowest: bool) -> tuple[Any, Any]:

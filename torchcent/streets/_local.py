@@ -8,14 +8,16 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run
 from torchcent.check._values import within
-from torchcent.engines.measures._measures import measure
+from torchcent.engines.measures._measures import NOT_IN_NETWORKX, measure
 from torchcent.graph import Graph, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs._near import NearPairs, chosen_vertices, near_pairs
 from torchcent.paths._betweenness import betweenness
 
 
-@measure("vertices", "dtype", searches=True, without={"columns": "it needs a radius"})
+@measure(
+    "vertices", "dtype", searches=True, without=NOT_IN_NETWORKX | {"columns": "it needs a radius"}
+)
 def local_betweenness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

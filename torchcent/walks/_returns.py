@@ -16,7 +16,7 @@ from torchcent.check._run import DEFAULT, Run
 from torchcent.distribute import _run
 from torchcent.distribute._arguments import Scale, scale_of, shown
 from torchcent.distribute._units import UNITS, Kind, Search, sizes_of_walks
-from torchcent.engines.measures._measures import measure
+from torchcent.engines.measures._measures import NOT_IN_NETWORKX, measure
 from torchcent.engines.plan import _room
 from torchcent.graph import Graph, _batch, _csr, _segments
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -45,7 +45,7 @@ USES = ("checkpoint", "group", "dtype")
 
 @measure(
     "vertices", *USES, weights="strengths", width=lambda options: options["walk_length"],
-    without={"columns": "it is many columns, as many as walk_length says"},
+    without=NOT_IN_NETWORKX | {"columns": "it is many columns, as many as walk_length says"},
 )  # fmt: skip
 def random_walk_encoding(
     edge_index: GraphLike,

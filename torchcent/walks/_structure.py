@@ -12,8 +12,11 @@ from torchcent.graph import Graph, _batch, _csr
 from torchcent.graph._arguments import GraphLike, as_graph
 from torchcent.walks._local import triangles_of
 
+#: what would be slower there
+_FAST = {"networkx": "NetworkX looks degrees up, which takes less time than a conversion"}
 
-@measure("graph", "dtype", weights="")
+
+@measure("graph", "dtype", weights="", without=_FAST)
 def reciprocity(
     edge_index: GraphLike,
     *,
@@ -112,7 +115,7 @@ def transitivity(
     return _result(graph, closed / pairs.clamp(min=1), run)
 
 
-@measure("graph", "dtype", weights="")
+@measure("graph", "dtype", weights="", without=_FAST)
 def assortativity(
     edge_index: GraphLike,
     *,

@@ -228,7 +228,12 @@ def _corner(matrix: Tensor) -> Tensor:
     return corner.to(matrix.device)
 
 
-@measure("pairs", "dtype", weights="strengths", undirected=True)
+@measure(
+    "pairs", "dtype", weights="strengths", undirected=True,
+    without={
+        "networkx": "NetworkX returns dictionaries of dictionaries, which take all the time"
+    },
+)  # fmt: skip
 def communicability(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

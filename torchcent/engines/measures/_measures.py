@@ -109,7 +109,8 @@ class Measure:
         lowest: whether the lowest scores are the most central ones.
         labels: whether its numbers are those of parts of the graph, of which tables show the sizes.
         networkx: its function in NetworkX, if it needs no code but this.
-        without: the surfaces that do not have it, with the reason.
+        without: the surfaces that do not have it, with the reason: "functional", "command",
+            "columns" or "networkx".
         not_in_models: the arguments that it does not have as an operator.
         width: the number of columns of its result, from its options; None for a vector.
     """
@@ -143,6 +144,12 @@ class Measure:
         """Its own arguments, in their order."""
         return {name: each for name, each in self.parameters.items() if name not in COMMON}
 
+    @property
+    def needs(self) -> dict[str, str]:
+        """Those that must be given, with their kinds."""
+        needed = (name for name, each in self.options.items() if each.default is each.empty)
+        return {name: OPTIONS.get(name, Option("")).kind for name in needed}
+
     @functools.cached_property
     def result(self) -> Any:
         """The type of what the function returns."""
@@ -165,6 +172,9 @@ def first_sentence(function: Callable[..., object]) -> str:
     text = re.sub(r":\w+:`~?(.*?)`", r"\1", " ".join(summary.split()))
     return text.replace("``", "")
 
+
+#: `without` of a measure that only torchcent has
+NOT_IN_NETWORKX = {"networkx": "NetworkX has no such function"}
 
 #: by name, in the order of their modules
 MEASURES: dict[str, Measure] = {}
@@ -204,14 +214,9 @@ def _columns(declared: int) -> dict[str, Measure]:
     return {name: each for each in MEASURES.values() for name in each.columns}
 
 
-def needs_more(each: Measure) -> bool:
-    """Whether it has an argument that must be given besides the graph."""
-    return any(option.default is option.empty for option in each.options.values())
-
-
 def plain_columns() -> tuple[str, ...]:
     """The columns of `node_features` that need only the graph."""
-    return tuple(name for name, each in columns().items() if not needs_more(each))
+    return tuple(name for name, each in columns().items() if not each.needs)
 
 
 def has_command(each: Measure) -> bool:
