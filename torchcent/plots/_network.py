@@ -81,8 +81,8 @@ def plot_network(
             those of the EdgeList, or of :func:`torchcent.layout`.
         scores: ``[n]``, or ``[E]`` for edges; those that are not finite are omitted. None takes the
             degrees.
-        labels: names ``[n]``; those of up to five of the most central vertices are shown. None takes
-            the labels of the Graph or EdgeList, unless they are numbers.
+        labels: names ``[n]``; those of up to five of the most central vertices are shown. None is
+            those of the Graph or EdgeList, unless they are numbers.
         edges: whether the scores are those of the edges.
         measure: name of the score, for the colour bar.
         path: .png, .svg or .pdf; an existing file is replaced atomically. None returns the figure,
