@@ -2,6 +2,7 @@
 
     python benchmarks/gpu.py               # on a machine with a CUDA device, about 10 minutes
     python benchmarks/gpu.py --part tests  # or times, sanitizer, tables: if a call must be shorter
+    python benchmarks/gpu.py --part "tests of kernels"  # tests have three parts: of memory, measures
     python benchmarks/gpu_status.py FILE   # exits 1 if these results are of other sources
     python benchmarks/gpu.py --lanes       # only compares 32, 64 and 128 lanes; nothing is kept
 
@@ -26,6 +27,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -150,46 +152,58 @@ GRAPHS: dict[str, tuple[Callable[[], torch.Tensor], int, float]] = {
 }
 
 
-def tests(part: float) -> dict[str, Any]:
-    """Counts of the tests that need a device, and of the measures' own with their graphs on it, of
+SUITES_OF = {"tests of memory": MEMORY, "tests of kernels": KERNELS, "tests of measures": SUITES}
+
+
+def tests(which: str, part: float) -> dict[str, Any]:
+    """Counts of tests that need a device, or of the measures' own with their graphs on it, of
     whose sweeps a part is run, by a seed (tests/parts.py). Of what is skipped and left out there
     are the reasons, too."""
-    counts: dict[str, Any] = dict.fromkeys(COUNTS, 0)
-    reasons: dict[str, Counter[str]] = {"skipped": Counter(), "deselected": Counter()}
+    suites = SUITES_OF[which]
     cards = torch.cuda.device_count()
     cores = max(1, (os.cpu_count() or 2) - 2)
-    xdist = bool(importlib.util.find_spec("xdist"))
-    for device, suites in (("cpu", MEMORY), ("cpu", KERNELS), ("cuda", SUITES)):
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-        command += ["--durations", "8", "-o", "faulthandler_timeout=120"]  # shows what hangs
-        if xdist and suites is not MEMORY:
-            most = MOST_WORKERS * (cards if suites is SUITES else 1)
-            command += ["-n", str(min(cores, most))]
-        command += ["--part", str(part)] if suites is SUITES else []
-        command += [str(ROOT / "tests" / f"{suite}.py") for suite in suites]
-        environment = {**os.environ, "TORCHCENT_TEST_DEVICE": device, "OMP_NUM_THREADS": "1"}
-        if suites is SUITES:  # the tests of kernels have some that take all devices
-            environment["TORCHCENT_TEST_CARDS"] = " ".join(map(str, range(cards)))
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "counts.json"
-            run = subprocess.run(
-                [*command, "--counts", str(file)],
-                stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment, check=False,
-            )  # fmt: skip
-            known = json.loads(file.read_text()) if file.exists() else {}
-        lines = run.stdout.splitlines()
-        slow = [line for line in lines if re.match(r"[0-9.]+s (call|setup) ", line)]
-        print(*(slow if run.returncode == 0 else lines[-200:-1]), sep="\n")
-        print(lines[-1], flush=True)
-        if run.returncode not in (0, 1):  # pytest did not reach its end
-            counts["failed"] += 1
-        for name in COUNTS:
-            counts[name] += known.get(name, 0)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command += ["--durations", "8", "-o", "faulthandler_timeout=120"]  # shows what hangs
+    if importlib.util.find_spec("xdist") and suites is not MEMORY:
+        most = MOST_WORKERS * (cards if suites is SUITES else 1)
+        command += ["-n", str(min(cores, most))]
+    command += ["--part", str(part)] if suites is SUITES else []
+    command += [str(ROOT / "tests" / f"{suite}.py") for suite in suites]
+    device = "cuda" if suites is SUITES else "cpu"
+    environment = {**os.environ, "TORCHCENT_TEST_DEVICE": device, "OMP_NUM_THREADS": "1"}
+    if suites is SUITES:  # the tests of kernels have some that take all devices
+        environment["TORCHCENT_TEST_CARDS"] = " ".join(map(str, range(cards)))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "counts.json"
+        run = subprocess.run(
+            [*command, "--counts", str(file)],
+            stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment, check=False,
+        )  # fmt: skip
+        counts = json.loads(file.read_text()) if file.exists() else {}
+    lines = run.stdout.splitlines()
+    slow = [line for line in lines if re.match(r"[0-9.]+s (call|setup) ", line)]
+    print(*(slow if run.returncode == 0 else lines[-200:-1]), sep="\n")
+    print(lines[-1], flush=True)
+    if run.returncode not in (0, 1):  # pytest did not reach its end
+        counts["failed"] = counts.get("failed", 0) + 1
+    return counts | {"part": part if suites is SUITES else 1}
+
+
+def all_tests(result: dict[str, Any]) -> None:
+    """Adds up the parts of the tests. Their sum is of the sources that all parts are of, if any."""
+    parts = [result["tests by part"].get(name, {}) for name in SUITES_OF]
+    reasons: dict[str, Counter[str]] = {"skipped": Counter(), "deselected": Counter()}
+    for known in parts:
         for name, by in reasons.items():
             by.update(known.get("reasons", {}).get(name, {}))
-        counts["seed"] = known.get("seed")
-    counts["reasons"] = {name: dict(by.most_common()) for name, by in reasons.items()}
-    return counts
+    last = parts[-1]
+    result["tests"] = {name: sum(known.get(name, 0) for known in parts) for name in COUNTS} | {
+        "seed": last.get("seed"),
+        "reasons": {name: dict(by.most_common()) for name, by in reasons.items()},
+        "part": last.get("part"),
+    }
+    found = {result["digests"].get(name) for name in SUITES_OF}
+    result["digests"]["tests"] = found.pop() if len(found) == 1 else None
 
 
 def seconds(
@@ -359,21 +373,25 @@ def main() -> int:
         "walks": gpu_walks.rows,
         "roads": gpu_roads.rows,
         "sanitizer": lambda: Sanitizer().found(),
-        "tests": lambda: tests(given.tests_part) | {"part": given.tests_part},
-    }
-    apart = ["sanitizer", "tests"]
-    groups = {"times": [name for name in tables if name not in apart]}
+    } | {name: partial(tests, name, given.tests_part) for name in SUITES_OF}
+    apart = ["sanitizer", *SUITES_OF]
+    groups = {"times": [name for name in tables if name not in apart], "tests": list(SUITES_OF)}
     wanted = [n for part in given.part or tables for n in groups.get(part, [part])]
     if unknown := set(wanted) - set(tables):
-        parser.error(f"--part takes times, {', '.join(tables)}; not {', '.join(unknown)}")
+        parser.error(f"--part takes times, tests, {', '.join(tables)}; not {', '.join(unknown)}")
     output.parent.mkdir(exist_ok=True)
     result: dict[str, Any] = {}
     for name in wanted:
         found = tables[name]()
         # Read again: another process may have measured other parts on another device meanwhile.
         result = json.loads(output.read_text()) if output.exists() else {}
-        result |= {**about, name: found}
+        result |= about
         result.setdefault("digests", {})[name] = digest()  # of the sources that this part is of
+        if name in SUITES_OF:
+            result.setdefault("tests by part", {})[name] = found
+            all_tests(result)
+        else:
+            result[name] = found
         output.write_text(json.dumps(result, indent=1) + "\n")
     print(f"{device}, tests {result.get('tests')}", flush=True)
     return int(result.get("tests", {}).get("failed", 0) > 0)
