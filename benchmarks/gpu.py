@@ -2,7 +2,7 @@
 
     python benchmarks/gpu.py               # on a machine with a CUDA device, about 10 minutes
     python benchmarks/gpu.py --part tests  # or times, sanitizer, tables: if a call must be shorter
-    python benchmarks/gpu.py --part "tests of kernels"  # tests have three parts: of memory, measures
+    python benchmarks/gpu.py --part "tests of kernels"  # or of memory, of measures: their parts
     python benchmarks/gpu_status.py FILE   # exits 1 if these results are of other sources
     python benchmarks/gpu.py --lanes       # only compares 32, 64 and 128 lanes; nothing is kept
 
