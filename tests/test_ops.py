@@ -351,6 +351,9 @@ def samples() -> dict[str, list[tuple]]:
             (rowptr, col, rowptr, col, both, torch.zeros(rowptr.numel() - 1, dtype=torch.int64))
             for both in (False, True)
         ],
+        "symmetric_eigen": [
+            (torch.ones(3, 4, 4, dtype=F64), states, 2) for states in (False, True)
+        ],
         "eliminated": [(*network, 4, 1, ratio) for ratio in (0, 2)],
         "expanded": [(left_over, *eliminated, 2)],
         "selected": [(left_over, *eliminated)],

@@ -65,9 +65,3 @@ def test_empty_and_not_finite():
         values, states = eigen(matrices)
         assert bool(values[0].isnan().all()) and bool(states[0].isnan().all())
         assert values[1].tolist() == [1, 1, 1]
-
-
-def test_opcheck():
-    torch.library.opcheck(
-        torch.ops.torchcent.symmetric_eigen.default, (kinds(5)["random"], True, 1)
-    )
