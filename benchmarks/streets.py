@@ -49,9 +49,9 @@ def timed(call: Callable[[], Any], turns: int = 1) -> tuple[float, Any]:
     seconds = []
     for _ in range(turns):
         began = time.perf_counter()
-        found = call()
+        result = call()
         seconds.append(time.perf_counter() - began)
-    return statistics.median(seconds), found
+    return statistics.median(seconds), result
 
 
 def network(side: int) -> EdgeList:
@@ -104,20 +104,20 @@ def of_cityseer(streets: EdgeList) -> dict[str, Any]:
         theirs.add_edge(str(u), str(v), geom=bent(place[u], place[v], wanted))
     nodes, _, structure = io.network_structure_from_nx(theirs)
     measures = {"closeness": {"density": "1", "farness": "c", "harmonic": "1/c"}}
-    found = {}
+    figures = {}
     for name, kind in ("closeness", measures), ("betweenness", {"betweenness": {"paths": "1"}}):
         both = {"closeness": {}, "betweenness": {}} | kind
-        found[name], table = timed(
+        figures[name], table = timed(
             lambda both=both: networks.centrality_shortest(
                 structure, nodes, distances=[RADIUS], **both
             )
         )
         table = table.set_index(table.index.astype(int)).sort_index()
-        found |= {
+        figures |= {
             f"{each} values": table[f"cc_{each}_{RADIUS}"].to_numpy()
             for each in both["closeness"] | both["betweenness"]
         }
-    return found
+    return figures
 
 
 def bent(a: list[float], b: list[float], length: float) -> LineString:
@@ -145,14 +145,14 @@ def of_pandana(streets: EdgeList) -> tuple[float, Any]:
 def of_igraph(streets: EdgeList, n: int) -> dict[str, Any]:
     theirs = igraph.Graph(n, streets.edge_index.T.tolist())
     weights = streets.edge_weight.tolist()
-    found = {}
-    found["betweenness"], found["betweenness values"] = timed(
+    figures = {}
+    figures["betweenness"], figures["betweenness values"] = timed(
         lambda: theirs.betweenness(cutoff=RADIUS, weights=weights)
     )
-    found["harmonic"], found["harmonic values"] = timed(
+    figures["harmonic"], figures["harmonic values"] = timed(
         lambda: theirs.harmonic_centrality(cutoff=RADIUS, weights=weights, normalized=False)
     )
-    return found
+    return figures
 
 
 def of_momepy() -> dict[str, Any]:
@@ -181,16 +181,16 @@ def of_momepy() -> dict[str, Any]:
         "local_betweenness": values["local_betweenness"][1],
         "straightness": values["straightness"][1],
     }
-    found = {}
+    figures = {}
     for name, call in calls.items():
         seconds, scored = timed(lambda call=call: call(theirs, **options))
         key = attribute.get(name, name)
         scores = [scored.nodes[tuple(xy)][key] for xy in place]
-        found[name] = {
+        figures[name] = {
             "seconds_per_vertex": seconds / len(place),
             "error": error(mine[name], scores),
         }
-    return found
+    return figures
 
 
 def measure(side: int) -> dict[str, Any]:

@@ -122,6 +122,16 @@ def test_counts_are_not_ids(measure, ids, weights):
     call(measure, ARCS, **(ends | {ids: torch.tensor([3, 1, 2])}))
 
 
+@pytest.mark.parametrize("ids, weights", [("targets", "sources"), ("sources", "targets")])
+def test_ids_of_a_mask_may_be_those_of_all_vertices(measure, ids, weights):
+    ends = {weights: torch.tensor([1.0, 2.0, 0.5, 3.0])}
+    expected = call(measure, ARCS, **ends, **{ids: torch.ones(4)})
+    scores = call(measure, ARCS, **ends, **{ids: torch.ones(4, dtype=torch.bool).nonzero()[:, 0]})
+    torch.testing.assert_close(scores, expected)
+    one = torch.empty(2, 0, dtype=torch.int64)
+    call(measure, one, num_nodes=1, **{ids: torch.tensor([0]), weights: torch.ones(1)})
+
+
 @pytest.mark.parametrize("k", [5, 10**9, 0, -1])
 def test_number_of_pivots(measure, k):
     with pytest.raises(ValueError, match=f"sources={k}.*1 to 4"):

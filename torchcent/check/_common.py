@@ -271,7 +271,10 @@ def vertices_or_weights(value: object, name: str, graph: Checked) -> Tensor:
 
 
 def ids_beside_weights(sources: Tensor | None, targets: Tensor | None, num_nodes: int) -> None:
-    """Refuses ids of all vertices at one end and weights at the other: counts taken for ids."""
+    """Refuses ids of all vertices at one end and weights at the other: counts taken for ids.
+
+    Ascending ids, as those of a mask that leaves out no vertex, are no counts.
+    """
     if sources is None or targets is None:
         return
     if sources.is_floating_point() == targets.is_floating_point():
@@ -280,7 +283,7 @@ def ids_beside_weights(sources: Tensor | None, targets: Tensor | None, num_nodes
     ids = targets
     if targets.is_floating_point():
         name, other, ids = "sources", "targets", sources
-    if ids.numel() == num_nodes:
+    if ids.numel() == num_nodes and bool((ids.diff() < 0).any()):
         raise ValueError(
             f"{name} holds the ids of all {num_nodes} vertices, and {other} weights: integers are "
             f"vertex ids, weights are floats, such as {name}.double(), and None is all vertices"

@@ -76,11 +76,11 @@ def _call(args: argparse.Namespace) -> None:
 @contextlib.contextmanager
 def _plain_warnings() -> Iterator[None]:
     """Prints warnings as lines, each once: steps of a command may find the same."""
-    told: set[str] = set()
+    texts: set[str] = set()
 
     def show(message: Warning | str, *rest: Any) -> None:
-        if str(message) not in told:
-            told.add(str(message))
+        if str(message) not in texts:
+            texts.add(str(message))
             print(f"torchcent: warning: {message}", file=sys.stderr)
 
     with warnings.catch_warnings():
