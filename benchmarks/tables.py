@@ -51,6 +51,7 @@ FILES = {
     "reductions": "reductions.json",
     "roads": "roads.json",
     "choice": "hierarchy_choice.json",
+    "streets": "streets.json",
     "weights": "cpu_weighted.json",
     "distances": "distances.json",
     "flow": "current_flow.json",
@@ -86,6 +87,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
         return roads.table(result, wanted)
     if kind == "choice":
         return hierarchy_choice.table(result)
+    if kind == "streets":
+        return streets_table(result)
     if kind == "h200":
         return gpu_report.table(result, wanted)
     if kind == "exponents":
@@ -149,6 +152,29 @@ def one_shot_table(result: dict[str, Any]) -> str:
             times, whole = speedup(row, peer), one_shot(row, peer)
             cells.append("" if times is None else f"{times:.1f}, {whole:.1f}")
         lines.append(cells)
+    return markdown(lines)
+
+
+def streets_table(result: dict[str, Any]) -> str:
+    """Whole calls within a radius, and those of other tools once they have their networks."""
+    measures = {
+        "closeness": {"cityseer": "closeness", "igraph": "harmonic"},
+        "betweenness": {"cityseer": "betweenness", "igraph": "betweenness"},
+        "places": {"pandana": "places"},
+        "local_betweenness": {},
+        "straightness": {},
+    }
+    tools = ["cityseer", "igraph", "pandana", "momepy"]
+    lines = [["streets", "vertices", "measure", "torchcent, s", *(f"{tool}, s" for tool in tools)]]
+    for row in result["rows"]:
+        for measure, names in measures.items():
+            each = {tool: row[tool][name] for tool, name in names.items()}
+            if measure in result["momepy"]:
+                each["momepy"] = result["momepy"][measure]["seconds_per_vertex"] * row["vertices"]
+            seconds = [row["torchcent"][measure], *(each.get(tool) for tool in tools)]
+            cells = ["" if x is None else f"{x:,.3g}" if x < 1000 else f"{x:,.0f}" for x in seconds]
+            name = measure.replace("_", " ")
+            lines.append([f"{row['streets']:,}", f"{row['vertices']:,}", name, *cells])
     return markdown(lines)
 
 

@@ -70,7 +70,7 @@ class RowSweep {
 // Sums of distances and of their reciprocals, and the largest distances: of each source, or of each vertex.
 template <class Number>
 class HierarchyReciprocals : public HierarchyDistances {
-  static constexpr int kRegisters = 2;
+  static constexpr int kRegisters = 4;
   using Sweep = RowSweep<Number, kRegisters>;
   using L = Lanes<Number>;
   using Distance = typename L::Distance;
@@ -106,7 +106,24 @@ class HierarchyReciprocals : public HierarchyDistances {
   };
 
   // The reciprocals of some distances in a row are one fraction, so that there is one division for all of them.
-  static constexpr int kTogether = 8;  // 2^61 to this power is a double
+  static constexpr int kTogether = sizeof(Number) == 4 ? 16 : 8;  // distances to this power are below 2^488
+
+  static Real real(Whole x) {
+#if defined(TORCHCENT_AVX512)  // the compiler takes four instructions for it
+    if constexpr (sizeof(Number) == 4) return _mm512_cvtepi32_pd((__m256i)x);
+#endif
+    return __builtin_convertvector(x, Real);
+  }
+  // a b + c
+  static Real fused(Real a, Real b, Real c) {
+#if defined(TORCHCENT_AVX512)
+    return _mm512_fmadd_pd(a, b, c);
+#elif defined(TORCHCENT_AVX2)
+    return _mm256_fmadd_pd(a, b, c);
+#else
+    return a * b + c;
+#endif
+  }
 
   void sweep(const HierarchyResults& results) {
     Real sum[kReals], total[kReals], above[kReals], below[kReals];
@@ -128,16 +145,17 @@ class HierarchyReciprocals : public HierarchyDistances {
       if (target > 0)
         for (int r = 0; r < kRegisters; ++r) farthest[r] = L::larger(farthest[r], row[r]);
       const Whole* const whole = reinterpret_cast<const Whole*>(row);
-      if (number < 0 || sources_.above[number].lane < 0) {
+      const bool source = number >= 0 && sources_.above[number].lane >= 0;
+      if (!source && target == 1) {  // nearly all
         for (int k = 0; k < kReals; ++k) {
-          const Real d = __builtin_convertvector(whole[k], Real);
-          sum[k] += d * target;
-          above[k] = above[k] * d + below[k] * target;
+          const Real d = real(whole[k]);
+          sum[k] += d;
+          above[k] = fused(above[k], d, below[k]);
           below[k] *= d;
         }
-      } else {  // a source, of which the distance from itself does not count
+      } else {  // the distance of a source from itself does not count
         for (int k = 0; k < kReals; ++k) {
-          const Real d = __builtin_convertvector(whole[k], Real);
+          const Real d = real(whole[k]);
           const Real other = d > 0 ? d : Real{} + 1, own = d > 0 ? Real{} + target : Real{};
           sum[k] += d * target;
           above[k] = above[k] * other + below[k] * own;
