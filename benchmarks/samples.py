@@ -3,14 +3,17 @@
     python benchmarks/samples.py                             # on the CPU
     python benchmarks/samples.py --device cuda --scale 20
 
-Nothing is kept; docs/notes/approximation.md and performance-weighted-cuda.md quote it. Weights are
-whole numbers from 1 to 10, or these times 1 + 2^-25, which no int32 holds. Medians; one call of the
-operator each, in which the device is as busy as it gets.
+Of the road by weights there are also samples by climbs in a hierarchy, and the seconds of its
+contraction, on the CPU. Nothing is kept; docs/notes quote it (approximation.md, hierarchy.md and
+performance-weighted-cuda.md). Weights are whole numbers from 1 to 10, or these times 1 + 2^-25,
+which no int32 holds. Medians; one call of the operator each, in which the device is as busy as it
+gets.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import time
 
@@ -20,6 +23,7 @@ from torchcent import Graph, generate
 from torchcent.approx._sampler import Sampler
 from torchcent.runtime._codes import DONE, WORK
 
+CLIMBS = 10_000, 70_000
 SAMPLES = {"cpu": {"R-MAT": 3000, "road-like": 150}, "cuda": {"R-MAT": 60_000, "road-like": 8000}}
 
 
@@ -49,12 +53,29 @@ def main() -> None:
                 begin = time.perf_counter()
                 sampler.draw(count)  # waits for the device
                 seconds.append(time.perf_counter() - begin)
+            rate = count / statistics.median(seconds)
             arcs = int(sampler.control[WORK]) / int(sampler.control[DONE])
             print(
                 f"{name:9} {graph.num_nodes:9,} vertices, {kind:13} {arcs:9,.0f} arcs a sample, "
-                f"{count / statistics.median(seconds):11,.0f} samples a second",
+                f"{rate:11,.0f} samples a second",
                 flush=True,
             )
+            if name == "road-like" and weight is not None and given.device == "cpu":
+                climbs(graph, given.repeat)
+
+
+def climbs(graph: Graph, repeat: int) -> None:
+    begin = time.perf_counter()
+    sampler = Sampler(graph, torch.Generator().manual_seed(0), expected=math.inf)
+    print(f"  by a hierarchy, {time.perf_counter() - begin:.1f} s before the first")
+    for count in CLIMBS:
+        seconds = []
+        for _ in range(repeat):
+            begin = time.perf_counter()
+            sampler.draw(count)
+            seconds.append(time.perf_counter() - begin)
+        each = statistics.median(seconds) / count
+        print(f"  {count:,} samples, {1e6 * each:.1f} us each", flush=True)
 
 
 if __name__ == "__main__":

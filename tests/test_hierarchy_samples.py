@@ -81,6 +81,25 @@ def with_ties(name: str) -> Graph:
 NAMES = ("grid", "lengths", "decimals", "trees", "dense", "one-way", "streets", "hops")
 
 
+@compiled
+@DIRECTED
+def test_long_lengths_draw_the_same(directed):
+    """Rows of climbs are int32 or int64, as lengths need; a common factor changes no path."""
+    edges = generate.road(50, 50, seed=1)
+    if directed:
+        edges = torch.cat([edges, edges.flip(0)[:, ::2]], 1)
+    lengths = 1.0 + torch.arange(edges.shape[1], dtype=F64) % 10
+    counts = []
+    for factor, dtype in ((1.0, torch.int32), (1 + 2.0**-25, torch.int64)):
+        graph = contracted(Graph.from_edge_index(edges, None, directed, lengths * factor))
+        climbs = _climbs.kept(graph)
+        rows = climbs.of_arcs[-1]
+        assert rows.dtype == dtype and rows.numel() > graph.num_nodes
+        counts.append(Sampler(graph, chance(5)).draw(20_000))
+    assert counts[0].sum() > 20_000
+    torch.testing.assert_close(*counts, rtol=0, atol=0)
+
+
 def units(graph: Graph) -> nx.Graph:
     by = graph.to_networkx()
     for *_, edge in by.edges(data=True):

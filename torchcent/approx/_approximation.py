@@ -27,8 +27,8 @@ from torchcent.graph._pieces import component_sizes, pieces
 from torchcent.paths import _path_sums
 from torchcent.runtime._watch import progress_bar
 
-# Samples until the widest interval is within epsilon, times epsilon squared, if they are few, so that
-# what depends on them is repaid. A road of 1.9 million vertices takes 2.2, 1.0 and 0.65 for an
+# Samples until the widest interval is within epsilon, times epsilon squared, if they are few: what
+# depends on them is to be repaid. A road of 1.9 million vertices takes 2.2, 1.0 and 0.65 for an
 # epsilon of 0.05, 0.01 and 0.003.
 _LIKELY_SAMPLES = 0.65
 

@@ -143,12 +143,14 @@ def _hierarchy_levels(first: Tensor, to: Tensor, last: Tensor) -> tuple[Tensor, 
 
 
 def _hierarchy_climbs(
-    first: Tensor, to: Tensor, length: Tensor, slot: Tensor, last: Tensor, *_: object
-) -> tuple[Tensor, ...]:
+    first: Tensor, to: Tensor, length: Tensor, slot: Tensor, last: Tensor, longest: int,
+    entries: int, control: Tensor,
+) -> tuple[Tensor, ...]:  # fmt: skip
     n, arcs, choice, rows = last.numel(), 4 * to.numel(), _unknown_size(), _unknown_size()
     sizes = n, arcs, arcs, 4 * choice, n, n, n, rows
+    wide = (6,) if longest < 2**29 else (6, 7)
     return tuple(
-        _sized(first, size, torch.int64 if at == 6 else torch.int32)
+        _sized(first, size, torch.int64 if at in wide else torch.int32)
         for at, size in enumerate(sizes)
     )
 

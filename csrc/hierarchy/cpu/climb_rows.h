@@ -8,8 +8,10 @@
 namespace torchcent {
 
 // row[k] = min(row[k], length + onward[k]); sums fit.
-TORCHCENT_SCALAR_KERNEL(void go_on(int32_t* row, const int32_t* onward, int32_t length, int32_t count))
+TORCHCENT_SCALAR_KERNEL(template <class Length>
+                        void go_on(Length* row, const Length* onward, Length length, int32_t count))
 
-using GoOn = void (*)(int32_t* row, const int32_t* onward, int32_t length, int32_t count);
+template <class Length>
+using GoOn = void (*)(Length* row, const Length* onward, Length length, int32_t count);
 
 }  // namespace torchcent

@@ -2,6 +2,7 @@
 #include <torch/csrc/stable/library.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -56,10 +57,11 @@ std::vector<ArcChoice> find_parts(const Hierarchy& h, const int64_t* slot, const
 }
 
 // The rows of the highest vertices (ClimbIndex), and which these are.
+template <class Length>
 struct ClimbRows {
   std::vector<int32_t> top, branch;
   std::vector<int64_t> row;
-  std::vector<int32_t> rows;  // those up, and of a directed graph those down
+  std::vector<Length> rows;  // those up, and of a directed graph those down
 };
 
 // Subtrees of vertices with rows have at least so many vertices that the rows have at most `most` entries.
@@ -72,25 +74,31 @@ int32_t least_subtree(const Hierarchy& h, const int32_t* depth, int64_t most) {
 }
 
 // Over the arcs of a vertex, from `first` on, and the rows above it.
-void find_row(const Hierarchy& h, const int64_t* first, const int32_t* depth, const ClimbRows& known, int64_t p,
-              int32_t* rows) {
-  const GoOn go_on = TORCHCENT_CALL_SCALAR(go_on);
-  int32_t* const own = rows + known.row[p];
+template <class Length>
+void find_row(const Hierarchy& h, const int64_t* first, const int32_t* depth, const ClimbRows<Length>& known, int64_t p,
+              Length* rows) {
+  using Index = ClimbIndex<Length>;
+  const GoOn<Length> go_on = TORCHCENT_CALL_SCALAR(go_on<Length>);
+  Length* const own = rows + known.row[p];
   for (int64_t i = first[p]; i < first[p + 1]; ++i) {
-    if (h.length[i] > ClimbIndex::kLongest) continue;
-    const int32_t upper = depth[h.to[i]], length = static_cast<int32_t>(h.length[i]);
+    if (h.length[i] > Index::kLongest) continue;
+    const int32_t upper = depth[h.to[i]];
+    const auto length = static_cast<Length>(h.length[i]);
     go_on(own, rows + known.row[h.to[i]], length, upper);
     own[upper] = std::min(own[upper], length);
   }
-  for (int32_t k = 0; k < depth[p]; ++k) own[k] = own[k] > ClimbIndex::kLongest ? ClimbIndex::kNone : own[k];
+  for (int32_t k = 0; k < depth[p]; ++k) own[k] = own[k] > Index::kLongest ? Index::kNone : own[k];
 }
 
 // Not complete if cancelled.
-ClimbRows find_rows(const Hierarchy& h, const int32_t* depth, int64_t longest, int64_t most, const int64_t* cancel) {
+template <class Length>
+ClimbRows<Length> find_rows(const Hierarchy& h, const int32_t* depth, int64_t longest, int64_t most,
+                            const int64_t* cancel) {
   const int32_t none = std::numeric_limits<int32_t>::max();
   const int64_t directions = h.directed() ? 2 : 1;
-  const int32_t least = longest < ClimbIndex::kLongest ? least_subtree(h, depth, most / directions) : none;
-  ClimbRows made = {std::vector<int32_t>(h.size), std::vector<int32_t>(h.size), std::vector<int64_t>(h.size, -1), {}};
+  const int32_t least = longest < ClimbIndex<Length>::kLongest ? least_subtree(h, depth, most / directions) : none;
+  ClimbRows<Length> made = {
+      std::vector<int32_t>(h.size), std::vector<int32_t>(h.size), std::vector<int64_t>(h.size, -1), {}};
   std::vector<int32_t> above;  // ancestors
   int64_t size = 0;
   for (int32_t p = 0; p < h.size; ++p) {
@@ -105,7 +113,7 @@ ClimbRows find_rows(const Hierarchy& h, const int32_t* depth, int64_t longest, i
     made.row[p] = size;
     size += depth[p];
   }
-  made.rows.assign(directions * size, ClimbIndex::kNone);
+  made.rows.assign(directions * size, ClimbIndex<Length>::kNone);
   for (int64_t p = 0; p < h.size; ++p) {
     if (made.row[p] < 0) continue;
     if (cancelled(cancel)) break;
@@ -147,7 +155,13 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> hiera
   }
   auto* const arc = reinterpret_cast<ClimbArc*>(arcs.mutable_data_ptr<int32_t>());
   for (int64_t i = 0; i < h.arcs(); ++i) arc[i] = {depth[h.to[i]], h.to[i], h.length[i]};
-  const ClimbRows highest = find_rows(h, depth, longest, entries * h.size, cancel);
+  const auto rows = [&](const auto& highest) {
+    return std::array{index_tensor(first, highest.top), index_tensor(first, highest.branch),
+                      index_tensor(first, highest.row), index_tensor(first, highest.rows)};
+  };
+  const std::array<Tensor, 4> highest = longest < ClimbIndex<int32_t>::kLongest
+                                            ? rows(find_rows<int32_t>(h, depth, longest, entries * h.size, cancel))
+                                            : rows(find_rows<int64_t>(h, depth, longest, entries * h.size, cancel));
 
   auto* const part = reinterpret_cast<ArcParts*>(parts.mutable_data_ptr<int32_t>());
   std::vector<ArcChoice> several = find_parts(h, slot.const_data_ptr<int64_t>(), cancel, part);
@@ -174,14 +188,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> hiera
     marked(choice[i].lower);
     marked(choice[i].upper);
   }
-  return {depths,
-          arcs,
-          parts,
-          choices,
-          index_tensor(first, highest.top),
-          index_tensor(first, highest.branch),
-          index_tensor(first, highest.row),
-          index_tensor(first, highest.rows)};
+  return {depths, arcs, parts, choices, highest[0], highest[1], highest[2], highest[3]};
 }
 
 namespace {
@@ -192,9 +199,8 @@ struct Climbs {
       &vertex, &parent;
   int64_t height;
 
-  ClimbIndex index() const {
+  ClimbArcs of_arcs() const {
     const Hierarchy h = hierarchy_of({nullptr, &first, nullptr, nullptr, &paths, &powers, &last});
-    const int32_t* const up_rows = rows.const_data_ptr<int32_t>();
     return {h.down,
             h.up,
             h.paths,
@@ -208,21 +214,27 @@ struct Climbs {
             top.const_data_ptr<int32_t>(),
             branch.const_data_ptr<int32_t>(),
             row.const_data_ptr<int64_t>(),
-            up_rows,
-            h.directed() ? up_rows + rows.numel() / 2 : up_rows,
-            TORCHCENT_CALL_SCALAR(go_on),
             position.numel(),
             position.const_data_ptr<int32_t>(),
             vertex.const_data_ptr<int32_t>(),
             parent.const_data_ptr<int32_t>()};
   }
+
+  template <class Length>
+  ClimbIndex<Length> index() const {
+    const ClimbArcs all = of_arcs();
+    const Length *const up_rows = rows.const_data_ptr<Length>(), *const down_rows = all.up == all.down
+                                                                                        ? up_rows
+                                                                                        : up_rows + rows.numel() / 2;
+    return {all, up_rows, down_rows, TORCHCENT_CALL_SCALAR(go_on<Length>)};
+  }
 };
 
 // The paths of one thread, of samples before `past`. ends(number): the pair of a sample.
-template <class Ends>
+template <class Length, class Ends>
 class ClimbSampler {
  public:
-  ClimbSampler(const ClimbIndex& index, uint64_t seed, uint64_t past, const Ends& ends, const int64_t* cancel)
+  ClimbSampler(const ClimbIndex<Length>& index, uint64_t seed, uint64_t past, const Ends& ends, const int64_t* cancel)
       : search_(index, seed), past_(past), ends_(ends), cancel_(cancel) {}
 
   // See HopSampler.
@@ -238,7 +250,7 @@ class ClimbSampler {
   int64_t arcs() const { return search_.arcs(); }
 
  private:
-  PointToPoint search_;
+  PointToPoint<Length> search_;
   const uint64_t past_;
   const Ends ends_;
   const int64_t* cancel_;
@@ -248,7 +260,7 @@ class ClimbSampler {
 // over these. Bits are those of single vertices.
 class ArcCounts {
  public:
-  ArcCounts(const ClimbIndex& index, int64_t arcs, int64_t samples, int64_t* counts, bool alone)
+  ArcCounts(const ClimbArcs& index, int64_t arcs, int64_t samples, int64_t* counts, bool alone)
       : index_(index), counts_(counts), alone_(alone) {
     if (samples >= arcs / kPass && samples < std::numeric_limits<int32_t>::max()) {
       arcs_.reserve(arcs);
@@ -295,7 +307,7 @@ class ArcCounts {
     else __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
   }
 
-  const ClimbIndex index_;
+  const ClimbArcs index_;
   int64_t* const counts_;
   const bool alone_;
   std::vector<int32_t> arcs_;
@@ -330,12 +342,15 @@ struct SlotCounts {
 template <class Sink, class Ends>
 void run_climbs(const Climbs& given, int64_t seed, int64_t number, int64_t count, Sink& sink, Control& control,
                 int64_t threads, const Ends& ends) {
-  const ClimbIndex index = given.index();
-  if (index.num_nodes < 2) return;
-  run_samples(number, count, sink, control, threads, [&] {
-    return ClimbSampler<Ends>(index, static_cast<uint64_t>(seed), static_cast<uint64_t>(number + count), ends,
-                              &control.cancel);
-  });
+  const auto run = [&]<class Length>(const ClimbIndex<Length>& index) {
+    if (index.num_nodes < 2) return;
+    run_samples(number, count, sink, control, threads, [&] {
+      return ClimbSampler<Length, Ends>(index, static_cast<uint64_t>(seed), static_cast<uint64_t>(number + count), ends,
+                                        &control.cancel);
+    });
+  };
+  if (given.rows.scalar_type() == ScalarType::Int) run(given.index<int32_t>());
+  else run(given.index<int64_t>());
 }
 
 }  // namespace
@@ -343,7 +358,7 @@ void run_climbs(const Climbs& given, int64_t seed, int64_t number, int64_t count
 Tensor hierarchy_sample_paths(const std::vector<Tensor>& climbs, int64_t height, int64_t seed, int64_t number,
                               int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
   const Climbs given = record<Climbs, 15>(climbs, height);
-  ArcCounts sink(given.index(), given.paths.numel(), count, counts.mutable_data_ptr<int64_t>(), threads == 1);
+  ArcCounts sink(given.of_arcs(), given.paths.numel(), count, counts.mutable_data_ptr<int64_t>(), threads == 1);
   run_climbs(given, seed, number, count, sink, control_of(control), threads,
              [&](uint64_t sample) { return random_pair(static_cast<uint64_t>(seed), sample, given.position.numel()); });
   sink.unpack(given.last.numel());

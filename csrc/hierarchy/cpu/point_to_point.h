@@ -22,9 +22,12 @@
 
 namespace torchcent {
 
+template <class Length>
 class PointToPoint {
  public:
-  PointToPoint(const ClimbIndex& index, uint64_t seed) : index_(index), seed_(seed) {
+  using Index = ClimbIndex<Length>;
+
+  PointToPoint(const Index& index, uint64_t seed) : index_(index), seed_(seed) {
     from_source_.climb_over(index.up, index.down, index.up_rows);
     from_target_.climb_over(index.down, index.up, index.down_rows);
     for (Side* side : {&from_source_, &from_target_}) {
@@ -84,10 +87,10 @@ class PointToPoint {
   int64_t arcs() const { return scanned_; }  // so far
 
  private:
-  using Side = ClimbSide;
-  using Step = ClimbSide::Step;
-  using Climbed = ClimbSide::Climbed;
-  static constexpr int64_t kFar = ClimbSide::kFar;
+  using Side = ClimbSide<Length>;
+  using Step = typename Side::Step;
+  using Climbed = typename Side::Climbed;
+  static constexpr int64_t kFar = Side::kFar;
 
   void climb(int32_t s, int32_t t) {
     const int32_t low = index_.depth[s], high = index_.depth[t];
@@ -110,10 +113,10 @@ class PointToPoint {
     const int32_t common = std::min({common_ancestors(s, t), from_source_.top, from_target_.top});
     if (common == 0) return;
     for (Side* side : {&from_source_, &from_target_}) side->find_row(index_, common);
-    const int32_t *const there = from_source_.row.data(), *const back = from_target_.row.data();
-    int32_t nearest = ClimbIndex::kNone;
+    const Length *const there = from_source_.row.data(), *const back = from_target_.row.data();
+    Length nearest = Index::kNone;
     for (int32_t k = 0; k < common; ++k) nearest = std::min(nearest, there[k] + back[k]);
-    if (nearest > ClimbIndex::kLongest || nearest > shortest) return;
+    if (nearest > Index::kLongest || nearest > shortest) return;
     if (nearest < shortest) meets_.clear();
     high_meets_.clear();
     for (int32_t k = 0; k < common; ++k)
@@ -141,7 +144,7 @@ class PointToPoint {
 
   // Whether a shortest climb goes on from an ancestor to where the halves meet.
   bool leads_to_meet(const Side& side, int32_t position, int32_t k) const {
-    const int32_t* const row = side.rows + index_.row[position];
+    const Length* const row = side.rows + index_.row[position];
     for (const int32_t meet : high_meets_)
       if (meet == k || (meet < k && side.row[k] + row[meet] == side.row[meet])) return true;
     return false;
@@ -309,7 +312,7 @@ class PointToPoint {
     Way way;
   };
 
-  const ClimbIndex index_;
+  const Index index_;
   const uint64_t seed_;
   uint64_t sample_ = 0;
   Pair pair_ = {};

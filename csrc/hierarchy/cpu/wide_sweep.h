@@ -132,11 +132,14 @@ std::unique_ptr<Search> make_wide_sweep(const HierarchyProblem<double>& problem)
   return std::make_unique<WideSweep>(problem);
 }
 
-void go_on(int32_t* row, const int32_t* onward, int32_t length, int32_t count) {
+template <class Length>
+void go_on(Length* row, const Length* onward, Length length, int32_t count) {
   for (int32_t k = 0; k < count; ++k) {
-    const int32_t over = length + onward[k];
+    const Length over = length + onward[k];
     row[k] = over < row[k] ? over : row[k];
   }
 }
+template void go_on(int32_t*, const int32_t*, int32_t, int32_t);
+template void go_on(int64_t*, const int64_t*, int64_t, int32_t);
 
 }  // namespace torchcent::TORCHCENT_ISA
