@@ -354,6 +354,9 @@ def samples() -> dict[str, list[tuple]]:
         "symmetric_eigen": [
             (torch.ones(3, 4, 4, dtype=F64), states, 2) for states in (False, True)
         ],
+        "dense_solve": [
+            (torch.eye(4, dtype=F64).repeat(3, 1, 1), torch.ones(3, 4, 2, dtype=F64), 2)
+        ],
         "eliminated": [(*network, 4, 1, ratio) for ratio in (0, 2)],
         "expanded": [(left_over, *eliminated, 2)],
         "selected": [(left_over, *eliminated)],

@@ -372,7 +372,7 @@ def _elimination(part: Component, ground: int) -> Any:
 
 def _inverse(matrix: Tensor, ground: int) -> Tensor:
     """The inverse, with a row and a column of zeros for the grounded vertex."""
-    inverse = torch.cholesky_inverse(torch.linalg.cholesky(matrix))
+    inverse = _small.positive_inverse(matrix)
     inverse[ground, ground] = 0
     return inverse
 

@@ -171,6 +171,10 @@ def _symmetric_eigen(matrices: Tensor, vectors: bool, threads: int = 1) -> tuple
     return matrices.new_empty(count, n), matrices.new_empty(count if vectors else 0, n, n)
 
 
+def _dense_solve(matrices: Tensor, right: Tensor, threads: int = 1) -> Tensor:
+    return torch.empty_like(right)
+
+
 def _hierarchy(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
     # Nothing, where it gives up.
     n, ends, arcs = (_unknown_size() for _ in range(3))
@@ -341,6 +345,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "row_sums": _row_sums,
     "walk_returns": _in_place,
     "symmetric_eigen": _symmetric_eigen,
+    "dense_solve": _dense_solve,
     "eliminated": _eliminated,
     "expanded": _expanded,
     "selected": _selected,

@@ -1,8 +1,8 @@
 """Little work without waking PyTorch's threads.
 
-Most of PyTorch's operators use one thread below some 32,768 numbers. Two wake all threads, which
+Most of PyTorch's operators use one thread below some 32,768 numbers. Some wake all threads, which
 takes milliseconds where the cores are busy. They are repeat_interleave for any number, and
-torch.linalg.eigh for matrices of more than 32 rows.
+torch.linalg for matrices of more than some 32 rows.
 """
 
 import numpy as np
@@ -13,7 +13,8 @@ from torchcent.runtime import _ops
 
 ALONE = 2**15
 """Numbers up to which one thread does the work."""
-_ROWS = 128  # of matrices whose eigenvalues one thread computes, each
+ROWS = 128
+"""Rows of matrices up to which one thread solves for each."""
 
 
 def eigen(matrices: Tensor) -> tuple[Tensor, Tensor]:
@@ -34,8 +35,29 @@ def eigenvalues(matrices: Tensor) -> Tensor:
 
 
 def _is_compiled(matrices: Tensor) -> bool:
-    small = matrices.dtype == torch.float64 and matrices.shape[-1] <= _ROWS
+    small = matrices.dtype == torch.float64 and matrices.shape[-1] <= ROWS
     return small and _ops.has_kernel("symmetric_eigen", matrices.device)
+
+
+def solve(matrices: Tensor, right: Tensor) -> Tensor:
+    """torch.linalg.solve of float64 matrices ``[..., n, n]`` and ``[..., n, k]``. On the CPU it is
+    not finite where a matrix of up to ROWS rows is singular."""
+    if not _is_compiled(matrices):
+        by_lapack: Tensor = torch.linalg.solve(matrices, right)
+        return by_lapack
+    rows, width = right.shape[-2:]
+    count = matrices.numel() // max(1, rows * rows)
+    flat = matrices.reshape(count, rows, rows).contiguous()
+    columns = right.reshape(count, rows, width).contiguous()
+    solution: Tensor = _ops.ops.dense_solve(flat, columns, torch.get_num_threads())
+    return solution.view(right.shape)
+
+
+def positive_inverse(matrix: Tensor) -> Tensor:
+    """The inverse of a symmetric positive definite float64 matrix ``[n, n]``."""
+    if _is_compiled(matrix):
+        return solve(matrix, torch.eye(matrix.shape[0], dtype=torch.float64))
+    return torch.cholesky_inverse(torch.linalg.cholesky(matrix))
 
 
 def _by_kernel(matrices: Tensor, vectors: bool) -> tuple[Tensor, Tensor]:

@@ -15,10 +15,12 @@ from torchcent.check._values import number
 from torchcent.engines.measures._measures import measure
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.walks import _leading, _matrix
+from torchcent.runtime import _small
+from torchcent.walks import _direct, _leading, _matrix
 
 _SHARE = 0.85  # of the reciprocal of the largest eigenvalue, if alpha is None
 _LATE = 24  # steps after which terms that have not shrunk are a reason to look at alpha
+_SURE = 1e4  # sums of walks up to which rounding leaves no doubt that they converge
 _STRIDE = 4  # steps between two looks at what a GPU has computed
 
 
@@ -78,7 +80,8 @@ def katz(
     O(m) time per iteration. Let t be the largest entry of :math:`(\alpha A^T)^k 1`. What is left
     after k terms of the series is at most t / (1 - t) times the largest score, and `tol` is
     compared with it (docs/walks.md). Where terms do not shrink, bounds of Collatz and Wielandt on
-    the eigenvalue of each strong component tell whether they will.
+    the eigenvalue of each strong component tell whether they will. Graphs of up to 64 vertices on
+    the CPU are solved directly, unless alpha is so close to its limit that this leaves a doubt.
 
     Example:
         >>> import torch, torchcent
@@ -129,6 +132,10 @@ def _walks(graph: Graph, alpha: float | Tensor, start: Tensor, tol: float, max_i
     pull = _matrix.pull(graph)
     factor = _batch.per_vertex(graph, alpha) if isinstance(alpha, Tensor) else alpha
 
+    solution, is_sure = _solved(graph, pull, factor, start)
+    if bool(is_sure.all()):
+        return solution
+
     def bounds() -> tuple[float, float]:
         """Of the largest eigenvalue of alpha A, of a graph or of all graphs of a batch."""
         from torchcent.walks import _perron
@@ -148,8 +155,8 @@ def _walks(graph: Graph, alpha: float | Tensor, start: Tensor, tol: float, max_i
     name = "alpha" if isinstance(alpha, Tensor) else f"alpha={alpha:g}"
     even = bool((start == start[:1]).all())  # `start` is a multiple of the vector of ones
     term = start if even else torch.stack([start, torch.ones_like(start)], 1)
-    x = start
-    moving = _batch.largest(graph, start) > 0
+    x = torch.where(_batch.per_vertex(graph, is_sure), solution, start)
+    moving = (_batch.largest(graph, start) > 0) & ~is_sure
     is_below, every = False, _STRIDE if graph.device.type == "cuda" else 1
     for step in range(max_iter + 1):
         norm = _batch.largest(graph, term if even else term[:, 1].contiguous())
@@ -186,6 +193,25 @@ def _walks(graph: Graph, alpha: float | Tensor, start: Tensor, tol: float, max_i
         else ": the graph has no cycle, but long paths; raise max_iter"
     )
     raise ValueError(f"no convergence to tol={tol:g} in max_iter={max_iter} iterations{close}")
+
+
+def _solved(
+    graph: Graph, pull: _matrix.Rows, factor: float | Tensor, start: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The same of small graphs, directly, and for which of them it is certain that there is a sum.
+
+    There is one if, and only if, M x < x for a positive x (Collatz and Wielandt). The x of
+    x = M x + 1 is such a one but for rounding, which is small beside 1 where x is small."""
+    weight = torch.ones_like(pull.col, dtype=torch.float64) if pull.weight is None else pull.weight
+    if isinstance(factor, Tensor):
+        weight = weight * _small.repeat_interleave(factor, pull.rowptr.diff())
+    else:
+        weight = weight * factor
+    right = torch.stack([start, torch.ones_like(start)], 1)
+    both, is_solved = _direct.solutions(graph, pull, weight, right)
+    x, ones = both.T.contiguous()
+    is_positive = _batch.largest(graph, -ones) < -0.5
+    return x, is_solved & is_positive & (_batch.largest(graph, ones) < _SURE)
 
 
 @measure("vertices", "dtype", weights="strengths", columns=("eigenvector",))
