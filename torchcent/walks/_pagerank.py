@@ -157,9 +157,10 @@ class _Walk:
         return self._normalized(x)
 
     def _solved(self, restart: Tensor, jump: Tensor) -> tuple[Tensor, Tensor]:
-        """The scores of small graphs, and which they are, by the system
-        x = M x + alpha (d'x) jump + (1 - alpha) restart: M are the steps over arcs, and d'x is the
-        share of vertices without any."""
+        """The scores of small graphs, and which these are.
+
+        They solve x = M x + alpha (d'x) jump + (1 - alpha) restart. M are the steps over arcs, and
+        d'x is the share of vertices without any."""
         graph, pull, width = self.graph, self.pull, restart.shape[1]
         value = self.alpha * self.share[:, 0].index_select(0, pull.col)
         value = value if pull.weight is None else value * pull.weight
