@@ -76,7 +76,9 @@ def _options(parser: argparse.ArgumentParser, measure: dict[str, Any]) -> None:
     if not of_groups:
         parser.add_argument(
             "--plot", metavar="FILE",
-            help="write a figure: .png .svg .pdf; with coordinates, a map coloured by the scores",
+            help="write a figure: .png .svg .pdf; "
+            + (f"a map coloured by {measure['parts_of']}" if measure["parts_of"] else
+               "with coordinates, a map coloured by the scores"),
         )  # fmt: skip
     _common.top_option(parser)
     _common.json_option(parser)

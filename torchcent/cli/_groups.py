@@ -118,9 +118,9 @@ def _communities(args: argparse.Namespace) -> None:
         return "".join(cluster_lines(parts, names)).removesuffix("\n")
 
     def draw() -> None:
-        plot_communities(
-            division, job.graph, level=level, path=args.plot, where=_common.title(args)
-        )
+        where = job.graph if job.edges.positions is None else job.edges
+        name = _common.title(args)
+        plot_communities(division, where, level=level, path=args.plot, where=name)
 
     _output.finish(
         args, "communities", {out: table}, report, text, None if args.plot is None else draw

@@ -160,7 +160,12 @@ def _plot(
         title += f", estimated from {args.sources:,} pivots"
     if estimate is not None:
         title += f", {estimate.in_words}"
-    if edges.positions is not None:
+    if measure.parts_of:
+        count = int(values.max()) + 1 if len(values) else 0
+        title = f"{_common.title(args)}: {count:,} {measure.parts_of}"
+        where = edges if edges.positions is not None else graph
+        plot_network(where, communities=values, path=args.plot, title=title)
+    elif edges.positions is not None:
         if by_edge:
             edges, values = _columns.drawn(measure, edges, graph, values)
         plot_network(
