@@ -138,3 +138,14 @@ def test_rewired(capsys):
     assert {frozenset(row) for row in rows} == {frozenset(ends) for ends in ENDS}
     assert "swaps=-1.0; accepted" in refused(capsys, *line, "--swaps", -1)
     assert "required: -o/--out" in refused(capsys, "rewired", "g.tsv")
+
+
+def test_rewired_arcs_keep_both_degrees(capsys):
+    line = ["rewired", "g.tsv", "--directed", "-o", "-", "--to", "tsv", "--quiet", "--seed", 3]
+    arcs = rows_of(run(capsys, *line)[1])
+    assert {tuple(row) for row in arcs} != set(ENDS)
+    for end in (0, 1):
+        assert Counter(row[end] for row in arcs) == Counter(row[end] for row in ENDS)
+    Path("both.tsv").write_text("a\tb\nb\ta\nb\tc\nc\tb\n")
+    code, _, err = run(capsys, "rewired", "both.tsv", "--directed", "-o", "r.csv")
+    assert code == 0 and "3 vertices, 2 edges" in err and not torchcent.read("r.csv").directed

@@ -99,7 +99,10 @@ def _rewired(args: argparse.Namespace) -> EdgeList:
     graph = generate.rewired(edges.graph(), swaps=args.swaps, seed=args.seed)
     index = graph.to_edge_index()
     once = slice(None) if graph.directed else index[0] < index[1]
-    return replace(edges, edge_index=index[:, once], edge_weight=None, streets=None)
+    arcs = index[:, once]
+    return replace(
+        edges, edge_index=arcs, edge_weight=None, streets=None, directed=graph.directed
+    )  # fmt: skip
 
 
 def _generated(args: argparse.Namespace) -> EdgeList:
