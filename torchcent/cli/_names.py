@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator
 
 from torchcent.io import read_clusters
 from torchcent.io._files import load_bytes, split_suffix, text_bytes, text_lines
+from torchcent.io._layout import separator_of
 
 #: names of the column with the parts, in the tables that are written; otherwise it is the last one
 _OF_PARTS = ("community", "cluster")
@@ -50,13 +51,13 @@ def read_parts(path: str) -> Iterator[tuple[str, str, str]]:
     Raises:
         ValueError: a table has no column `label`, or a row that is too short.
     """
-    suffix = split_suffix(path)[0]
-    if suffix not in (".csv", ".tsv"):
+    if split_suffix(path)[0] not in (".csv", ".tsv"):
         for at, names in enumerate(read_clusters(path), 1):
             yield from ((f"{path}, community {at}", name, str(at)) for name in names)
         return
     text = text_bytes(path, load_bytes(path)).decode("utf-8-sig")
-    rows = csv.reader(io.StringIO(text), delimiter="," if suffix == ".csv" else "\t")
+    separator = separator_of(text.partition("\n")[0]) or ","
+    rows = csv.reader(io.StringIO(text), delimiter=separator)
     header = next(rows, [])
     if "label" not in header or len(header) < 2:
         raise ValueError(f"{path}: has no columns 'label' and 'community' in its first row")
