@@ -1,4 +1,4 @@
-"""Options of the subcommands about graph files: ``info``, ``convert``, ``generate``."""
+"""Options of subcommands about graph files: ``info``, ``convert``, ``rewired``, ``generate``."""
 
 from __future__ import annotations
 
@@ -41,6 +41,16 @@ def add_parsers(add: _common.Add) -> None:
         help="write the dictionary of a graph: its names, beside a format that has none",
     )  # fmt: skip
     _common.quiet_option(convert)
+
+    rewired = add("rewired", "a random graph in which every vertex keeps its degree")
+    _common.memory_option(_common.graph_options(rewired, ""))
+    rewired.add_argument(
+        "--swaps", type=float, default=10, metavar="X",
+        help="exchanges of ends that are tried, per edge (10)",
+    )  # fmt: skip
+    _common.seed_option(rewired, "the draws")
+    _common.out_option(rewired, "the graph", _common.WRITTEN, required=True)
+    _common.quiet_option(rewired)
 
     add("generate", "a random or regular graph", fill=_models)
     add("config", "versions, kernels, threads")

@@ -37,6 +37,14 @@ _EXAMPLES = """\
   torchcent group-closeness friends.csv --groups clusters.txt -o scores.csv
   torchcent group-degree calls.csv --directed --direction in --group Ada,Bob
   torchcent prominent-group web.mtx -k 10               # which ten cover most paths?
+  torchcent leiden soc.txt -o communities.txt           # Leiden communities, one per line
+  torchcent modularity soc.txt --communities communities.txt
+  torchcent bridges power.csv                           # edges that nothing replaces
+  torchcent articulation-points power.csv --json
+  torchcent accessibility road.gr --weights --cutoff 800 --destinations jobs.txt
+  torchcent straightness streets.gpkg --weights --cutoff 800 -o scores.gpkg
+  torchcent betweenness road.gr --weights --origins people.txt --destinations jobs.txt
+  torchcent rewired networkx:karate_club -o random.csv  # the same degrees
   torchcent communities networkx:karate_club --levels   # Girvan and Newman's method
   torchcent communities soc.txt --count 20 --per-round 0.02 --approx 0.001 -o communities.csv
   torchcent mcl ppi.abc -I 2.0 -o clusters.txt          # Markov clustering, like mcl

@@ -42,6 +42,13 @@ def _options(parser: argparse.ArgumentParser, measure: dict[str, Any]) -> None:
     _common.graph_options(parser, measure["weights"])
     for option in measure["options"]:
         _option(parser, **option)
+    if measure["of"] == "graph":
+        if measure["members"]:
+            _common.out_option(parser, f"the {measure['members']}", _common.PLAIN_TABLES)
+            _common.escape_option(parser)
+        _common.json_option(parser)
+        _common.run_options(parser)
+        return
     if measure["of"] == "vertices" and f"edge_{measure['name']}" in declared():
         parser.add_argument(
             "--edges", action="store_true",
@@ -62,12 +69,16 @@ def _options(parser: argparse.ArgumentParser, measure: dict[str, Any]) -> None:
         _common.seed_option(parser, "random choices")
     what = "the groups with their scores" if of_groups else "the scores"
     formats = _common.PLAIN_TABLES if of_groups else (*_common.TABLES, *_common.GRAPHS)
+    if measure["parts_of"]:
+        what, formats = f"the {measure['parts_of']}", (*formats, "txt", "mci")
     _common.out_option(parser, what, formats)
     _common.escape_option(parser)
     if not of_groups:
         parser.add_argument(
             "--plot", metavar="FILE",
-            help="write a figure: .png .svg .pdf; with coordinates, a map coloured by the scores",
+            help="write a figure: .png .svg .pdf; "
+            + (f"a map coloured by {measure['parts_of']}" if measure["parts_of"] else
+               "with coordinates, a map coloured by the scores"),
         )  # fmt: skip
     _common.top_option(parser)
     _common.json_option(parser)
@@ -84,8 +95,8 @@ def _options(parser: argparse.ArgumentParser, measure: dict[str, Any]) -> None:
 
 
 def _option(
-    parser: argparse.ArgumentParser, *, name: str, kind: str, help: str, required: bool,
-    default: Any, choices: list[str], random: bool, automatic: bool,
+    parser: argparse.ArgumentParser, *, name: str, flag: str, kind: str, help: str, required: bool,
+    default: Any, choices: list[str], random: bool, automatic: bool, demand: str,
 ) -> None:  # fmt: skip
     """Adds the option of an argument, by its kind (torchcent.engines.measures._measures.Option)."""
     if kind == "group":
@@ -107,6 +118,8 @@ def _option(
         ),
         "values": {"metavar": "FILE"},
         "value": {"type": _number_or_file, "metavar": "FILE|X"},
+        "parts": {"metavar": "FILE"},
+        "decay": {"type": _decay, "metavar": "NAME,X"},
         "columns": {"type": _common.names, "metavar": "NAME,..."},
     }
     details = by_kind[kind]
@@ -116,8 +129,15 @@ def _option(
         text += f" (default: {_shown(default)})"
     if kind != "flag":
         details["required"] = required
-    action = parser.add_argument(f"--{name.replace('_', '-')}", help=text, **details)
+    group = parser.add_mutually_exclusive_group() if demand else parser
+    action = group.add_argument(f"--{flag.replace('_', '-')}", help=text, **details)
     action.default = default  # here, since some versions of Python add that of a flag to its help
+    if demand:
+        group.add_argument(
+            f"--{demand}", metavar="FILE",
+            help=f"how much {'begins' if name == 'sources' else 'ends'} at each vertex: its name "
+            "and a number >= 0 per line; a path counts as often as the product of its ends",
+        )  # fmt: skip
 
 
 def _shown(default: Any) -> str:
@@ -134,6 +154,17 @@ def _lengths(text: str) -> float | list[float]:
     """Parses ``2`` or ``2,3,4``."""
     lengths = _common.numbers(text)
     return lengths if len(lengths) > 1 else lengths[0]
+
+
+def _decay(text: str) -> list[str | float]:
+    """Parses ``exponential,0.005``."""
+    name, _, number = text.rpartition(",")
+    try:
+        return [name, float(number)]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}; accepted: a name and a number, such as exponential,0.005"
+        ) from None
 
 
 def _number_or_auto(text: str) -> float | None:

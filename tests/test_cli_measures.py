@@ -13,7 +13,8 @@ import torchcent
 from _torchcent_command._parser import parser, subparsers
 
 ROOT = Path(__file__).resolve().parents[1]
-DECLARED = json.loads((ROOT / "_torchcent_command" / "measures.json").read_text())
+EVERY = json.loads((ROOT / "_torchcent_command" / "measures.json").read_text())
+DECLARED = [each for each in EVERY if each["of"] != "graph"]  # for those, test_cli_whole.py
 OF = {each["name"]: each for each in DECLARED}
 OPTIONS = [
     (each["name"], option) for each in DECLARED for option in each["options"]
@@ -22,6 +23,7 @@ OPTIONS = [
 NAMES = [f"v{number}" for number in range(7)]
 ENDS = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 1), (4, 5), (5, 6), (6, 0)]
 WEIGHTS = [1.5, 2.0, 1.0, 4.0, 2.5, 1.0, 3.0, 2.0, 1.0]
+PLACES = [[0.0, 0.0], [1.0, 0.5], [0.5, 1.0], [3.0, 2.0], [4.0, 4.0], [6.0, 5.0], [7.0, 1.0]]
 NUMBERS = [0.5, 1.0, 0.25, 0.0, 2.0, 0.0, 1.0]
 RUN = torchcent.Run(dtype=torch.float64)
 
@@ -33,19 +35,23 @@ def folder(tmp_path, monkeypatch):
     Path("g.txt").write_text("".join(f"v{u} v{v} {weight}\n" for (u, v), weight in rows))
     Path("names.txt").write_text("v4\nv1\nv2\n")
     pairs = zip(NAMES, NUMBERS, strict=True)
+    rows = zip(NAMES, PLACES, strict=True)
+    Path("places.csv").write_text("id,x,y\n" + "".join(f"{v},{x},{y}\n" for v, (x, y) in rows))
     Path("values.txt").write_text("".join(f"{name}\t{x}\n" for name, x in pairs if x))
 
 
 def made_up(option):
     """Words for the command line, the value in Python and what is recorded, by the kind."""
-    flag, kind = f"--{option['name'].replace('_', '-')}", option["kind"]
+    flag, kind = f"--{option['flag'].replace('_', '-')}", option["kind"]
     numbers = torch.tensor(NUMBERS, dtype=torch.float64)
     if kind == "flag":
         no = "--no-" + flag.removeprefix("--")
         return [no if option["default"] else flag], not option["default"], not option["default"]
+    few = option["name"] == "iterations"
     text, value = {
         "number": ("0.05", 0.05),
-        "count": ("5", 5) if option["required"] else ("20000", 20000),
+        "count": ("5", 5) if option["required"] or few else ("20000", 20000),
+        "decay": ("power,2", ["power", 2.0]),
         "word": (option["choices"][-1:] or [""]) * 2,
         "lengths": ("2,4", [2.0, 4.0]),
         "vertices": ("names.txt", torch.tensor([4, 1, 2])),
@@ -60,6 +66,8 @@ def made_up(option):
 def needed(each, but=""):
     """All that a measure requires, apart from one option."""
     words, values = [], {}
+    if "places" in MEASURES[each["name"]].needs.values():
+        words, values = ["--coordinates", "places.csv"], {"positions": torch.tensor(PLACES)}
     for option in each["options"]:
         if option["required"] and option["name"] != but:
             more, values[option["name"]], _ = made_up(option)
@@ -111,8 +119,9 @@ def compared(capsys, each, words, values, *, directed=False, turned=False):
 def test_there_is_one_for_each_measure():
     commands = subparsers(parser())
     expected = [name for name, each in MEASURES.items() if has_command(each)]
-    assert sorted(OF) == sorted(expected)
-    for name, each in OF.items():
+    assert sorted(each["name"] for each in EVERY) == sorted(expected)
+    for each in EVERY:
+        name = each["name"]
         text = commands[name.replace("_", "-")].format_help()
         assert " ".join(each["help"].split()) in " ".join(text.split())
 
@@ -130,7 +139,7 @@ def test_scores_and_keys(capsys, name, directed):
     assert set(found) - set(values) <= set(re.findall(r"`(\w+)`", page))
     assert found["command"] == name.replace("_", "-") and found["directed"] is directed
     assert {"graph", "vertices", "edges", "weighted", "seconds", "measure", "out", "top"} < {*found}
-    if MEASURES[name].labels:
+    if MEASURES[name].parts_of:
         assert all("rank" not in row for row in found["top"])
         return
     assert all({"rank", "score"} < {*row} for row in found["top"])
@@ -173,6 +182,49 @@ def test_components_are_counted(capsys):
     assert found["components"] == 3
     assert [(row["number"], row["size"]) for row in found["top"]] == [(2, 3), (0, 2), (1, 2)]
     assert run(capsys, "connected-components", "parts.csv", "--top", "0")[1] == ""
+
+
+def test_parts_are_lines_of_names(capsys):
+    """As groups, and what `modularity` reads; tables that are written are read, too."""
+    pytest.importorskip("igraph")
+    graph = graph_of(OF["leiden"])
+    parts = torchcent.leiden(graph, generator=torch.Generator().manual_seed(7))
+    line = ["leiden", "g.txt", "--weights", "--seed", 7, "--quiet"]
+    assert run(capsys, *line, "-o", "parts.txt")[0] == 0
+    lines = [text.split("\t") for text in Path("parts.txt").read_text().splitlines()]
+    wanted = [[f"v{v}" for v in torch.nonzero(parts == x).flatten()] for x in parts.unique()]
+    assert sorted(lines) == sorted(wanted)
+    found = json.loads(run(capsys, *line, "--json")[1])
+    assert found["communities"] == len(lines) and found["seed"] == 7
+    assert [row["size"] for row in found["top"]] == sorted(map(len, lines), reverse=True)
+    quality = float(torchcent.modularity(graph, parts, run=RUN))
+    for name in ("parts.txt", "parts.csv", "parts.tsv"):
+        assert run(capsys, *line, "-o", name)[0] == 0
+        words = ["modularity", "g.txt", "--weights", "--communities", name, "--quiet"]
+        assert float(run(capsys, *words)[1]) == pytest.approx(quality, rel=1e-11)
+
+
+def test_demand(capsys):
+    """Numbers of all vertices at the ends of paths, as the function takes them."""
+    numbers = torch.tensor(NUMBERS, dtype=torch.float64)
+    for each in OF.values():
+        named = {option["name"]: option["demand"] for option in each["options"]}
+        if not MEASURES[each["name"]].demand:
+            assert not any(named.values())
+            continue
+        assert (named["sources"], named["targets"]) == ("origins", "destinations")
+        both = ["--origins", "values.txt", "--destinations", "values.txt"]
+        found = compared(capsys, each, both, {"sources": numbers, "targets": numbers})
+        assert found["origins"] == found["destinations"] == "values.txt"
+        found = compared(capsys, each, both[2:], {"targets": numbers})
+        assert "origins" not in found
+        mixed = [*both[2:], "--sources", "names.txt"]
+        compared(capsys, each, mixed, {"sources": torch.tensor([4, 1, 2]), "targets": numbers})
+    said = refused(capsys, "betweenness", "g.txt", "--sources", "names.txt", *both)
+    assert "not allowed with argument --sources" in said
+    Path("less.txt").write_text("v1 -2\n")
+    said = refused(capsys, "betweenness", "g.txt", "--origins", "less.txt", "--quiet")
+    assert "sources" in said and "-2" in said
 
 
 def test_alpha_of_katz_that_suits_the_graph(capsys):
@@ -272,6 +324,9 @@ def test_columns(capsys, command, names):
         ("betweenness g.txt --cutoff x", "'x' is no number or list"),
         ("group-betweenness g.txt", "--group NAME,... or --groups FILE is required"),
         ("betweenness g.txt --plot p.png --cutoff 2,3", "--plot: not for several columns"),
+        ("straightness g.txt --weights", "g.txt has no coordinates; --coordinates FILE"),
+        ("accessibility g.txt --decay power", "'power'; accepted: a name and a number"),
+        ("accessibility g.txt --decay far,2", "one of 'power', 'exponential'"),
     ],
 )
 def test_errors_take_one_line(capsys, arguments, message):

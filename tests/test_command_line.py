@@ -110,11 +110,11 @@ def test_names_are_those_of_the_package():
 
 
 def test_every_run_can_be_told_where_and_how():
-    runs = {*OF_MEASURES, *cli.COMMANDS} - {"convert", "generate", "config", "resume"}
+    runs = {*OF_MEASURES, *cli.COMMANDS} - {"convert", "rewired", "generate", "config", "resume"}
     for words, command in COMMANDS.items():
         if words[0] in runs:
             assert {"--device", "--threads", "--memory", "--quiet", "--json"} <= {*command.flags}
-        elif words[0] in ("convert", "generate") and not command.commands:
+        elif words[0] in ("convert", "rewired", "generate") and not command.commands:
             assert {"--quiet", "--to"} <= set(command.flags)
 
 
@@ -205,7 +205,7 @@ def completed(tmp_path, *lines):
 def test_bash_completes(tmp_path):
     engines = {"auto", "bits", "hierarchy", "tensor", "relax", "dijkstra", "reference"}
     cases = {
-        "torchcent b": {"betweenness", "betweenness-approx", "betweenness-variant"},
+        "torchcent b": {"betweenness", "betweenness-approx", "betweenness-variant", "bridges"},
         "torchcent co": {
             "communities",
             "completion",
@@ -215,14 +215,14 @@ def test_bash_completes(tmp_path):
             "core-number",
         },  # fmt: skip
         "torchcent --v": {"--version"},
-        "torchcent betweenness --d": {"--directed", "--device", "--dtype"},
+        "torchcent stress --d": {"--destinations", "--directed", "--device", "--dtype"},
         "torchcent betweenness a": {"a.txt"},
         "torchcent betweenness a.txt -o b": {"b c.txt"},
         "torchcent betweenness a.txt --top ": set(),
         "torchcent closeness --engine ": engines,
         "torchcent closeness --engine = b": {"bits"},
         "torchcent closeness --engine =": engines,
-        "torchcent betweenness --engine = queue --d": {"--directed", "--device", "--dtype"},
+        "torchcent closeness --engine = queue --d": {"--directed", "--device", "--dtype"},
         "torchcent closeness --format m": {"mci", "mtx", "metis"},
         "torchcent closeness a.txt --similarity i": {"inverse"},
         "torchcent generate r": {"rmat", "road"},

@@ -1,5 +1,9 @@
 """What a newcomer types first: the message says what to type instead. And what notebooks show."""
 
+import functools
+import importlib
+import inspect
+import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -85,6 +89,38 @@ def test_hints_name_what_there_is() -> None:
 def test_figures_after_import_torchcent() -> None:
     assert torchcent.plot.plot_scores is not None
     assert torchcent.cluster_plot is not None
+
+
+THEMES = {
+    "approx": torchcent.betweenness_approx,
+    "cluster_plot": torchcent.cluster_plot.plot_clusterings,
+    "clustering": torchcent.mcl,
+    "communities": torchcent.leiden,
+    "distances": torchcent.shortest_path_lengths,
+    "flow": torchcent.current_flow_betweenness,
+    "generate": torchcent.generate.er,
+    "graph": Graph.from_edge_index,
+    "groups": torchcent.group_betweenness,
+    "pairs": torchcent.shortest_path_pairs,
+    "paths": torchcent.shortest_path,
+    "plot": torchcent.plot.plot_network,
+    "streets": torchcent.read_streets,
+    "walks": torchcent.pagerank,
+}
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_modules_say_what_to_call(name: str) -> None:
+    """All functions that they name are there, the expected one first."""
+    theme = getattr(torchcent, name)
+    with pytest.raises(
+        TypeError, match=rf"torchcent\.{name} is a module, not a function; "
+    ) as error:
+        theme(nx.path_graph(3), edge_weight="km")
+    names = re.findall(r"torchcent\.([\w.]+)\(", str(error.value))
+    functions = [functools.reduce(getattr, each.split("."), torchcent) for each in names]
+    assert functions[0] == THEMES[name] and all(map(callable, functions))
+    assert inspect.ismodule(theme) and importlib.import_module(f"torchcent.{name}") is theme
 
 
 ONLY = nx.Graph()

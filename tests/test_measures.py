@@ -23,20 +23,17 @@ from torchcent.engines.search import _tiny
 ROOT = Path(__file__).resolve().parents[1]
 PUBLIC = [x for x in KERNELS.values() if x.public]
 PATH = torch.tensor([[0, 1, 2], [1, 2, 3]])
-#: public functions of a graph that are no measures: plans, layouts, whole analyses, sets of
-#: vertices, and those of streets, which take a function of distances, or positions
+#: public functions of a graph that are no measures: plans, layouts, other graphs, whole analyses
 NO_MEASURES = {
-    "accessibility", "articulation_points", "betweenness_adaptive", "biconnected_components",
-    "bridges", "centralization", "clustering_quality", "communities_by_betweenness",
-    "dual_graph", "explain", "explain_mcl", "layout", "leiden",
-    "mcl", "mcl_sweep", "modularity", "multi_search", "prominent_group",
-    "reachable", "shortest_path", "shortest_path_encoding", "shortest_path_pairs", "straightness",
-    "transitive_closure",
+    "betweenness_adaptive", "biconnected_components", "centralization", "clustering_quality",
+    "communities_by_betweenness", "dual_graph", "explain", "explain_mcl", "layout", "mcl",
+    "mcl_sweep", "multi_search", "prominent_group", "reachable", "shortest_path",
+    "shortest_path_encoding", "shortest_path_pairs", "transitive_closure",
 }  # fmt: skip
 #: surface -> what has a score there; for others the reason
 OF = {
     "functional": (("vertices", "edges", "groups"), "the shape depends on what is computed"),
-    "command": (("vertices", "edges", "groups"), "torchcent diameter, apsp, and no table of n^2"),
+    "command": (("vertices", "edges", "groups", "graph"), "torchcent apsp, and no table of n^2"),
     "columns": (("vertices",), "a column has a number for every vertex"),
     "networkx": (("vertices", "edges", "groups", "pairs", "graph"), ""),
 }

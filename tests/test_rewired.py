@@ -75,6 +75,73 @@ def test_all_graphs_are_equally_likely(degrees: list[int]) -> None:
     assert set(drawn) <= every and len(drawn) > 0.9 * len(every)
 
 
+def all_digraphs(out: list[int], back: list[int]) -> set[tuple[tuple[int, int], ...]]:
+    """Every simple directed graph of these out- and in-degrees."""
+    n = len(out)
+    pairs = list(itertools.permutations(range(n), 2))
+    found = set()
+    for arcs in itertools.combinations(pairs, sum(out)):
+        tails, heads = np.array(arcs).T
+        degrees = [*np.bincount(tails, minlength=n), *np.bincount(heads, minlength=n)]
+        if degrees == [*out, *back]:
+            found.add(arcs)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("out", "back"),
+    [
+        ([1, 1, 1], [1, 1, 1]),  # a cycle and its reverse, between which no two arcs lead
+        ([2, 1, 1, 1], [1, 2, 1, 1]),
+        ([2, 2, 1, 1], [1, 1, 2, 2]),
+        ([1, 1, 1, 1], [1, 1, 1, 1]),
+        ([3, 1, 1, 0, 1], [0, 1, 2, 2, 1]),
+    ],
+)
+def test_all_directed_graphs_are_equally_likely(out: list[int], back: list[int]) -> None:
+    every = all_digraphs(out, back)
+    n, copies = len(out), 200 * len(every)
+    # One with an arc that has no reverse; graphs of pairs of arcs alone are undirected.
+    first = next(arcs for arcs in sorted(every) if {(v, u) for u, v in arcs} != set(arcs))
+    start = Graph.from_edge_index(torch.tensor(first).T.to(DEVICE), n, directed=True)
+    batch = generate.rewired(start, number=copies, seed=13, swaps=20)
+    assert batch.directed and batch.num_graphs == copies
+    found: Counter[object] = Counter()
+    arcs = batch.to_edge_index().cpu()
+    begins = torch.searchsorted(arcs[0].contiguous(), torch.arange(copies + 1) * n).tolist()
+    for number, (begin, end) in enumerate(itertools.pairwise(begins)):
+        found[tuple(map(tuple, (arcs[:, begin:end] - number * n).T.tolist()))] += 1
+    assert set(found) == every
+    assert scipy.stats.chisquare(list(found.values())).pvalue > 1e-3
+
+
+@given(data=st.data())
+def test_directed_graphs_keep_both_degrees(data: st.DataObject) -> None:
+    n = data.draw(st.integers(2, 9), "n")
+    pairs = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))
+    arcs = data.draw(st.lists(pairs, max_size=30), "arcs")
+    index = torch.tensor(arcs, dtype=torch.int64).reshape(-1, 2).T
+    graph = Graph.from_edge_index(index.to(DEVICE), n, directed=True)
+    batch = generate.rewired(graph, number=5, seed=data.draw(st.integers(0, 9), "seed"))
+    simple = {(u, v) for u, v in arcs if u != v}
+    every = [tuple(arc) for arc in batch.to_edge_index().T.tolist()]
+    assert len(set(every)) == len(every) == 5 * len(simple)
+    for number in range(5):
+        part = [(u - number * n, v - number * n) for u, v in every if u // n == number]
+        assert all(u != v and 0 <= v < n for u, v in part)
+        for end in (0, 1):
+            assert Counter(arc[end] for arc in part) == Counter(arc[end] for arc in simple)
+
+
+def test_a_directed_graph_keeps_its_names() -> None:
+    graph = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")], directed=True)
+    one = generate.rewired(graph, seed=2)
+    assert one.directed and one.labels.tolist() == list("abcd") and one != graph
+    assert one.degree.tolist() == [1] * 4 and one.transpose[0].diff().tolist() == [1] * 4
+    mutual = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    assert not generate.rewired(mutual).directed
+
+
 def test_batches_of_a_thousand() -> None:
     graph = nx.karate_club_graph()
     here = Graph.from_networkx(graph).to(DEVICE)
@@ -107,7 +174,6 @@ def test_one_graph_keeps_its_names() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"directed": None}, "rewired is for undirected graphs"),
         ({"number": -1}, "number=-1; accepted: 0 or more"),
         ({"number": 1.5}, "number must be an int"),
         ({"swaps": -1}, "swaps=-1; accepted: 0 to"),

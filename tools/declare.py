@@ -11,7 +11,7 @@ from pathlib import Path
 
 from torchcent import functional, generate
 from torchcent.engines.measures import _measures
-from torchcent.engines.measures._measures import MEASURES, OPTIONS
+from torchcent.engines.measures._measures import DEMAND, MEASURES, OPTIONS, Option
 from torchcent.engines.measures._visitors import Visitor
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -75,7 +75,13 @@ def commands() -> str:
     """What the command line says of measures, as JSON; the order is that of its help."""
     known = [each for each in MEASURES.values() if _measures.has_command(each)]
     order = ("paths", "distances", "")
-    known.sort(key=lambda each: (each.of == "groups", order.index(each.family), each.weights))
+    last = ("groups", "graph")
+    known.sort(
+        key=lambda each: (
+            last.index(each.of) + 1 if each.of in last else 0, order.index(each.family),
+            each.weights,
+        )
+    )  # fmt: skip
     return json.dumps([_command(each) for each in known], indent=1) + "\n"
 
 
@@ -87,12 +93,13 @@ def _may_be_none(parameter: inspect.Parameter) -> bool:
 def _command(each: _measures.Measure) -> dict[str, object]:
     options: list[dict[str, object]] = []
     for name, parameter in each.options.items():
-        kind, text = OPTIONS[name]
+        kind, text, flag = OPTIONS.get(name, Option(""))
         needed = parameter.default is parameter.empty
-        if kind:
+        if kind not in ("", "places"):
             options.append(
                 {
                     "name": name,
+                    "flag": flag or name,
                     "kind": kind,
                     "help": text,
                     "required": needed,
@@ -100,11 +107,14 @@ def _command(each: _measures.Measure) -> dict[str, object]:
                     "choices": list(each.choices.get(name, ())),
                     "random": kind == "vertices" and "int" in str(parameter.annotation),
                     "automatic": kind == "number" and _may_be_none(parameter),
+                    "demand": DEMAND.get(name, "") if each.demand else "",
                 }
             )
     return {
         "name": each.name,
         "of": each.of,
+        "members": each.members,
+        "parts_of": each.parts_of,
         "help": each.text,
         "weights": each.weights,
         "family": each.family,

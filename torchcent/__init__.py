@@ -15,7 +15,7 @@ try:
     from torchcent.approx._approximation import betweenness_approx, edge_betweenness_approx
     from torchcent.approx._current_flow import current_flow_betweenness_approx
     from torchcent.approx._result import AdaptiveBetweenness, Approximation, Top
-    from torchcent.check._names import unknown_function
+    from torchcent.check._names import name_functions, unknown_function
     from torchcent.check._run import Engine, Run
     from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
     from torchcent.clustering._mcl import (
@@ -92,6 +92,8 @@ try:
 finally:
     if _collects:
         gc.enable()
+
+name_functions()
 
 __all__ = [
     "AdaptiveBetweenness",

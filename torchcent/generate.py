@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _labels as check_labels
-from torchcent.check._common import MAX_NODES, undirected
+from torchcent.check._common import MAX_NODES
 from torchcent.check._values import flag, shortened
 from torchcent.check._values import number as number_of
 from torchcent.graph import Graph, _rewiring
@@ -413,11 +413,14 @@ def rewired(
     directed: bool | None = None,
     seed: int = 0,
 ) -> Graph:
-    """Random graphs with the degrees of an undirected graph: what is due to degrees alone.
+    """Random graphs with the degrees of a graph: what is due to degrees alone.
 
     Pairs of edges exchange ends, (a, b) and (c, d) become (a, d) and (c, b), wherever that gives
     neither a loop nor an edge that is there. All simple graphs of these degrees are equally likely
     in the long run. Without edges to exchange, as in a star, the graph stays as it is.
+
+    In directed graphs, arcs exchange heads, in pairs and in threes. Every vertex keeps its
+    out-degree and its in-degree. A graph whose arcs all have their reverse is undirected.
 
     Args:
         edge_index: the graph: int64 [2, E], a Graph, or a graph of another library. Loops and
@@ -426,7 +429,8 @@ def rewired(
             None: a single graph, with the names of the vertices.
         swaps: exchanges that are tried, per edge.
         num_nodes: n; by default the largest id + 1.
-        directed: False adds missing reverse arcs.
+        directed: None uses the arcs as given (for a Graph, its own setting), False adds missing
+            reverse arcs.
         seed: of the draws.
 
     Returns:
@@ -437,8 +441,9 @@ def rewired(
 
     O(swaps * number * m log m) time, vectorised.
 
-    Reference: Allendorf et al.: Parallel global edge switching for the uniform sampling of simple
-    graphs with prescribed degrees, 2022.
+    References: Allendorf et al.: Parallel global edge switching for the uniform sampling of simple
+    graphs with prescribed degrees, 2022. Directed: Rao, Jana, Bandyopadhyay: A Markov chain Monte
+    Carlo method for generating random (0, 1)-matrices with given marginals, 1996.
 
     Example:
         >>> import torchcent
@@ -448,21 +453,21 @@ def rewired(
         (100, torch.Size([100]))
     """
     graph = as_graph(edge_index, None, num_nodes, None, directed)
-    undirected(graph, "rewired")
     copies = 1 if number is None else _whole("number", number, 0)
     if graph.is_weighted or graph.ptr is not None:
         what = "weights: pass graph.unweighted()" if graph.is_weighted else "several graphs"
         raise ValueError(f"rewired is for one graph of edges without weights, and this has {what}")
     tries, n = _positive("swaps", swaps), graph.num_nodes
-    _fits(copies * n, copies * graph.num_slots / 2, f"number={copies}")
     row, col = graph.to_edge_index().cpu().numpy()
-    keys = _pairs(row, col, max(n, 1))
-    every = _rewiring.rewired(keys, max(n, 1), copies, tries, _random(seed))
+    one_way = not graph._mutual
+    keys = row * n + col if one_way else _pairs(row, col, max(n, 1))
+    _fits(copies * n, copies * keys.size, f"number={copies}")
+    every = _rewiring.rewired(keys, max(n, 1), copies, tries, _random(seed), one_way)
     u, v = np.divmod(every, max(n, 1))
     first = np.arange(copies)[:, None] * n
     ends = torch.from_numpy(np.stack([(u + first).ravel(), (v + first).ravel()]))
     ptr = None if number is None else torch.arange(copies + 1, device="cpu") * n
-    new = Graph.from_edge_index(ends, copies * n, directed=False, ptr=ptr).to(graph.device)
+    new = Graph.from_edge_index(ends, copies * n, directed=one_way, ptr=ptr).to(graph.device)
     return new if number is not None or graph.labels is None else new.with_labels(graph.labels)
 
 

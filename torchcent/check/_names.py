@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Collection, Iterable
+from types import ModuleType
+from typing import NoReturn
 
 #: arguments of other libraries, and what they are here; "" where it is only for the Run
 _ARGUMENTS = {
@@ -50,6 +53,41 @@ _FUNCTIONS = {
     "load": "Graph.load(path), or torchcent.read(path)",
     "markov_clustering": "mcl(graph)",
 }
+
+
+#: modules that have the name of a theme, and what is called instead
+_MODULES = {
+    "approx": "betweenness_approx(graph)",
+    "cluster_plot": "cluster_plot.plot_clusterings(clusterings, graph, path=...)",
+    "clustering": "mcl(graph)",
+    "communities": "leiden(graph), communities_by_betweenness(graph)",
+    "distances": "shortest_path_lengths(graph), distance_profile(graph)",
+    "flow": "current_flow_betweenness(graph), current_flow_closeness(graph)",
+    "generate": "generate.er(n, p), generate.ba(n, m)",
+    "graph": "Graph.from_edge_index(edge_index), Graph.from_networkx(graph)",
+    "groups": "group_betweenness(graph, group), prominent_group(graph, k)",
+    "pairs": "shortest_path_pairs(graph), shortest_path_lengths(graph)",
+    "paths": "shortest_path(graph, source, target), betweenness(graph)",
+    "plot": "plot.plot_network(graph), plot.plot_scores(graph, scores, path=...)",
+    "streets": "read_streets(path), accessibility(graph, edge_weight)",
+    "walks": "pagerank(graph), random_walk_encoding(graph, walk_length=...)",
+}
+
+
+class _Theme(ModuleType):
+    """A module that says what to call instead of it."""
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        calls = _MODULES[self.__name__.removeprefix("torchcent.")].split("), ")
+        hint = "), ".join(f"torchcent.{call}" for call in calls)
+        raise TypeError(f"{self.__name__} is a module, not a function; there is {hint}")
+
+
+def name_functions() -> None:
+    """Lets all modules of a theme that are imported say what to call instead of them."""
+    for name in _MODULES:
+        if (module := sys.modules.get(f"torchcent.{name}")) is not None:
+            module.__class__ = _Theme
 
 
 class UnknownArgument(TypeError, ValueError):

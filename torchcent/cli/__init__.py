@@ -1,8 +1,9 @@
 """The command line: ``torchcent betweenness | closeness | ... | mcl | info | resume | ...``.
 
 The options are defined beside the package, in ``_torchcent_command``, without importing PyTorch.
-Measures are derived from their declarations: ``_scores.py`` runs all of them, ``_arguments.py``
-has the arguments of their functions, ``_columns.py`` their results. Commands for pairs of vertices
+Measures are derived from their declarations: ``_scores.py`` runs those that have scores,
+``_whole.py`` those of a whole graph. ``_arguments.py`` has the arguments of their functions,
+``_columns.py`` their results. Commands for pairs of vertices
 and whole graphs are in ``_pairs.py``, those that find groups in ``_groups.py`` and ``_mcl.py``,
 what is known of interrupted runs in ``_ledgers.py``.
 """
@@ -21,9 +22,10 @@ from typing import Any
 
 import _torchcent_command
 from _torchcent_command._parser import parsed
-from torchcent.cli import _common, _files, _groups, _ledgers, _mcl, _pairs, _scores
+from torchcent.cli import _common, _files, _groups, _ledgers, _mcl, _pairs, _scores, _whole
 from torchcent.distribute._group import Stopped
 from torchcent.distribute._ledger import recording
+from torchcent.engines.measures._measures import MEASURES
 from torchcent.runtime._interrupt import (
     came_of_interrupt,
     cause_of_interrupt,
@@ -70,7 +72,13 @@ def _call(args: argparse.Namespace) -> None:
         _resume(args)
         return
     with ended_by_signals(seconds):
-        COMMANDS.get(args.command, _scores.score)(args)
+        COMMANDS.get(args.command, _measure)(args)
+
+
+def _measure(args: argparse.Namespace) -> None:
+    """Runs the subcommand of a measure."""
+    measure = MEASURES[args.command.replace("-", "_")]
+    (_whole.describe if measure.of == "graph" else _scores.score)(args, measure)
 
 
 @contextlib.contextmanager

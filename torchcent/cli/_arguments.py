@@ -10,19 +10,29 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.cli import _common, _names
-from torchcent.engines.measures._measures import OPTIONS, Measure
+from torchcent.engines.measures._measures import DEMAND, OPTIONS, Measure, Option
 from torchcent.graph import Graph
 from torchcent.io import EdgeList, read_clusters
 
 #: where a group is given, and the names of its vertices
 Listed = tuple[str, list[str]]
 # kinds of arguments for which files name vertices
-_FILES = ("vertices", "values", "value")
+_FILES = ("vertices", "values", "value", "parts")
 
 
 def own_options(measure: Measure, args: argparse.Namespace) -> dict[str, Any]:
     """The arguments of the function that are options of the subcommand, as they were given."""
-    return {name: getattr(args, name) for name in measure.options if OPTIONS[name].kind}
+    own = {name: OPTIONS.get(name, Option("")) for name in measure.options}
+    return {
+        name: getattr(args, option.flag or name)
+        for name, option in own.items() if option.kind not in ("", "places")
+    }  # fmt: skip
+
+
+def _demand(measure: Measure, args: argparse.Namespace) -> dict[str, str]:
+    """The files with numbers of all vertices at an end of paths, by the names of the arguments."""
+    files = {name: getattr(args, flag) for name, flag in DEMAND.items()} if measure.demand else {}
+    return {name: path for name, path in files.items() if path is not None}
 
 
 def is_random(args: argparse.Namespace) -> bool:
@@ -38,9 +48,10 @@ def about(measure: Measure, args: argparse.Namespace) -> dict[str, Any]:
         same = list(value) == list(default) if isinstance(default, tuple) else value == default
         if OPTIONS[name].kind != "group" and not same:
             recorded[name] = value
+    recorded |= {DEMAND[name]: path for name, path in _demand(measure, args).items()}
     if getattr(args, "reversed", False):
         recorded["reversed"] = True
-    if is_random(args):
+    if is_random(args) or (measure.parts_of and "seed" in args):
         recorded["seed"] = args.seed
     return recorded
 
@@ -50,10 +61,12 @@ def arguments(
 ) -> dict[str, Any]:
     """The arguments besides the graph and the run; vertices are numbers here."""
     chance = torch.Generator().manual_seed(args.seed) if "seed" in args else None
-    values, kinds = own_options(measure, args), {x: OPTIONS[x].kind for x in measure.options}
-    by_name = groups or any(isinstance(values[x], str) for x in values if kinds[x] in _FILES)
+    values, demand = own_options(measure, args), _demand(measure, args)
+    kinds = {name: OPTIONS.get(name, Option("")).kind for name in measure.options}
+    by_name = any(isinstance(values[x], str) for x in values if kinds[x] in _FILES)
     # Of large graphs the names take time and memory.
-    number = _common.numbers_of(edges.vertex_labels()) if by_name else {}
+    named = by_name or groups or demand
+    number = _common.numbers_of(edges.vertex_labels()) if named else {}
     for name, value in values.items():
         kind = kinds[name]
         if kind == "group":
@@ -64,6 +77,11 @@ def arguments(
             values[name] = named_vertices(args, value, number).to(graph.device)
         elif kind in ("values", "value") and isinstance(value, str):
             values[name] = _values(args, value, number, graph.num_nodes).to(graph.device)
+        elif kind == "parts":
+            values[name] = _parts(args, value, number, edges).to(graph.device)
+    for name, path in demand.items():
+        values[name] = _values(args, path, number, graph.num_nodes).to(graph.device)
+    values |= {name: edges.positions for name, kind in kinds.items() if kind == "places"}
     return values | ({"generator": chance} if "generator" in measure.options else {})
 
 
@@ -84,6 +102,23 @@ def _values(args: argparse.Namespace, path: str, number: dict[str, int], n: int)
     for line, name, value in _names.read_states(path, number):
         values[_vertex(args, f"{path}:{line}", name, number)] = value
     return values
+
+
+def _parts(args: argparse.Namespace, path: str, number: dict[str, int], edges: EdgeList) -> Tensor:
+    """The number of the part of each vertex; all must be in one."""
+    label, parts = torch.full((edges.num_nodes,), -1, device="cpu"), dict[str, int]()
+    for where, name, part in _names.read_parts(path):
+        vertex = _vertex(args, where, _names.plain(name, number), number)
+        if label[vertex] >= 0:
+            raise ValueError(f"{where}: {name!r} stands there twice")
+        label[vertex] = parts.setdefault(part, len(parts))
+    missing = torch.nonzero(label < 0).flatten()
+    if missing.numel():
+        name = edges.vertex_labels()[int(missing[0])]
+        raise ValueError(
+            f"{path}: {name!r} is in none; every vertex of {args.graph} must be in one"
+        )
+    return label
 
 
 def listed_groups(args: argparse.Namespace) -> list[Listed]:

@@ -1,10 +1,11 @@
-"""Subcommands about graph files: ``info``, ``convert``, ``generate``, and ``config``."""
+"""Subcommands about graph files: ``info``, ``convert``, ``rewired``, ``generate``; ``config``."""
 
 from __future__ import annotations
 
 import argparse
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,17 @@ def _write(args: argparse.Namespace, make: Callable[[], EdgeList]) -> None:
     _common.remark(args, f"{_output.place(args)}: {sizes}")
 
 
+def _rewired(args: argparse.Namespace) -> EdgeList:
+    edges = _common.load(args)
+    graph = generate.rewired(edges.graph(), swaps=args.swaps, seed=args.seed)
+    index = graph.to_edge_index()
+    once = slice(None) if graph.directed else index[0] < index[1]
+    arcs = index[:, once]
+    return replace(
+        edges, edge_index=arcs, edge_weight=None, streets=None, directed=graph.directed
+    )  # fmt: skip
+
+
 def _generated(args: argparse.Namespace) -> EdgeList:
     index = getattr(generate, args.model)(**{name: getattr(args, name) for name in args.options})
     makers: dict[str, Callable[[], int]] = {
@@ -108,5 +120,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     "info": _info,
     "convert": _convert,
     "generate": lambda args: _write(args, lambda: _generated(args)),
+    "rewired": lambda args: _write(args, lambda: _rewired(args)),
     "config": lambda args: print(torchcent.show_config()),
 }

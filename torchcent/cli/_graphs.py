@@ -28,6 +28,11 @@ def is_graph(path: str) -> bool:
     return split_suffix(path)[0] in GRAPHS
 
 
+def holds_lines(path: str) -> bool:
+    """Whether clusters go into lines of names, or into a matrix of mcl."""
+    return split_suffix(path)[0] in _LINES
+
+
 def check_scores(path: str, crs: str | None = None) -> None:
     """Raises an error if scores of vertices or edges cannot be written to this path."""
     if is_graph(path):

@@ -13,7 +13,7 @@ import torchcent
 from torchcent.check._run import Run
 from torchcent.cli import _common, _graphs, _output
 from torchcent.cli._clusters import write
-from torchcent.cli._report import aligned, aligned_rows, score_rows, score_table
+from torchcent.cli._report import aligned, aligned_rows, members, score_rows, score_table
 from torchcent.io import write_scores
 from torchcent.io._mcl import cluster_lines
 from torchcent.io._scores import check_scores_path
@@ -89,15 +89,15 @@ def _communities(args: argparse.Namespace) -> None:
         if not -levels <= args.level < levels:
             raise ValueError(f"--level {args.level}; accepted: -{levels} to {levels - 1}")
         level = args.level % levels
-    members = _members(division.at(level).cpu())
+    parts = members(division.at(level).cpu())
     run, names = job.finish(), job.edges.vertex_labels()
     rows = _rows(division)
     if out is not None and _graphs.is_graph(out):
-        column = {"community": _numbers(members, job.graph.num_nodes)}
+        column = {"community": _numbers(parts, job.graph.num_nodes)}
         table = partial(_graphs.write, args, edges=job.edges, vertices=column)
     else:
         table = partial(
-            write, labels=names, members=members, column="community",
+            write, labels=names, members=parts, column="community",
             escape_formulas=args.escape_formulas,
         )  # fmt: skip
 
@@ -105,33 +105,26 @@ def _communities(args: argparse.Namespace) -> None:
         about = {name: rows[level][name] for name in ("communities", "modularity")}
         about |= {"level": level, "complete": division.complete}
         about |= {"out": args.out, "plot": args.plot, "levels": rows}
-        parts = {"members": [names[part] for part in members]} if args.out is None else {}
-        return run | about | parts
+        listed = {"members": [names[part] for part in parts]} if args.out is None else {}
+        return run | about | listed
 
     def text() -> str:
         if args.levels:
             return aligned(_table(rows, level), [True] * 4)
-        lines = aligned_rows(_summary(rows, level, members))
+        lines = aligned_rows(_summary(rows, level, parts))
         if out is not None:
             return lines
         _common.remark(args, lines)
-        return "".join(cluster_lines(members, names)).removesuffix("\n")
+        return "".join(cluster_lines(parts, names)).removesuffix("\n")
 
     def draw() -> None:
-        plot_communities(
-            division, job.graph, level=level, path=args.plot, where=_common.title(args)
-        )
+        where = job.graph if job.edges.positions is None else job.edges
+        name = _common.title(args)
+        plot_communities(division, where, level=level, path=args.plot, where=name)
 
     _output.finish(
         args, "communities", {out: table}, report, text, None if args.plot is None else draw
     )
-
-
-def _members(label: Tensor) -> list[list[int]]:
-    """The vertices of each community, the largest first; of equal ones that of the first vertex."""
-    order, size = torch.argsort(label, stable=True), torch.bincount(label)
-    parts = [part.tolist() for part in order.split(size.tolist())]
-    return sorted(parts, key=len, reverse=True)
 
 
 def _numbers(members: list[list[int]], n: int) -> Tensor:

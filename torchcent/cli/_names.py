@@ -7,10 +7,16 @@ double quotes, as in CSV, where it may hold line ends, too.
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Collection, Iterator
 
-from torchcent.io._files import load_bytes, text_bytes, text_lines
+from torchcent.io import read_clusters
+from torchcent.io._files import load_bytes, split_suffix, text_bytes, text_lines
+from torchcent.io._layout import separator_of
+
+#: names of the column with the parts, in the tables that are written; otherwise it is the last one
+_OF_PARTS = ("community", "cluster")
 
 _NAME_AND_NUMBER = re.compile(r"(.*?)(?:[ \t]*[,;\t][ \t]*|\s+)([^\s,;]+)", re.DOTALL)
 
@@ -37,6 +43,31 @@ def read_names(path: str, known: Collection[str]) -> Iterator[tuple[int, str]]:
     """The line number and the name of each line."""
     for number, line in _logical(path, known, with_number=False):
         yield number, plain(line, known)
+
+
+def read_parts(path: str) -> Iterator[tuple[str, str, str]]:
+    """Where each vertex stands, its name and its part: in lines of names, or in a table.
+
+    Raises:
+        ValueError: a table has no column `label`, or a row that is too short.
+    """
+    if split_suffix(path)[0] not in (".csv", ".tsv"):
+        for at, names in enumerate(read_clusters(path), 1):
+            yield from ((f"{path}, community {at}", name, str(at)) for name in names)
+        return
+    text = text_bytes(path, load_bytes(path)).decode("utf-8-sig")
+    separator = separator_of(text.partition("\n")[0]) or ","
+    rows = csv.reader(io.StringIO(text), delimiter=separator)
+    header = next(rows, [])
+    if "label" not in header or len(header) < 2:
+        raise ValueError(f"{path}: has no columns 'label' and 'community' in its first row")
+    label = header.index("label")
+    part = next((header.index(x) for x in _OF_PARTS if x in header), len(header) - 1)
+    for row in rows:
+        where = f"{path}:{rows.line_num}"
+        if len(row) != len(header):
+            raise ValueError(f"{where}: has {len(row)} values; its header has {len(header)}")
+        yield where, row[label], row[part]
 
 
 def plain(name: str, known: Collection[str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 import torchcent
@@ -72,6 +73,12 @@ def part_rows(labels: Tensor, most: int) -> tuple[np.ndarray, list[dict[str, Any
     order = np.argsort(-sizes, kind="stable")[:most]
     rows = [{"number": at, "size": sizes[at], "share": sizes[at] / len(labels)} for at in order]
     return sizes, rows
+
+
+def members(labels: Tensor) -> list[list[int]]:
+    """The vertices of each part, the largest first; of equal ones that of the first vertex."""
+    order, size = torch.argsort(labels, stable=True), torch.bincount(labels)
+    return sorted((part.tolist() for part in order.split(size.tolist())), key=len, reverse=True)
 
 
 def _cell(value: Any) -> str:

@@ -12,9 +12,9 @@ import torchcent
 from torchcent.check import _common as check
 from torchcent.check._run import Run
 from torchcent.cli import _arguments, _columns, _common, _graphs, _output
-from torchcent.cli._report import part_rows, part_table, score_rows, score_table
-from torchcent.engines.measures._measures import MEASURES, Measure
-from torchcent.io import EdgeList, write_scores
+from torchcent.cli._report import members, part_rows, part_table, score_rows, score_table
+from torchcent.engines.measures._measures import Measure
+from torchcent.io import EdgeList, write_clusters, write_scores
 from torchcent.io._files import split_suffix
 from torchcent.io._scores import GEO_SUFFIXES, check_scores_path
 from torchcent.io._streets import write_street_table
@@ -22,9 +22,8 @@ from torchcent.plots._network import plot_network
 from torchcent.plots._scores import check_plot_path, plot_scores
 
 
-def score(args: argparse.Namespace) -> None:
+def score(args: argparse.Namespace, measure: Measure) -> None:
     # fail fast: check everything possible before the computation
-    measure = MEASURES[args.command.replace("-", "_")]
     out, plot = _output.target(args, "csv"), getattr(args, "plot", None)
     if out is not None:
         _check_out(measure, out)
@@ -61,6 +60,9 @@ def score(args: argparse.Namespace) -> None:
     style = {"share": measure.share, "lowest": measure.lowest}
 
     def write(path: str) -> None:
+        if measure.parts_of and _graphs.holds_lines(path):
+            write_clusters(path, members(result.cpu()), edges.vertex_labels())
+            return
         named = {name.replace(" ", "_"): column.cpu() for name, column in scores.items()}
         if _graphs.is_graph(path):
             of_edges = measure.of == "edges"
@@ -77,9 +79,9 @@ def score(args: argparse.Namespace) -> None:
 
     def report() -> dict[str, Any]:
         files = {"out": args.out, "plot": plot}
-        if measure.labels:
+        if measure.parts_of:
             sizes, rows = part_rows(result, args.top)
-            return run | about | files | {"components": len(sizes), "top": rows}
+            return run | about | files | {measure.parts_of: len(sizes), "top": rows}
         listed = columns
         if groups:  # programs read lists of names
             listed = {"members": names} | {x: each for x, each in columns.items() if x != "group"}
@@ -89,8 +91,11 @@ def score(args: argparse.Namespace) -> None:
     def text() -> str:
         if not args.top:
             return ""
-        if measure.labels:
-            return part_table(result, args.top, _columns.name_of(measure))
+        if measure.parts_of:
+            name = _columns.name_of(measure)
+            return part_table(
+                result, args.top, name if measure.parts_of in name else measure.parts_of
+            )
         return score_table(columns, args.top, **style)
 
     _output.finish(
@@ -104,6 +109,8 @@ def _check_out(measure: Measure, out: str, crs: str | None = None) -> None:
     """Raises an error if the scores cannot be written there."""
     if measure.of == "groups":
         check_scores_path(out, crs)
+    elif measure.parts_of and _graphs.holds_lines(out):
+        _graphs.check_clusters(out)
     else:
         _graphs.check_scores(out, crs)
 
@@ -111,8 +118,10 @@ def _check_out(measure: Measure, out: str, crs: str | None = None) -> None:
 def _check_positions(
     args: argparse.Namespace, measure: Measure, out: str | None, edges: EdgeList
 ) -> None:
-    """Checks, before the computation, the outputs that need positions."""
+    """Checks, before the computation, what needs positions."""
     lacks = f"{args.graph} has no coordinates; --coordinates FILE gives them"
+    if edges.positions is None and "places" in measure.needs.values():
+        raise ValueError(lacks)
     if out is not None:
         if edges.positions is None and split_suffix(out)[0] in GEO_SUFFIXES:
             raise ValueError(f"{out}: {lacks}")
@@ -151,7 +160,12 @@ def _plot(
         title += f", estimated from {args.sources:,} pivots"
     if estimate is not None:
         title += f", {estimate.in_words}"
-    if edges.positions is not None:
+    if measure.parts_of:
+        count = int(values.max()) + 1 if len(values) else 0
+        title = f"{_common.title(args)}: {count:,} {measure.parts_of}"
+        where = edges if edges.positions is not None else graph
+        plot_network(where, communities=values, path=args.plot, title=title)
+    elif edges.positions is not None:
         if by_edge:
             edges, values = _columns.drawn(measure, edges, graph, values)
         plot_network(

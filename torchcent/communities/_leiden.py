@@ -11,7 +11,8 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _values as check_values
-from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.check._run import DEFAULT, Run
+from torchcent.engines.measures._measures import measure
 from torchcent.graph import Graph, _batch, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime._optional import need
@@ -20,7 +21,15 @@ _OBJECTIVES = {"modularity": "modularity", "cpm": "CPM"}
 _ALONE = threading.Lock()  # igraph has one generator of random numbers
 
 
-@computes()
+@measure(
+    "vertices", weights="strengths", parts_of="communities", undirected=True,
+    choices={"objective": tuple(_OBJECTIVES)},
+    without={
+        "functional": "igraph searches one graph after the other, on the host",
+        "columns": "its numbers are no features",
+        "networkx": "it would be igraph behind two conversions",
+    },
+)  # fmt: skip
 def leiden(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

@@ -6,14 +6,18 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _values as check_values
-from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.check._run import DEFAULT, Run
 from torchcent.clustering._clustering import Clustering, labels_of
+from torchcent.engines.measures._measures import measure
 from torchcent.graph import Graph, _batch, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.walks._local import degrees
 
 
-@computes("dtype")
+@measure(
+    "graph", "dtype", weights="strengths",
+    without={"networkx": "NetworkX's takes sets of nodes, and is linear, too"},
+)  # fmt: skip
 def modularity(
     edge_index: GraphLike,
     labels: Tensor | Clustering,

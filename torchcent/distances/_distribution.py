@@ -21,7 +21,7 @@ from torchcent.distances._distance_sums import (
 from torchcent.distances._weighted_sums import distance_counts, distance_rows
 from torchcent.distribute._arguments import pivots_of
 from torchcent.engines.measures._kernels import Kernel
-from torchcent.engines.measures._measures import NOT_IN_NETWORKX, measure
+from torchcent.engines.measures._measures import IN_DIAMETER, NOT_IN_NETWORKX, measure
 from torchcent.engines.measures._request import Request
 from torchcent.engines.plan import _pieces, _room
 from torchcent.engines.search import _tiny
@@ -32,7 +32,8 @@ from torchcent.runtime import _memory
 
 
 @measure(
-    "graph", *SEARCHES, searches=True, kernel=Kernel("distances"), without=NOT_IN_NETWORKX
+    "graph", *SEARCHES, searches=True, kernel=Kernel("distances"),
+    without=NOT_IN_NETWORKX | IN_DIAMETER,
 )  # fmt: skip
 def distance_distribution(
     edge_index: GraphLike,
@@ -82,7 +83,8 @@ def distance_distribution(
 
 
 @measure(
-    "graph", *SEARCHES, "dtype", searches=True, kernel=Kernel("distances"), without=NOT_IN_NETWORKX
+    "graph", *SEARCHES, "dtype", searches=True, kernel=Kernel("distances"),
+    without=NOT_IN_NETWORKX | IN_DIAMETER,
 )  # fmt: skip
 def effective_diameter(
     edge_index: GraphLike,
@@ -138,7 +140,7 @@ def effective_diameter(
 @measure(
     "graph", *SEARCHES, "dtype", searches=True,
     kernel=Kernel("distances", collapses=True, rounds=True, folds="one"),
-    choices={"disconnected": check.DISCONNECTED},
+    choices={"disconnected": check.DISCONNECTED}, without=IN_DIAMETER,
 )  # fmt: skip
 def average_shortest_path_length(
     edge_index: GraphLike,

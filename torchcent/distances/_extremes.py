@@ -16,7 +16,7 @@ from torchcent.distances._distance_sums import request_for, source_sums
 from torchcent.distances._eccentricity import eccentricities, of_small
 from torchcent.distances._longest import LongestDistance
 from torchcent.engines.measures._kernels import Kernel
-from torchcent.engines.measures._measures import measure
+from torchcent.engines.measures._measures import IN_DIAMETER, measure
 from torchcent.engines.measures._request import Request
 from torchcent.engines.plan import _pieces
 from torchcent.engines.search import _tiny
@@ -32,7 +32,7 @@ _Find = Callable[[Graph, Request, str], tuple[float, Bounds | None]]
 @measure(
     "graph", *SEARCHES, "dtype", searches=True,
     kernel=Kernel("distances", collapses=True, public=False),
-    choices={"disconnected": check.DISCONNECTED},
+    choices={"disconnected": check.DISCONNECTED}, without=IN_DIAMETER,
 )  # fmt: skip
 def diameter(
     edge_index: GraphLike,
@@ -93,7 +93,7 @@ def diameter(
 @measure(
     "graph", *SEARCHES, "dtype", searches=True,
     kernel=Kernel("distances", collapses=True, public=False),
-    choices={"disconnected": check.DISCONNECTED},
+    choices={"disconnected": check.DISCONNECTED}, without=IN_DIAMETER,
 )  # fmt: skip
 def radius(
     edge_index: GraphLike,
@@ -138,7 +138,7 @@ def radius(
 @measure(
     "graph", *SEARCHES, searches=True,
     kernel=Kernel("distances", collapses=True, public=False),
-    choices={"disconnected": check.DISCONNECTED},
+    choices={"disconnected": check.DISCONNECTED}, without=IN_DIAMETER,
 )  # fmt: skip
 def center(
     edge_index: GraphLike,
@@ -171,7 +171,7 @@ def center(
 @measure(
     "graph", *SEARCHES, searches=True,
     kernel=Kernel("distances", collapses=True, public=False),
-    choices={"disconnected": check.DISCONNECTED},
+    choices={"disconnected": check.DISCONNECTED}, without=IN_DIAMETER,
 )  # fmt: skip
 def periphery(
     edge_index: GraphLike,

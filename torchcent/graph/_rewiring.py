@@ -1,9 +1,12 @@
 """Random simple graphs with given degrees: exchanges of the ends of edges, many at a time.
 
-An edge is a key low * n + high. A round pairs the edges of each graph at random and lets each pair
-exchange two ends. A pair does so only if neither of its old and new edges is an edge, or a new edge
-of another pair, at the same time. Going back is then as likely as going forth, so that all graphs
-of these degrees become equally likely.
+An edge is a key low * n + high, an arc tail * n + head. A round pairs the edges of each graph at
+random and lets each pair exchange two ends. A pair does so only if neither of its old and new edges
+is an edge, or a new edge of another pair, at the same time. Going back is then as likely as going
+forth, so that all graphs of these degrees become equally likely.
+
+Arcs exchange heads, in pairs and in threes: exchanges of two never turn a cycle of three arcs
+around (Rao, Jana and Bandyopadhyay 1996).
 """
 
 from __future__ import annotations
@@ -18,33 +21,37 @@ _REPAIRS = 100  # rounds before edges are drawn in another way
 
 
 def rewired(
-    keys: np.ndarray, n: int, copies: int, swaps: float, rng: np.random.Generator
-) -> np.ndarray:
+    keys: np.ndarray, n: int, copies: int, swaps: float, rng: np.random.Generator,
+    directed: bool = False,
+) -> np.ndarray:  # fmt: skip
     """[copies, m]: the keys of each graph after `swaps` exchanges per edge."""
     count = keys.size
     if count < 2 or not copies:
         return np.repeat(keys[None], copies, 0)
-    rounds = int(np.ceil(2 * swaps / _ACTIVE))
+    sizes = (2, 3) if directed else (2,)
+    rounds = int(np.ceil(swaps / (_ACTIVE * np.mean(1 / np.array(sizes)))))
     most = max(1, min(_MOST_AT_ONCE // count, 2**62 // max(n, 1) ** 2))
     parts = []
     for start in range(0, copies, most):
         part = np.repeat(keys[None], min(most, copies - start), 0)
-        for _ in range(rounds):
-            _exchange(part, n, rng)
+        for number in range(rounds):
+            _exchange(part, n, rng, sizes[number % len(sizes)], directed)
         parts.append(part)
     return np.concatenate(parts)
 
 
-def _exchange(keys: np.ndarray, n: int, rng: np.random.Generator) -> None:
-    """One round, in place."""
+def _exchange(
+    keys: np.ndarray, n: int, rng: np.random.Generator, size: int, directed: bool
+) -> None:
+    """One round of groups of so many edges, in place."""
     copies, count = keys.shape
     order = rng.permuted(np.broadcast_to(np.arange(count), keys.shape), axis=1)
-    one, other = order[:, : count // 2], order[:, count // 2 : count // 2 * 2]
-    active = rng.random(one.shape) < _ACTIVE
-    copy = np.nonzero(active)[0]
-    one, other = one[active], other[active]
-    old = np.stack([keys[copy, one], keys[copy, other]])
-    new, is_loop = _swapped(old, n, rng)
+    groups = count // size
+    place = order[:, : groups * size].reshape(copies, size, groups).transpose(1, 0, 2)
+    active = rng.random((copies, groups)) < _ACTIVE
+    copy, place = np.nonzero(active)[0], place[:, active]
+    old = keys[copy, place]
+    new, is_loop = _turned(old, n, rng) if directed else _swapped(old, n, rng)
     beyond = np.int64(n) * n  # keys of different copies differ
     every = np.sort(np.concatenate([
         (keys + np.arange(copies)[:, None] * beyond).ravel(), (new + copy * beyond).ravel()
@@ -52,7 +59,16 @@ def _exchange(keys: np.ndarray, n: int, rng: np.random.Generator) -> None:
     repeated = np.unique(every[1:][every[1:] == every[:-1]])
     clash = _among(new + copy * beyond, repeated) | _among(old + copy * beyond, repeated)
     free = ~(clash.any(0) | is_loop)
-    keys[copy[free], one[free]], keys[copy[free], other[free]] = new[:, free]
+    keys[copy[free], place[:, free]] = new[:, free]
+
+
+def _turned(old: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The keys [size, k] after the arcs of each group have passed their heads on, this way or that
+    way round, and in which groups there are loops."""
+    tail, head = np.divmod(old, n)
+    forth = rng.random(old.shape[1]) < 0.5
+    head = np.where(forth, np.roll(head, 1, 0), np.roll(head, -1, 0))
+    return tail * n + head, (tail == head).any(0)
 
 
 def _swapped(old: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

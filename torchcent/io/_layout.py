@@ -101,6 +101,8 @@ INTEGER = re.compile(r"-?[0-9]+")
 #: Integers that are written in the one way in which they are printed.
 PLAIN_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 DECIMAL_COMMA = re.compile(r"[-+]?[0-9]*,[0-9]+")
+#: A field with commas between semicolons: a decimal one, or those that blanks follow.
+_IN_FIELD = re.compile(rf"[ \t]*{DECIMAL_COMMA.pattern}[ \t]*|[^,]*(?:, [^,]*)+")
 #: A field in quotes, or a word, between blanks.
 _QUOTED = re.compile(r'[ \t]*(?:"((?:[^"\\]|\\.|"")*)"(?=[ \t]|$)|([^ \t]+))')
 #: A field between tabs. A quote that does not end where the field ends is part of it.
@@ -246,7 +248,7 @@ def find_layout(path: str, text: Text, choice: Choice, header: bool | None = Non
     """The separator, width, header (None decides) and columns, found in the first two rows."""
     where = f"{path}:{text.number}"
     first, *rest = first_rows(path, text.body)
-    separator = separator_of(first)
+    separator = separator_of(first, *rest)
     quoted = separator == "\t"
     if not separator and '"' in first:  # as R writes it: all are in quotes or numbers
         quoted = all(not word or is_number(word) for _, word in _QUOTED.findall(first))
@@ -299,14 +301,18 @@ def find_layout(path: str, text: Text, choice: Choice, header: bool | None = Non
     )  # fmt: skip
 
 
-def separator_of(first: str) -> str:
-    """What separates the fields of the first row."""
+def separator_of(first: str, below: str = "") -> str:
+    """What separates the fields of the first row, and of the one below it."""
     outside = _ENCLOSED.sub(r"\1", first) if '"' in first else first
     separator = next((x for text in (outside, first) for x in "\t,;" if x in text), "")
     blanks = split_blanks(first)
     if separator == "\t" and all(map(is_number, blanks)):
         return ""
-    if separator == ",":  # or decimal commas?
+    if separator == ",":  # or decimal commas, or commas in names?
+        rows = [row.split(";") for row in (first, below) if row]
+        fields = [field for row in rows for field in row if "," in field]
+        if 1 < len(rows[0]) == len(rows[-1]) and all(map(_IN_FIELD.fullmatch, fields)):
+            return ";"
         for other, fields in ((";", first.split(";")), ("", blanks)):
             commas = [x for x in fields if "," in x]
             if len(fields) > 2 and all(DECIMAL_COMMA.fullmatch(x.strip(BLANKS)) for x in commas):

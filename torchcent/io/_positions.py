@@ -19,7 +19,14 @@ from torchcent.io._budget import Budget
 from torchcent.io._cells import objects
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import COMPRESSIONS, load_bytes, split_suffix, text_bytes, text_lines
-from torchcent.io._layout import PLAIN_INTEGER, is_number, split_blanks, split_line
+from torchcent.io._layout import (
+    DECIMAL_COMMA,
+    PLAIN_INTEGER,
+    is_number,
+    separator_of,
+    split_blanks,
+    split_line,
+)
 from torchcent.io._options import Options
 from torchcent.io._tokens import IrregularText, number_rows
 from torchcent.runtime._optional import need
@@ -134,12 +141,13 @@ def _read_text(path: str, data: bytes, crs: str | None) -> Table:
     if not numbered:
         raise ValueError(f"{path}: no rows")
     number, first = numbered[0]
-    separator = next((x for x in "\t,;" if x in first), "")
+    separator = separator_of(first, *(line for _, line in numbered[1:2]))
     if separator == "\t" and all(map(is_number, split_blanks(numbered[-1][1].rstrip("; \t")))):
         separator = ""  # runs of tabs and blanks
     quoted = separator == "\t"
     heads = split_line(first, separator, quoted)
-    if any(map(is_number, heads[1:])):
+    number_of = _decimal if separator == ";" else float
+    if any(is_number(x) or DECIMAL_COMMA.fullmatch(x) for x in heads[1:]):
         columns, degrees, body = (0, 1, 2), False, numbered
         if len([x for x in heads if x]) < 3:
             raise ValueError(f"{path}:{number}: {first.strip()[:60]!r} where id, x, y are expected")
@@ -151,7 +159,7 @@ def _read_text(path: str, data: bytes, crs: str | None) -> Table:
         fields = split_line(line, separator, quoted)
         try:
             name, x, y = (fields[at] for at in columns)
-            places.append((float(x), float(y)))
+            places.append((number_of(x), number_of(y)))
         except (IndexError, ValueError):
             if _is_comment(line):  # others are the names of vertices
                 continue
@@ -163,6 +171,11 @@ def _read_text(path: str, data: bytes, crs: str | None) -> Table:
     crs = check_positions.WGS84 if crs is None and degrees else crs
     positions = np.array(places, np.float64).reshape(-1, 2)
     return Table(_ids(words), positions, crs)
+
+
+def _decimal(text: str) -> float:
+    """A number between semicolons, which may have a decimal comma."""
+    return float(text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text)
 
 
 def _is_comment(line: str) -> bool:

@@ -19,7 +19,7 @@ from torchcent.paths import _path_sums
 
 
 @measure(
-    "vertices", *PATHS, "dtype", searches=True, columns=("betweenness",), share=True,
+    "vertices", *PATHS, "dtype", searches=True, columns=("betweenness",), share=True, demand=True,
     kernel=Kernel("paths", Visitor.BETWEENNESS, folds="all", tiny="betweenness", normalized=True),
 )  # fmt: skip
 def betweenness(
@@ -106,7 +106,7 @@ def betweenness(
 
 
 @measure(
-    "vertices", *PATHS, "dtype", searches=True, columns=("stress",), share=True,
+    "vertices", *PATHS, "dtype", searches=True, columns=("stress",), share=True, demand=True,
     without=NOT_IN_NETWORKX,
     # Paths that end in a folded leaf pass through its parent once per path, not once.
     kernel=Kernel("paths", Visitor.STRESS, folds="one", tiny="stress"),
@@ -152,7 +152,7 @@ def stress(
 
 
 @measure(
-    "edges", *PATHS, "dtype", searches=True, share=True,
+    "edges", *PATHS, "dtype", searches=True, share=True, demand=True,
     kernel=Kernel(
         "paths", Visitor.EDGE_BETWEENNESS, per_slot=True, folds="all", tiny="edge_betweenness",
         normalized=True,

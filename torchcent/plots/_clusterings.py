@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,12 +14,16 @@ from torch import Tensor
 from torchcent.clustering._clustering import Clustering
 from torchcent.clustering._mcl import clustering_quality
 from torchcent.graph import Graph
-from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs
+from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs, as_graph
+from torchcent.io import EdgeList
 from torchcent.plots import _check as check_plot
 from torchcent.plots._inks import BLUE, ORANGE, inks
+from torchcent.plots._map import map_of
+from torchcent.plots._parts import Parts, color_of
 from torchcent.plots._scores import _whole_numbers, check_plot_path, figure_of_three
 
 _SHADES = ("#2b6cb0", "#63a4dd", "#dd6b20", "#f0b429")
+_LARGEST_MAP = 20_000  # vertices
 _BINS = 320  # bins of the matrix in each dimension
 
 
@@ -89,7 +93,7 @@ def plot_clusterings(
 
 def plot_communities(
     division: Any,
-    edge_index: GraphLike,
+    edge_index: GraphLike | EdgeList,
     *,
     level: int | None = None,
     path: str | os.PathLike[str],
@@ -97,12 +101,14 @@ def plot_communities(
 ) -> None:
     """Writes a figure of the communities of a level, and of the modularity of all levels.
 
-    It shows the sizes of the communities, the adjacency matrix with vertices ordered by community,
-    and modularity against the number of communities.
+    It shows the graph with vertices coloured by community, the adjacency matrix with vertices
+    ordered by community, and modularity against the number of communities. Graphs of more than
+    20,000 vertices have the sizes of the communities in place of the first.
 
     Args:
         division: what :func:`torchcent.communities_by_betweenness` returns.
-        edge_index: the graph that was divided.
+        edge_index: the graph that was divided. An :class:`torchcent.EdgeList` brings positions;
+            otherwise vertices are where :func:`torchcent.layout` puts them.
         level: which level is shown; None is ``division.level``.
         path: .png, .svg or .pdf; an existing file is replaced atomically.
         where: name of the graph, for the title.
@@ -124,16 +130,23 @@ def plot_communities(
     where = check_plot.text(where, "where")
     label = division.at(division.level if level is None else level).cpu()
     level = (division.level if level is None else level) % division.counts.numel()
-    if not isinstance(edge_index, Graph):
-        edge_index = as_arcs(edge_index, label.numel(), None, None)[0]
-    size = torch.bincount(label)
-    order = size.argsort(descending=True, stable=True)
-    parts = _Parts(order.argsort()[label], size[order], label.numel())
+    parts = Parts.of(label, label.numel())
+    crs = edge_index.crs if isinstance(edge_index, EdgeList) else None
+    if not isinstance(edge_index, Graph | EdgeList):
+        edge_index = as_graph(edge_index, None, label.numel(), None, False)
+    small = label.numel() <= _LARGEST_MAP
+    drawn = map_of(edge_index) if small else None
     title = f"Division of {where or f'{label.numel():,} vertices'} by edge betweenness: "
-    title += f"{size.numel():,} communities"
-    with figure_of_three(path, suffix, title, [1, 1.1, 1]) as (left, middle, right):
-        _draw_sizes(left, [parts], "communities")
-        _draw_matrix(middle, parts, edge_index, "community")
+    title += f"{len(parts.sizes):,} communities"
+    with figure_of_three(path, suffix, title, [1.5, 1.1, 1]) as (left, middle, right):
+        if drawn is None:
+            _draw_sizes(left, [parts], "communities")
+        else:
+            left.set(title="Communities")
+            drawn.frame(left, drawn.stretch(crs))
+            parts.draw(left, drawn)
+            parts.explain(left)
+        _draw_matrix(middle, parts, edge_index, "community", by_color=True)
         right.set(title="Levels", xlabel="communities", ylabel="modularity")
         right.grid(True)
         counts, modularity = division.counts.tolist(), division.modularity.tolist()
@@ -142,33 +155,24 @@ def plot_communities(
         right.xaxis.get_major_locator().set_params(integer=True)
 
 
-class _Parts(NamedTuple):
-    """What figures need of a clustering: labels by size, the largest first."""
-
-    labels: Tensor
-    sizes: Tensor
-    num_nodes: int
-    inflation: float = 0.0  # of clusterings
-
-
-def _draw_sizes(axes: Any, several: Sequence[Clustering | _Parts], what: str = "clusters") -> None:
+def _draw_sizes(axes: Any, several: Sequence[Clustering | Parts], what: str = "clusters") -> None:
     """Plots size against rank on log-log axes."""
     axes.set(title=f"Sizes of the {what}", xlabel="rank", ylabel="vertices")
     axes.set(xscale="log", yscale="log")
     axes.grid(True)
     colors = itertools.cycle([inks().ink, *_SHADES, inks().muted] if len(several) > 1 else [BLUE])
     for one, color in zip(several, colors, strict=False):
-        size = one.sizes.cpu().numpy()
+        size = torch.as_tensor(one.sizes).cpu().numpy()
         rank = np.arange(1, len(size) + 1)
         mark = {"marker": "o", "markersize": 3} if len(size) <= 60 else {}
-        label = f"inflation {one.inflation:g}"
+        label = f"inflation {one.inflation:g}" if isinstance(one, Clustering) else None
         axes.plot(rank, size, color=color, linewidth=1.8, label=label, **mark)
     _whole_numbers(axes.xaxis)
     _whole_numbers(axes.yaxis)
     if len(several) > 1:
         axes.legend(frameon=False)
         return
-    size = several[0].sizes.cpu().numpy()
+    size = torch.as_tensor(several[0].sizes).cpu().numpy()
     alone = int((size == 1).sum())
     if len(size):
         note = f"largest {size[0]:,}\nmedian {np.median(size):g}\n{alone:,} singletons"
@@ -178,16 +182,18 @@ def _draw_sizes(axes: Any, several: Sequence[Clustering | _Parts], what: str = "
 
 
 def _draw_matrix(
-    axes: Any, one: Clustering | _Parts, edge_index: Tensor | Graph, what: str = "cluster"
-) -> None:
+    axes: Any, one: Clustering | Parts, edge_index: Tensor | Graph | EdgeList,
+    what: str = "cluster", *, by_color: bool = False,
+) -> None:  # fmt: skip
     """Plots the density of the adjacency matrix with vertices ordered by cluster."""
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
     from matplotlib.patches import Rectangle
 
     axes.set(title=f"Edges, vertices by {what}", xlabel=f"vertex, the largest {what} first")
-    n = max(one.num_nodes, 1)
-    place = torch.argsort(torch.argsort(one.labels.cpu(), stable=True))
+    n = max(len(one.labels), 1)
+    place = torch.argsort(torch.argsort(torch.as_tensor(one.labels).cpu(), stable=True))
     arcs = edge_index.to_edge_index() if isinstance(edge_index, Graph) else edge_index
+    arcs = arcs.edge_index if isinstance(arcs, EdgeList) else arcs
     tail, head = (place[end.cpu().long()].numpy() for end in arcs)
     bins = min(n, _BINS)
     count, *_ = np.histogram2d(
@@ -200,10 +206,11 @@ def _draw_matrix(
         norm=LogNorm(vmin=1, vmax=max(count.max(), 2)), interpolation="nearest", aspect="equal",
     )  # fmt: skip
     begin = 0
-    for size in one.sizes[:40].tolist():
+    for number, size in enumerate(one.sizes[:40].tolist()):
         if size < 0.01 * n:
             break
-        square = Rectangle((begin, begin), size, size, fill=False, edgecolor=ORANGE, linewidth=0.9)
+        ink, width = (color_of(number), 1.6) if by_color else (ORANGE, 0.9)
+        square = Rectangle((begin, begin), size, size, fill=False, edgecolor=ink, linewidth=width)
         axes.add_patch(square)
         begin += size
     axes.spines[["right", "top"]].set_visible(True)

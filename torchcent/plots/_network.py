@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from torch import Tensor
@@ -17,9 +17,9 @@ from torchcent.graph._arguments import GraphLike, as_graph
 from torchcent.io import EdgeList
 from torchcent.plots import _check as check_plot
 from torchcent.plots._inks import inks
-from torchcent.plots._layout import layout
+from torchcent.plots._map import Map, map_of
+from torchcent.plots._parts import Parts
 from torchcent.plots._scores import _short, check_plot_path, new_figure
-from torchcent.runtime._optional import need
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,24 +32,6 @@ _NAMES = 5
 _KM_PER_DEGREE = 111.195
 
 
-class _Map(NamedTuple):
-    """What is drawn: vertices at `place` [n, 2], and the edges `arcs` [2, E] as lines.
-
-    The line of each edge is the next ``sizes[e]`` of `points`.
-    """
-
-    place: np.ndarray
-    arcs: np.ndarray
-    points: np.ndarray
-    sizes: np.ndarray
-
-    def extent(self) -> np.ndarray:
-        """All places that have one."""
-        every: np.ndarray = np.concatenate([self.place, self.points])
-        known: np.ndarray = every[np.isfinite(every).all(1)]
-        return known
-
-
 def plot_network(
     edge_index: GraphLike | EdgeList,
     positions: Tensor | np.ndarray | None = None,
@@ -57,6 +39,7 @@ def plot_network(
     labels: Sequence[Any] | np.ndarray | None = None,
     *,
     edges: bool = False,
+    communities: Any = None,
     measure: str = "betweenness",
     path: str | os.PathLike[str] | None = None,
     title: str | None = None,
@@ -84,6 +67,9 @@ def plot_network(
         labels: names ``[n]``; those of up to five of the most central vertices are shown. None is
             those of the Graph or EdgeList, unless they are numbers.
         edges: whether the scores are those of the edges.
+        communities: integers ``[n]``, the community of each vertex, or what has them as `labels`,
+            such as a :class:`torchcent.Clustering`. The eight largest have colours, which take the
+            place of scores; edges inside of them have their colours, too.
         measure: name of the score, for the colour bar.
         path: .png, .svg or .pdf; an existing file is replaced atomically. None returns the figure,
             which notebooks show.
@@ -113,8 +99,11 @@ def plot_network(
     suffix = "" if path is None else check_plot_path(path)
     if not isinstance(edge_index, EdgeList | Tensor | np.ndarray):
         edge_index = as_graph(edge_index)
-    drawn = _network(edge_index, positions)
+    drawn = map_of(edge_index, positions)
     place, index = drawn.place, drawn.arcs
+    parts = None if communities is None else Parts.of(communities, len(place))
+    if parts is not None and (scores is not None or edges is True):
+        raise ValueError("communities and scores exclude each other: both are colours")
     if scores is None:
         if edges is True:
             raise ValueError("scores must be given for edges=True, one for each edge")
@@ -132,12 +121,9 @@ def plot_network(
     if crs is None and isinstance(edge_index, EdgeList):
         crs = edge_index.crs
     degrees = check_positions.is_geographic(check_positions.crs(crs))
-    from matplotlib.cm import ScalarMappable
-
-    points = drawn.extent()
-    stretch = 1.0  # of y
-    if degrees and len(points):
-        stretch = 1 / math.cos(math.radians(min(abs(points[:, 1].mean()), 85)))
+    points, stretch = drawn.extent(), drawn.stretch(crs)
+    if parts is not None:
+        title = title or f"{parts.sizes.size:,} communities of {count:,} vertices"
     title = title or f"{measure.capitalize()} of {count:,} {what}"
     # About 90 square inches in the proportions of the map.
     width, height = np.ptp(points, axis=0) if len(points) else (1.0, 1.0)
@@ -145,56 +131,37 @@ def plot_network(
     size = (math.sqrt(80 * shape) + 1.2, math.sqrt(80 / shape) + 0.6)
     with new_figure(path, suffix, title, size, 200, 0.02) as figure:
         axes = figure.subplots()
-        axes.set_aspect(stretch)
-        axes.set_axis_off()
-        colors, norm = _scale(values, lowest)
-        if len(points):
-            low, high = points.min(0), points.max(0)
-            margin = 0.02 * max(*(high - low), 1e-9)
-            axes.set_xlim(low[0] - margin, high[0] + margin)
-            axes.set_ylim(low[1] - margin, high[1] + margin)
-        ends = values[index] if not edges else values[None]
-        of_lines = ends.max(0) if lowest else ends.min(0)
-        _draw_lines(axes, drawn, of_lines, colors, norm, lowest)
-        if not edges:
-            _draw_vertices(axes, place, values, colors, norm, lowest)
-            if names is not None:
-                _draw_names(axes, place, values, names, lowest)
-        if np.isfinite(values).any():
-            bar = figure.colorbar(
-                ScalarMappable(norm, colors), ax=axes, shrink=0.6, aspect=32, pad=0.01,
-                extend="min" if norm.vmin > values[np.isfinite(values)].min() else "neither",
-            )  # fmt: skip
-            bar.set_label(measure, color=inks().ink)
-            bar.outline.set_visible(False)
+        drawn.frame(axes, stretch)
+        if parts is not None:
+            parts.draw(axes, drawn)
+            parts.explain(axes)
+        else:
+            _draw_scores(axes, drawn, values, edges, measure, lowest)
+        if not edges and names is not None:
+            _draw_names(axes, place, values, names, lowest)
         if degrees and len(points):
             _draw_scale(axes, stretch)
     return figure if path is None else None
 
 
-def _network(graph: Any, positions: Tensor | np.ndarray | None) -> _Map:
-    shapes = None
-    if isinstance(graph, EdgeList):
-        if positions is None and graph.positions is not None:
-            positions, shapes = graph.positions, graph.streets
-        columns: Any = graph.edge_index
-        graph = graph.graph(edge_weight=False) if positions is None else columns
-    else:
-        columns = graph
-        if isinstance(graph, Graph):
-            arcs = graph.to_edge_index()
-            columns = arcs if graph.directed else arcs[:, arcs[0] <= arcs[1]]  # an edge once
-    if positions is None:
-        positions = layout(graph)
-    place = check_plot.points(positions)
-    if isinstance(graph, Graph) and len(place) != graph.num_nodes:
-        raise ValueError(f"positions has {len(place)} rows for {graph.num_nodes} vertices")
-    index = check_plot.edge_index(columns, len(place))
-    if shapes is None:
-        return _Map(place, index, place[index.T].reshape(-1, 2), np.full(index.shape[1], 2))
-    shapely = need("shapely", "geo", "lines of streets")
-    lines = shapes.lines.geometry.to_numpy()[shapes.rows.numpy()]
-    return _Map(place, index, shapely.get_coordinates(lines), shapely.get_num_coordinates(lines))
+def _draw_scores(
+    axes: Any, drawn: Map, values: np.ndarray, edges: bool, measure: str, lowest: bool
+) -> None:
+    """The edges, the vertices unless the scores are of edges, and the colour bar."""
+    from matplotlib.cm import ScalarMappable
+
+    colors, norm = _scale(values, lowest)
+    ends = values[drawn.arcs] if not edges else values[None]
+    _draw_lines(axes, drawn, ends.max(0) if lowest else ends.min(0), colors, norm, lowest)
+    if not edges:
+        _draw_vertices(axes, drawn.place, values, colors, norm, lowest)
+    if np.isfinite(values).any():
+        bar = axes.figure.colorbar(
+            ScalarMappable(norm, colors), ax=axes, shrink=0.6, aspect=32, pad=0.01,
+            extend="min" if norm.vmin > values[np.isfinite(values)].min() else "neither",
+        )  # fmt: skip
+        bar.set_label(measure, color=inks().ink)
+        bar.outline.set_visible(False)
 
 
 def _names(graph: object) -> np.ndarray | None:
@@ -230,7 +197,7 @@ def _steps(values: np.ndarray, norm: Any, lowest: bool) -> tuple[np.ndarray, np.
 
 
 def _draw_lines(
-    axes: Any, drawn: _Map, values: np.ndarray, colors: Any, norm: Any, lowest: bool
+    axes: Any, drawn: Map, values: np.ndarray, colors: Any, norm: Any, lowest: bool
 ) -> None:
     from matplotlib.collections import PathCollection
     from matplotlib.path import Path

@@ -13,9 +13,10 @@ from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
 from torchcent.check import _positions as check_positions
 from torchcent.check._cutoff import Cutoffs, Lengths
-from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.check._run import DEFAULT, Run
 from torchcent.check._values import number, shortened, wrong_type
 from torchcent.engines.measures import _normalize
+from torchcent.engines.measures._measures import NOT_IN_NETWORKX, measure
 from torchcent.graph import Graph, _csr, _segments
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs._near import NearPairs, chosen_vertices, near_pairs
@@ -30,7 +31,14 @@ _DECAYS: dict[str, Callable[[Tensor, float], Tensor]] = {
 }
 
 
-@computes("dtype", searches=True)
+#: surfaces on which arguments are numbers of vertices alone
+_ELSEWHERE = NOT_IN_NETWORKX | {
+    "functional": "decays and positions are no numbers of vertices",
+    "columns": "it needs a cutoff, a decay or positions",
+}
+
+
+@measure("vertices", "dtype", searches=True, without=_ELSEWHERE)
 def accessibility(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -103,7 +111,7 @@ def accessibility(
     return _columns(sums, limits, graph, run)
 
 
-@computes("dtype", searches=True)
+@measure("vertices", "dtype", searches=True, without=_ELSEWHERE)
 def straightness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -152,7 +160,9 @@ def straightness(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     if not graph.is_weighted:
-        raise ValueError("straightness compares lengths with positions: pass edge_weight")
+        raise ValueError(
+            "straightness compares lengths with positions: pass edge_weight (--weights)"
+        )
     place = check_positions.points(positions, graph.num_nodes)
     limits = check_cutoff.cutoffs(cutoff, run.engine.name)
     check.flag(normalized, "normalized")

@@ -17,7 +17,7 @@ from torchcent.runtime import _ops
 
 
 @measure(
-    "vertices", weights="", labels=True,
+    "vertices", weights="", parts_of="components",
     without={
         "columns": "its numbers are no features",
         "networkx": "NetworkX yields sets, in less time than a conversion",
@@ -70,7 +70,11 @@ def connected_components(
     return (graph.strong_components if is_strong else graph.components).clone()
 
 
-@computes()
+#: `without` of what NetworkX finds in linear time as well
+_LINEAR = {"networkx": "NetworkX finds them in linear time, too, and yields pairs or nodes"}
+
+
+@measure("graph", weights="", members="edges", without=_LINEAR)
 def bridges(
     edge_index: GraphLike,
     *,
@@ -115,7 +119,7 @@ def bridges(
     return ends[:, place].to(graph.device)
 
 
-@computes()
+@measure("graph", weights="", members="vertices", without=_LINEAR)
 def articulation_points(
     edge_index: GraphLike,
     *,

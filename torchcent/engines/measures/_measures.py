@@ -32,12 +32,16 @@ class Option(NamedTuple):
     Attributes:
         kind: "flag", "number", "count", "word" (one of several), "lengths" (a number or several),
             "vertices" (their ids), "values" (a number per vertex), "value" (one, or per vertex),
-            "group", "columns" (names). It is "" for what only Python has.
+            "group", "columns" (names). Others are "parts" (the part of each vertex) and "decay" (a
+            name and a number). It is "places" for the positions of the graph, and "" for what only
+            Python has.
         text: what it says, for the command line.
+        flag: what it is called there, where its own name is another option of all commands.
     """
 
     kind: str
     text: str = ""
+    flag: str = ""
 
 
 #: what an argument means, whichever measure has it
@@ -51,6 +55,13 @@ OPTIONS = {
     "vertices": Option("", "only the scores of these vertices"),
     "top": Option("", "only the highest scores"),
     "cutoff": Option("lengths", "count only pairs at most so far apart; several: scores for each"),
+    "decay": Option("decay", "what a place counts at a distance: power, exponential, ..."),
+    "destinations": Option("values", "what is at each vertex: its name and a number per line"),
+    "positions": Option("places"),
+    "labels": Option("parts", "a file with one community per line, or a table", "communities"),
+    "resolution": Option("number", "larger values favour smaller communities"),
+    "objective": Option("word", "what communities make as large as possible"),
+    "iterations": Option("count", "how often communities are refined; -1 until nothing changes"),
     "radius": Option("number", "of the graph around each vertex, in weights or hops"),
     "by_hops": Option("flag", "the radius is a number of hops, also with weights"),
     "states": Option("values", "one vertex and its state, a number >= 0, per line; others have 0"),
@@ -107,7 +118,10 @@ class Measure:
         undirected: whether it is for undirected graphs alone.
         share: whether tables show each score's share of the sum.
         lowest: whether the lowest scores are the most central ones.
-        labels: whether its numbers are those of parts of the graph, of which tables show the sizes.
+        parts_of: what its numbers are those of: "components" or "communities", of which tables show
+            the sizes; "" if they are scores.
+        members: what a measure of a graph returns, "vertices" or "edges" of it; "" for a number.
+        demand: whether `sources` and `targets` may be numbers of all vertices.
         networkx: its function in NetworkX, if it needs no code but this.
         without: the surfaces that do not have it, with the reason: "functional", "command",
             "columns" or "networkx".
@@ -125,7 +139,9 @@ class Measure:
     undirected: bool = False
     share: bool = False
     lowest: bool = False
-    labels: bool = False
+    parts_of: str = ""
+    members: str = ""
+    demand: bool = False
     networkx: InNetworkX | None = None
     without: Mapping[str, str] = field(default_factory=dict)
     not_in_models: tuple[str, ...] = ()
@@ -175,6 +191,11 @@ def first_sentence(function: Callable[..., object]) -> str:
 
 #: `without` of a measure that only torchcent has
 NOT_IN_NETWORKX = {"networkx": "NetworkX has no such function"}
+#: `without` of what one command says together
+IN_DIAMETER = {"command": "torchcent diameter says it"}
+
+#: arguments whose numbers of all vertices are options of their own
+DEMAND = {"sources": "origins", "targets": "destinations"}
 
 #: by name, in the order of their modules
 MEASURES: dict[str, Measure] = {}
@@ -220,8 +241,8 @@ def plain_columns() -> tuple[str, ...]:
 
 
 def has_command(each: Measure) -> bool:
-    """Whether it is a subcommand of its own, which writes a table of scores."""
-    return each.of in ("vertices", "edges", "groups") and "command" not in each.without
+    """Whether it is a subcommand of its own."""
+    return each.of != "pairs" and "command" not in each.without
 
 
 def engines(each: Measure) -> tuple[str, ...]:
