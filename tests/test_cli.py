@@ -216,7 +216,7 @@ def test_info(capsys, friends):
     assert "engine" in out and "memory" in out
     _, out, _ = run(capsys, "info", "friends.csv")
     assert "5, undirected (10 slots)" in out
-    assert "2.00 on average, median 2, from 1 to 3" in out
+    assert "2.00 neighbours on average, median 2, from 1 to 3" in out
     assert "at least 3 (two" in out  # Ada - Bob - Cleo - Eve
     assert "2 of 1" in out
 

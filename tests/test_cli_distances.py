@@ -113,7 +113,8 @@ def test_eccentricity(capsys, folder, directed, incoming, component):
     assert column("out.csv", "eccentricity") == expected
     printed = [float(row[3]) for row in table(out)[1]]
     assert printed == sorted(expected.values())  # the most central first
-    assert table(out)[0] == ["rank", "label", "degree", "eccentricity"]
+    degree = "out_degree" if directed else "degree"
+    assert table(out)[0] == ["rank", "label", degree, "eccentricity"]
 
 
 def test_pivots(capsys, folder):

@@ -220,10 +220,10 @@ def test_info_of_a_directed_graph(capsys, tmp_path):
     path.write_text("source,target\na,b\na,c\na,d\nb,d\n")
     out = run(capsys, "info", path, "--directed")[1]
     rows = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in out.split("\n\n")[0].splitlines())
-    assert rows["out-degree"] == "1.00 on average, median 0.5, from 0 to 3"
-    assert rows["in-degree"] == "1.00 on average, median 1, from 0 to 2"
+    assert rows["out-degree"] == "1.00 neighbours on average, median 0.5, from 0 to 3"
+    assert rows["in-degree"] == "1.00 neighbours on average, median 1, from 0 to 2"
     assert rows["low degree"] == "2 of out-degree 0, 1 of 1; 1 of in-degree 0"
-    assert "degree       2.00 on average" in run(capsys, "info", path)[1]
+    assert "degree       2.00 neighbours on average" in run(capsys, "info", path)[1]
 
 
 # ---- manual pages

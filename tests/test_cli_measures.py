@@ -292,7 +292,7 @@ def test_numbers_for_all_vertices_and_files_of_groups(capsys):
         ("betweenness g.txt --cutoff 2,3", ["betweenness within 2", "betweenness within 3"]),
         ("edge-betweenness g.txt --cutoff 2,3", ["edge betweenness within 2"]),
         ("random-walk-encoding g.txt --walk-length 3", ["walk 1", "walk 2", "walk 3"]),
-        ("node-features g.txt --measures core_number,degree", ["core_number degree"]),
+        ("node-features g.txt --measures core_number,degree", ["core_number normalized degree"]),
         ("hits g.txt", ["hubs authorities"]),
         ("distance-profile g.txt", ["closeness harmonic eccentricity reach farness"]),
         ("current-flow-closeness g.txt", ["degree current flow closeness"]),

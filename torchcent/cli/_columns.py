@@ -13,8 +13,10 @@ from torch import Tensor
 import torchcent
 from torchcent.cli import _names
 from torchcent.engines.measures._measures import OPTIONS, Measure
+from torchcent.engines.measures._measures import columns as all_columns
 from torchcent.graph import Graph
 from torchcent.io import EdgeList, street_table
+from torchcent.walks._local import numbers_of_arcs
 
 
 def name_of(measure: Measure) -> str:
@@ -59,8 +61,17 @@ def _several(measure: Measure, values: Mapping[str, Any], name: str, count: int)
     if "lengths" in kinds:
         return [f"{name} within {length:g}" for length in values[kinds["lengths"]]]
     if "columns" in kinds:
-        return list(values[kinds["columns"]])
+        names = values[kinds["columns"]]
+        scaled = values["normalized"]
+        return [f"normalized {each}" if scaled and _is_raw(each) else each for each in names]
     return [f"{kinds['count'].partition('_')[0]} {number + 1}" for number in range(count)]
+
+
+def _is_raw(column: str) -> bool:
+    """Whether the command of this name does not normalise, unless it is told to."""
+    measure = all_columns()[column]
+    option = measure.options.get("normalized")
+    return measure.name == column and option is not None and option.default is False
 
 
 def edge_rows(edges: EdgeList, graph: Graph) -> np.ndarray:
@@ -120,8 +131,14 @@ def table(
     else:
         columns = {"label": edges.vertex_labels()}
         if "degree" not in scores:
-            columns["degree"] = graph.degree.cpu().numpy()
+            columns |= degree(graph)
     return columns | {name: column.cpu().numpy()[rows] for name, column in scores.items()}
+
+
+def degree(graph: Graph) -> dict[str, np.ndarray]:
+    """The column of what `torchcent degree` says without weights, under the name of its arcs."""
+    arcs = numbers_of_arcs(graph).long().cpu().numpy()
+    return {"out_degree" if graph.directed else "degree": arcs}
 
 
 def geometry(measure: Measure, edges: EdgeList, graph: Graph) -> Tensor | None:

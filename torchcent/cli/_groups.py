@@ -11,7 +11,7 @@ from torch import Tensor
 
 import torchcent
 from torchcent.check._run import Run
-from torchcent.cli import _common, _graphs, _output
+from torchcent.cli import _columns, _common, _graphs, _output
 from torchcent.cli._clusters import write
 from torchcent.cli._report import aligned, aligned_rows, members, score_rows, score_table
 from torchcent.io import write_scores
@@ -35,10 +35,9 @@ def _prominent(args: argparse.Namespace) -> None:
     )  # fmt: skip
     run = job.finish()
     at = group.vertices.cpu().numpy()
-    columns = {
-        "label": job.edges.vertex_labels()[at], "degree": job.graph.degree.cpu().numpy()[at],
-        "covered": group.scores.cpu().numpy(),
-    }  # fmt: skip
+    columns = {"label": job.edges.vertex_labels()[at]}
+    columns |= {name: arcs[at] for name, arcs in _columns.degree(job.graph).items()}
+    columns["covered"] = group.scores.cpu().numpy()
     about = {
         "measure": "prominent group", "graph": args.graph, "method": group.method,
         "samples": group.samples,

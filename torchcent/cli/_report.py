@@ -247,7 +247,7 @@ def _spread(degree: np.ndarray) -> dict[str, Any]:
 
 def _in_words(degree: Mapping[str, Any]) -> str:
     return (
-        f"{degree['mean']:.2f} on average, median {degree['median']:g}, "
+        f"{degree['mean']:.2f} neighbours on average, median {degree['median']:g}, "
         f"from {degree['min']:,} to {degree['max']:,}"
     )
 

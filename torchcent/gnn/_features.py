@@ -30,7 +30,7 @@ from torchcent.engines.search import _tiny
 from torchcent.graph import Graph, _batch, _fixed_point
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
-from torchcent.walks._local import degrees
+from torchcent.walks._local import numbers_of_arcs
 
 _ENGINES = ("auto", "tiny", "tensor")
 _APART = ("eccentricity", "degree")  # columns that are computed unlike others of their families
@@ -255,5 +255,5 @@ def _of_sums(
 
 
 def _degree(graph: Graph, request: Request) -> Tensor:
-    degree = degrees(graph.unweighted()._adjacency, "out")
+    degree = numbers_of_arcs(graph)
     return degree / _normalize.others(graph) if request.normalized else degree

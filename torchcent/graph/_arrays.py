@@ -435,7 +435,10 @@ class Arrays(Keeper):
 
     @Slot
     def degree(self) -> Tensor:
-        """int64 [n]: number of outgoing arcs of each vertex."""
+        """int64 [n]: number of outgoing arcs of each vertex, without loops and copies.
+
+        :func:`torchcent.degree` counts those, too.
+        """
         return self.rowptr.diff()
 
     @Slot

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from torchcent.check import _positions as check_positions
@@ -20,6 +21,7 @@ from torchcent.plots._inks import inks
 from torchcent.plots._map import Map, map_of
 from torchcent.plots._parts import Parts
 from torchcent.plots._scores import _short, check_plot_path, new_figure
+from torchcent.walks._local import numbers_of_arcs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,8 +64,8 @@ def plot_network(
         positions: ``[n, 2]``, x and y of each vertex, such as
             :attr:`torchcent.EdgeList.positions`. What has no position (NaN) is omitted. None takes
             those of the EdgeList, or of :func:`torchcent.layout`.
-        scores: ``[n]``, or ``[E]`` for edges; those that are not finite are omitted. None takes the
-            degrees.
+        scores: ``[n]``, or ``[E]`` for edges; those that are not finite are omitted. None takes
+            degrees, of directed graphs the number of arcs in either direction.
         labels: names ``[n]``; those of up to five of the most central vertices are shown. None is
             those of the Graph or EdgeList, unless they are numbers.
         edges: whether the scores are those of the edges.
@@ -88,7 +90,7 @@ def plot_network(
     Example:
         >>> import tempfile, torch
         >>> plot_network(torch.tensor([[0, 1, 2], [1, 2, 0]])).get_suptitle()
-        'Degree of 3 vertices'
+        'Arcs of 3 vertices'
         >>> folder = tempfile.TemporaryDirectory()
         >>> square = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
         >>> corners = torch.tensor([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
@@ -107,7 +109,7 @@ def plot_network(
     if scores is None:
         if edges is True:
             raise ValueError("scores must be given for edges=True, one for each edge")
-        scores, measure = np.bincount(index.ravel(), minlength=len(place)), "degree"
+        scores, measure = _degrees(edge_index, index, len(place))
     edges, lowest = check_values.flag(edges, "edges"), check_values.flag(lowest, "lowest")
     values = check_plot.numbers(scores, "scores")
     count, what = (index.shape[1], "edges") if edges else (len(place), "vertices")
@@ -142,6 +144,17 @@ def plot_network(
         if degrees and len(points):
             _draw_scale(axes, stretch)
     return figure if path is None else None
+
+
+def _degrees(graph: Any, arcs: np.ndarray, n: int) -> tuple[Tensor, str]:
+    """What is known of all vertices, and its name."""
+    if isinstance(graph, EdgeList):
+        graph = graph.graph(edge_weight=False)
+    elif not isinstance(graph, Graph):
+        graph = Graph.from_edge_index(torch.from_numpy(arcs), n)
+    if graph._mutual:
+        return numbers_of_arcs(graph), "degree"
+    return numbers_of_arcs(graph, "both"), "arcs"
 
 
 def _draw_scores(

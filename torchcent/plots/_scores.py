@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from torch import Tensor
 
 from torchcent.check import _files as check_files
 from torchcent.check import _values as check_values
+from torchcent.graph import Graph
 from torchcent.io import replacing
 from torchcent.io._files import check_target, known_suffix
 from torchcent.plots import _check as check_plot
 from torchcent.plots._inks import BLUE, ORANGE, inks, style
 from torchcent.runtime._optional import need
-
-if TYPE_CHECKING:
-    from torchcent.graph import Graph
+from torchcent.walks._local import numbers_of_arcs
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -47,7 +46,8 @@ def plot_scores(
     linear if nearly all scores lie within a factor of ten.
 
     Args:
-        graph: a :class:`torchcent.Graph`, or its degrees ``[n]``.
+        graph: a :class:`torchcent.Graph`, whose degrees are those of :func:`torchcent.degree`
+            without weights; or numbers ``[n]`` in place of them.
         scores: ``[n]``, nonnegative; scores that are not finite are omitted.
         labels: names ``[n]``; the vertex numbers if None.
         measure: name of the score, for the axes.
@@ -71,8 +71,9 @@ def plot_scores(
     """
     suffix = check_plot_path(path)
     values = check_plot.numbers(scores, "scores")
-    of_graph = getattr(graph, "degree", graph)
-    degree = check_plot.numbers(of_graph, "graph", len(values), finite=True)
+    arcs = numbers_of_arcs(graph) if isinstance(graph, Graph) else graph
+    degree = check_plot.numbers(arcs, "graph", len(values), finite=True)
+    kind = "out-degree" if isinstance(graph, Graph) and graph.directed else "degree"
     names = check_plot.labels(labels, len(values))
     ends = check_plot.interval(interval, len(values))
     measure = check_plot.text(measure, "measure")
@@ -84,7 +85,7 @@ def plot_scores(
         # Vertices with a finite, positive score, the most central first.
         order = np.argsort(values if lowest else -values, kind="stable")
         best = order[(np.isfinite(values) & (values > 0))[order]]
-        _draw_against_degree(middle, degree, values, names, measure, best)
+        _draw_against_degree(middle, degree, values, names, measure, best, kind)
         _draw_top(
             right, values, names, measure, best[:_NAMES], share=share, lowest=lowest, ends=ends
         )
@@ -166,9 +167,10 @@ def _is_whole(values: np.ndarray) -> bool:
 
 
 def _draw_against_degree(
-    axes: Any, degree: np.ndarray, values: np.ndarray, names: Any, measure: str, best: np.ndarray
-) -> None:
-    axes.set(title="Score against degree", xlabel="degree", ylabel=measure)
+    axes: Any, degree: np.ndarray, values: np.ndarray, names: Any, measure: str, best: np.ndarray,
+    kind: str,
+) -> None:  # fmt: skip
+    axes.set(title=f"Score against {kind}", xlabel=kind, ylabel=measure)
     visible = np.isfinite(values) & (degree > 0)
     positive = visible & (values > 0)
     if not positive.any():

@@ -99,6 +99,11 @@ def degrees(graph: Graph, direction: str) -> Tensor:
     return back if direction == "in" else out + back
 
 
+def numbers_of_arcs(graph: Graph, direction: str = "out") -> Tensor:
+    """float64 [n]: what :func:`degree` is without weights; loops and parallel arcs count."""
+    return degrees(graph.unweighted()._adjacency, direction)
+
+
 @measure("vertices", searches=True, weights="", columns=("core_number",))
 def core_number(
     edge_index: GraphLike,
