@@ -12,6 +12,8 @@
 # make bench   side by side with the peers
 # make test-torch  the wheel on the oldest PyTorch that it supports and on the newest
 # make wheel   an abi3 wheel in dist/, checked; with the CUDA kernels where nvcc is there
+# make wheels  wheels for Linux, macOS and Windows and an archive of the sources in dist/, checked
+# make release VERSION=0.3.0  checks, tests, wheels and a tag; DRY_RUN=1 only says what is missing
 # make clean   back to the sources
 
 # Without bytecode an import of PyTorch takes 1.7 s longer, in every process of the tests.
@@ -39,7 +41,7 @@ BUILT_FROM := setup.py pyproject.toml tools/build_backend.py tools/kernels.py $(
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/*/cuda/*.cu)
 
-.PHONY: demo test test-all test-seeds coverage sanitize sanitize-quick test-kernels test-scatter test-networkx test-networkx-3.7 test-torch fuzz lint docs notebooks bench wheel cuda-check gpu-status clean
+.PHONY: demo test test-all test-seeds coverage sanitize sanitize-quick test-kernels test-scatter test-networkx test-networkx-3.7 test-torch fuzz lint docs notebooks bench wheel wheels release cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -146,7 +148,7 @@ test-networkx-3.7:
 	$(NEWER) -m venv $(VENV)-3.7
 	$(VENV)-3.7/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch numpy scipy tqdm pytest pandas
 	$(VENV)-3.7/bin/pip install --quiet --disable-pip-version-check networkx==3.7
-	$(VENV)-3.7/bin/pip install --quiet --disable-pip-version-check --no-deps dist/*.whl
+	$(VENV)-3.7/bin/pip install --quiet --disable-pip-version-check --no-deps --no-index --find-links dist torchcent
 	cd tools && ../$(VENV)-3.7/bin/python networkx_suite.py
 
 # The wheel with the oldest PyTorch that it promises and with the newest, each in an environment of
@@ -157,13 +159,9 @@ test-torch:
 	set -e; python=$(CURDIR)/$(VENV)-torch/bin/python; for torch in $(TORCH); do \
 	  rm -rf $(VENV)-torch; $(PYTHON) -m venv $(VENV)-torch; \
 	  $$python -m pip install --quiet --disable-pip-version-check $$torch numpy scipy tqdm pytest pytest-xdist hypothesis networkx; \
-	  $$python -m pip install --quiet --disable-pip-version-check --no-deps dist/*.whl; \
-	  folder=$$(mktemp -d); cp -r tests $$folder; \
-	  (cd $$folder && $$python -P -W error::RuntimeWarning -c 'import torch, torchcent; print(torch.__version__, torchcent.__file__); print(torchcent.show_config())' && \
-	   $$python -P -m pytest -q -p no:cacheprovider -n $(JOBS) --part 0.05 $(addprefix tests/test_,$(TORCH_TESTS:=.py))); \
-	  rm -rf $$folder; \
+	  $$python -m pip install --quiet --disable-pip-version-check --no-deps --no-index --find-links dist torchcent; \
+	  $$python tools/test_wheel.py --jobs $(JOBS); \
 	done
-TORCH_TESTS := ops mcl_ops betweenness edge_betweenness stress weighted distances batch percolation weighted_ends tensor sampling
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -208,6 +206,20 @@ wheel: $(VENV)/.built
 	TORCHCENT_CUDA=$(if $(shell command -v nvcc),1,0) $(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	$(PIP) abi3audit
 	PATH="$(BIN):$$PATH" $(BIN)/python tools/check_wheel.py dist/*.whl
+
+# Wheels for every platform, on Linux alone (tools/wheels.py).
+WHEEL_TOOLS := ziglang setuptools wheel build ninja lief auditwheel abi3audit torch-abi-audit check-wheel-contents twine
+wheels: export TORCHCENT_CUDA := 0
+wheels: $(VENV)/.torch
+	rm -rf dist
+	$(PIP) $(WHEEL_TOOLS)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/wheels.py --jobs $(JOBS)
+	$(BIN)/python -m build --sdist --no-isolation --outdir dist .
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/check_wheels.py dist
+
+# A version that is ready; the tag is not pushed (tools/release.py).
+release:
+	$(PYTHON) tools/release.py $(if $(DRY_RUN),--dry-run) -- "$(VERSION)"
 
 # Compiles the CUDA sources for one architecture; no GPU is needed. `make wheel` does so for all.
 NVCC := nvcc -c -std=c++20 -O3 -arch=sm_90 -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000

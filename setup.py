@@ -2,16 +2,21 @@
 
 With TORCHCENT_NO_EXTENSION=1, the variable that has the same meaning at run time, nothing is
 compiled, and neither a compiler nor PyTorch is needed. A file in the package then says that it was
-installed this way (torchcent/runtime/_ops.py)."""
+installed this way (torchcent/runtime/_ops.py).
+
+With TORCHCENT_PREBUILT=PATH and TORCHCENT_PLATFORM=TAG, a wheel for that platform has this library
+(tools/wheels.py)."""
 
 import os
 import sys
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 HEADERS = Path("csrc/include/torchcent")
+prebuilt = os.environ.get("TORCHCENT_PREBUILT")
 compiled = os.environ.get("TORCHCENT_NO_EXTENSION", "") in ("", "0")
 # pip asks for the metadata in processes of their own, which would import PyTorch for nothing.
 only_metadata = not {"egg_info", "dist_info"}.isdisjoint(sys.argv)
@@ -34,6 +39,16 @@ class BuildPackage(build_py):
                 self.copy_file(str(header), str(package / "include" / header.name))
 
 
+class CopyLibrary(build_ext):
+    """Takes a library that is there."""
+
+    def get_ext_filename(self, fullname: str) -> str:
+        return os.path.join(*fullname.split(".")[:-1], os.path.basename(str(prebuilt)))
+
+    def build_extension(self, extension: Extension) -> None:
+        self.copy_file(str(prebuilt), self.get_ext_fullpath(extension.name))
+
+
 def manual() -> list[tuple[str, list[str]]]:
     """The manual pages of the command, for share/man; none without what writes them."""
     sys.path.insert(0, str(Path(__file__).parent))
@@ -53,7 +68,12 @@ def manual() -> list[tuple[str, list[str]]]:
 
 commands = {"build_py": BuildPackage}
 extensions = []
-if compiled and not only_metadata:
+wheel = {"py_limited_api": "cp311"} if compiled else {}
+if prebuilt:
+    commands["build_ext"] = CopyLibrary
+    extensions = [Extension("torchcent._C", [], py_limited_api=True)]
+    wheel["plat_name"] = os.environ["TORCHCENT_PLATFORM"]
+elif compiled and not only_metadata:
     sys.path.insert(0, str(Path(__file__).parent / "tools"))
     import kernels
 
@@ -64,5 +84,5 @@ setup(
     ext_modules=extensions,
     cmdclass=commands,
     data_files=[] if only_metadata else manual(),
-    options={"bdist_wheel": {"py_limited_api": "cp311"}} if compiled else {},
+    options={"bdist_wheel": wheel} if wheel else {},
 )

@@ -2,6 +2,7 @@
 
 import functools
 import os
+import sys
 import warnings
 from pathlib import Path
 
@@ -41,7 +42,8 @@ def _load(library: Path) -> None:
 
 
 # Another build of the same sources, such as one made by tools/sanitize.py.
-_library = Path(os.environ.get("TORCHCENT_LIBRARY") or PACKAGE / "_C.abi3.so")
+_name = "_C.pyd" if sys.platform == "win32" else "_C.abi3.so"
+_library = Path(os.environ.get("TORCHCENT_LIBRARY") or PACKAGE / _name)
 
 without: str | None = None
 """Why there is no compiled extension; None where it is loaded."""

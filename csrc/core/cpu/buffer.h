@@ -3,13 +3,12 @@
 // heap, since the system maps and unmaps a page in the time that a small graph is searched in.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <new>
+
+#include "core/cpu/map.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -21,16 +20,14 @@ class Buffer {
     if (bytes_ == 0) return;
     if (bytes_ < kMapped) {
       const size_t whole = (bytes_ + kAlignment - 1) / kAlignment * kAlignment;
-      data_ = static_cast<T*>(std::aligned_alloc(kAlignment, whole));
+      data_ = static_cast<T*>(aligned_memory(kAlignment, whole));
       if (data_ == nullptr) throw std::bad_alloc();
       std::memset(static_cast<void*>(data_), 0, whole);
       return;
     }
-    void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-    if (bytes_ >= (size_t{1} << 22)) madvise(memory, bytes_, MADV_HUGEPAGE);
-#endif
+    void* memory = map_memory(bytes_);
+    if (memory == nullptr) throw std::bad_alloc();
+    if (bytes_ >= (size_t{1} << 22)) advise_huge_pages(memory, bytes_);
     data_ = static_cast<T*>(memory);  // zero-filled by the system
   }
   Buffer(Buffer&& other) noexcept : data_(other.data_), bytes_(other.bytes_) {
@@ -41,8 +38,8 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() {
-    if (bytes_ < kMapped) std::free(data_);
-    else munmap(data_, bytes_);
+    if (bytes_ < kMapped) free_aligned(data_);
+    else unmap_memory(data_, bytes_);
   }
 
   void swap(Buffer& other) {

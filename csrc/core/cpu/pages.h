@@ -1,9 +1,9 @@
 // Huge pages for large memory that PyTorch or the heap allocates.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstdint>
+
+#include "core/cpu/map.h"
 
 namespace torchcent {
 
@@ -11,12 +11,10 @@ namespace torchcent {
 // fault. Untouched memory stays untouched.
 template <class T>
 T* with_huge_pages(T* data, int64_t count) {
-#ifdef MADV_HUGEPAGE
   constexpr uintptr_t kPage = uintptr_t{1} << 21;
   const uintptr_t from = (reinterpret_cast<uintptr_t>(data) + kPage - 1) & ~(kPage - 1);
   const uintptr_t to = reinterpret_cast<uintptr_t>(data + count) & ~(kPage - 1);
-  if (to > from) madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
-#endif
+  if (to > from) advise_huge_pages(reinterpret_cast<void*>(from), to - from);
   return data;
 }
 

@@ -16,19 +16,24 @@ Simd simd_in_use();
 //
 // These macros declare functions of the kernels, and call one for the instruction set in use. The functions are weak: a
 // library for one machine has only the kernels of that (TORCHCENT_KERNELS in tools/kernels.py), and the others are
-// null.
+// null. On Windows a weak symbol must be there, and a library has all kernels.
+#if defined(_WIN32)
+#define TORCHCENT_WEAK
+#else
+#define TORCHCENT_WEAK __attribute__((weak))
+#endif
 #if defined(__x86_64__)
 #define TORCHCENT_LANE_KERNEL(...)     \
   TORCHCENT_SCALAR_KERNEL(__VA_ARGS__) \
   namespace avx512 {                   \
-  __VA_ARGS__ __attribute__((weak));   \
+  __VA_ARGS__ TORCHCENT_WEAK;          \
   }
 #define TORCHCENT_SCALAR_KERNEL(...) \
   namespace portable {               \
-  __VA_ARGS__ __attribute__((weak)); \
+  __VA_ARGS__ TORCHCENT_WEAK;        \
   }                                  \
   namespace avx2 {                   \
-  __VA_ARGS__ __attribute__((weak)); \
+  __VA_ARGS__ TORCHCENT_WEAK;        \
   }
 #define TORCHCENT_CALL_LANES(call) \
   (simd_in_use() == Simd::avx512 ? avx512::call : simd_in_use() == Simd::avx2 ? avx2::call : portable::call)

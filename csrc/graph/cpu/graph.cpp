@@ -23,7 +23,7 @@ namespace {
 
 // The i-th of `parts` ranges of rows, with about as many slots each.
 std::pair<int64_t, int64_t> rows_of(const int64_t* ptr, int64_t n, int64_t i, int64_t parts) {
-  const auto begin_of = [&](int64_t part) {
+  const auto begin_of = [&](int64_t part) -> int64_t {
     if (part == parts) return n;
     return std::lower_bound(ptr, ptr + n, part_of(ptr[n], part, parts).first) - ptr;
   };

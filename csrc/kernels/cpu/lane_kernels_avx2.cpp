@@ -1,7 +1,5 @@
 // The lane kernels for AVX2 processors.
 #if defined(__x86_64__)
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <new>
 #include <optional>
 
+#include "core/cpu/map.h"
 #include "distances/cpu/distance_search.h"
 #include "hierarchy/cpu/source_batches.h"
 #include "mcl/mcl_step.h"
@@ -18,9 +17,16 @@
 
 #include <immintrin.h>
 
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma,bmi,bmi2,popcnt"))), apply_to = function)
+#else
 #pragma GCC target("avx2,fma,bmi,bmi2,popcnt")
+#endif
 
 #define TORCHCENT_ISA avx2
 #define TORCHCENT_AVX2  // with some compilers, the pragma does not define __AVX2__
 #include "kernels/cpu/lane_kernels.h"
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
 #endif

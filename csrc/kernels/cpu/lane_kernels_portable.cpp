@@ -1,6 +1,4 @@
 // The lane kernels for any processor.
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -8,6 +6,7 @@
 #include <new>
 #include <optional>
 
+#include "core/cpu/map.h"
 #include "distances/cpu/distance_search.h"
 #include "hierarchy/cpu/source_batches.h"
 #include "mcl/mcl_step.h"

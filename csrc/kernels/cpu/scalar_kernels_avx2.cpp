@@ -1,7 +1,5 @@
 // The scalar kernels for AVX2 processors, and newer ones.
 #if defined(__x86_64__)
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,15 +7,23 @@
 #include <new>
 
 #include "chains/chains.h"
+#include "core/cpu/map.h"
 #include "core/cpu/team.h"
 #include "hierarchy/cpu/source_batches.h"
 #include "tiny/cpu/tiny_search.h"
 
 #include <immintrin.h>
 
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma,bmi,bmi2,popcnt"))), apply_to = function)
+#else
 #pragma GCC target("avx2,fma,bmi,bmi2,popcnt")
+#endif
 
 #define TORCHCENT_ISA avx2
 #define TORCHCENT_AVX2  // with some compilers, the pragma does not define __AVX2__
 #include "kernels/cpu/scalar_kernels.h"
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
 #endif

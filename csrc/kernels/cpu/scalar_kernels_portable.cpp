@@ -1,6 +1,4 @@
 // The scalar kernels for any processor.
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -8,6 +6,7 @@
 #include <new>
 
 #include "chains/chains.h"
+#include "core/cpu/map.h"
 #include "core/cpu/team.h"
 #include "hierarchy/cpu/source_batches.h"
 #include "tiny/cpu/tiny_search.h"

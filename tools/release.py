@@ -1,0 +1,95 @@
+"""A release: `make release VERSION=0.3.0`, or `python tools/release.py 0.3.0 --dry-run`.
+
+Refuses a version that is not ready, and names everything that is missing at once. Then it runs the
+tests and the lint, builds and checks the wheels (make wheels) and makes the tag. It sends nothing:
+a tag that is pushed starts .github/workflows/release.yml. With --dry-run it only says what it would
+do; with --notes it prints what the changelog says of the version.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import tomllib
+from datetime import date
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+STEPS = (("make", "lint"), ("make", "test-all"), ("make", "wheels"))
+
+
+def git(root: Path, *command: str) -> str:
+    run = subprocess.run(["git", *command], cwd=root, check=True, capture_output=True, text=True)
+    return run.stdout.strip()
+
+
+def heading(root: Path, version: str) -> re.Match[str] | None:
+    text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    return re.search(rf"^## {re.escape(version)} - (.*)\n((?:(?!## ).*\n?)*)", text, re.MULTILINE)
+
+
+def of_changelog(root: Path, version: str) -> list[str]:
+    entry = heading(root, version)
+    if entry is None:
+        return [f"CHANGELOG.md has no heading '## {version} - YYYY-MM-DD'"]
+    try:
+        date.fromisoformat(entry[1])
+    except ValueError:
+        return [f"CHANGELOG.md: the date of {version} is '{entry[1]}', not YYYY-MM-DD"]
+    return []
+
+
+def of_gpus(root: Path) -> list[str]:
+    results = sorted(root.glob("benchmarks/results/h?00.json"))
+    command = [sys.executable, "benchmarks/gpu_status.py", *map(str, results)]
+    if subprocess.run(command, cwd=root, capture_output=True).returncode == 0:
+        return []
+    return ["the tests did not pass on a GPU with these sources (make gpu-status)"]
+
+
+def missing(root: Path, version: str) -> list[str]:
+    """What a release of this version lacks, a line each."""
+    if re.fullmatch(r"\d+\.\d+\.\d+", version) is None:
+        return [f"VERSION must be three numbers such as 0.3.0, got '{version}'"]
+    lacks = []
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = re.search(r"^version: (.*)$", (root / "CITATION.cff").read_text(), re.MULTILINE)
+    for name, there in (
+        ("pyproject.toml", project["version"]),
+        ("CITATION.cff", citation and citation[1]),
+    ):
+        if there != version:
+            lacks.append(f"{name} has version {there}, not {version}")
+    if changes := git(root, "status", "--porcelain"):
+        lacks.append(f"the tree has changes that are not committed:\n{changes}")
+    if git(root, "tag", "--list", f"v{version}"):
+        lacks.append(f"the tag v{version} is there already")
+    return lacks + of_changelog(root, version) + of_gpus(root)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("version")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--notes", action="store_true", help="print the notes of the changelog")
+    options = parser.parse_args()
+    if options.notes:
+        entry = heading(ROOT, options.version)
+        print(entry[2].strip() if entry else "")
+        return 0 if entry else 1
+    lacks = missing(ROOT, options.version)
+    for line in lacks:
+        print(f"release: {line}", file=sys.stderr)
+    tag = ("git", "tag", "--annotate", f"v{options.version}", "--message", f"{options.version}")
+    steps = (*STEPS, tag)
+    if options.dry_run:
+        print(*(f"would run: {' '.join(step)}" for step in steps), sep="\n")
+    elif not lacks:
+        for step in steps:
+            subprocess.run(step, cwd=ROOT, check=True)
+        print(f"dist/ is ready; `git push origin v{options.version}` publishes it")
+    return 1 if lacks else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
