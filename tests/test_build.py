@@ -93,6 +93,29 @@ def test_a_source_archive_has_what_a_checkout_has() -> None:
     assert {x for x in left if not x.startswith(of_packages)} == {"LICENSE", "MANIFEST.in"}
 
 
+@pytest.mark.parametrize(
+    ("tag", "library"), [("macosx_14_0_arm64", "_C.abi3.so"), ("win_amd64", "_C.pyd")]
+)
+def test_wheel_of_a_library_for_another_platform(tmp_path: Path, tag: str, library: str) -> None:
+    """As tools/wheels.py builds it: neither a compiler nor PyTorch has a part in it."""
+    shutil.copytree(ROOT / "csrc/include", tmp_path / "csrc/include")
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "_torchcent_networkx.py"):
+        shutil.copy(ROOT / name, tmp_path)
+    for folder in ("torchcent", "_torchcent_command"):
+        ignore = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignore)
+    (tmp_path / library).write_bytes(b"for another platform")
+    code = "import runpy, sys; sys.modules['torch'] = None; sys.argv = ['', '-q', 'bdist_wheel'];"
+    built = {"TORCHCENT_PREBUILT": library, "TORCHCENT_PLATFORM": tag}
+    run = python(code + "runpy.run_path('setup.py')", tmp_path, PATH=str(tmp_path), **built)
+    assert run.returncode == 0, run.stderr
+    (wheel,) = (tmp_path / "dist").iterdir()
+    assert wheel.name.endswith(f"-cp311-abi3-{tag}.whl")
+    inside = zipfile.ZipFile(wheel)
+    assert inside.read(f"torchcent/{library}") == b"for another platform"
+    assert "torchcent/include/csr.h" in inside.namelist()
+
+
 KERNELS = """
 import sys, torch
 sys.path.insert(0, "tools")

@@ -25,6 +25,7 @@ _RAN_OUT = (
     r"|aten::(new_)?empty.*API call failed"  # tensors allocated by our compiled code
     r"|failed to map segment|[Cc]annot allocate memory"  # libraries that are loaded when needed
 )
+_TOO_MANY = "counts paths in float64"  # csrc/reference
 _TRIED = r"[Tt]ried to allocate ([0-9.]+ (?:bytes|[KMG]iB))|allocate (\S+ \wiB) for"
 _GPU = r"\bGPU (\d+)"
 _OF_HOST = r"DefaultCPUAllocator|bad_alloc|[Uu]nable to allocate"
@@ -89,13 +90,18 @@ def ran_out(text: str) -> bool:
 FAILURES = (MemoryError, RuntimeError, ImportError)
 
 
-def allocation_failure(error: BaseException, function: str) -> MemoryError | None:
+def allocation_failure(error: BaseException, function: str) -> Exception | None:
     """The error of our wording, which names the function; None if no allocation failed.
+
+    A library with a C++ run-time library of its own (tools/wheels.py) reports counts that are too
+    large without the type of the error.
 
     Allocations fail if the system has less memory than it reported, or if memory= allows more than
     exists.
     """
     text = str(error)
+    if _TOO_MANY in text:
+        return OverflowError(text)
     if "memory=" in text or not (text == "" or ran_out(text)):
         return None
     if text == "" and not isinstance(error, MemoryError):
