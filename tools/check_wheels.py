@@ -1,12 +1,12 @@
-"""Checks the wheels of all platforms and the archive of sources: `python tools/check_wheels.py dist`.
+"""Checks the wheels of all platforms and the archive of sources: `tools/check_wheels.py dist`.
 
 None is run here (tools/test_wheel.py does that where they run). Of each library:
-- what it takes from PyTorch is declared in PyTorch's stable C headers, and found in no other
-  library than PyTorch's; all else is of the system, or of its C library. Nothing is exported.
+- what it takes from PyTorch is declared in PyTorch's stable C headers. All else is of the
+  system, and nothing is exported;
 - it is for the processor, and on macOS for the system, that the tag names.
 
-auditwheel says that the versions of glibc are old enough, abi3audit and torch-abi-audit that a wheel
-serves every Python and every PyTorch, check-wheel-contents and twine that an index takes it.
+auditwheel says that the versions of glibc are old enough, abi3audit and torch-abi-audit that a
+wheel serves every Python and every PyTorch, check-wheel-contents and twine that an index takes it.
 """
 
 import re
