@@ -10,6 +10,7 @@ leave it (csrc/core/caught.h). tools/check_wheels.py checks what was built.
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -66,7 +67,7 @@ PLATFORMS = {
         "macosx_14_0_arm64",
         "libtorch_cpu.dylib",
         compile=EXACT,
-        link=("-Wl,-rpath,@loader_path/../torch/lib",),
+        link=("-Wl,-rpath,@loader_path/../torch/lib", "-Wl,-install_name,@rpath/_C.abi3.so"),
     ),
     "windows-x86_64": Platform("x86_64-windows-gnu", "win_amd64", "torch_cpu.dll", "_C.pyd"),
 }
@@ -132,6 +133,8 @@ def main() -> None:
         began = time.monotonic()
         platform = PLATFORMS[name]
         library = compiled(platform, BUILD / name, options.jobs)
+        for older in (BUILD / name).glob("lib*/"):
+            shutil.rmtree(older)
         run(
             *(sys.executable, "setup.py", "--quiet", "build", "--build-base", BUILD / name),
             *("bdist_wheel", "--dist-dir", options.dist),
