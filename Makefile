@@ -219,7 +219,7 @@ wheels: $(VENV)/.torch
 
 # A version that is ready; the tag is not pushed (tools/release.py).
 release:
-	$(PYTHON) tools/release.py $(if $(DRY_RUN),--dry-run) -- "$(VERSION)"
+	$(PYTHON) tools/release.py $(if $(DRY_RUN),--dry-run) "$(VERSION)"
 
 # Compiles the CUDA sources for one architecture; no GPU is needed. `make wheel` does so for all.
 NVCC := nvcc -c -std=c++20 -O3 -arch=sm_90 -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000
