@@ -1,9 +1,11 @@
 """How Sphinx builds the documentation: `make docs`, into docs/_build."""
 
+import os
 import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 
@@ -22,8 +24,13 @@ extensions = [
     "sphinx.ext.napoleon",
     "myst_nb",  # MyST Markdown, and the notebooks with the outputs that they carry
     "sphinx_copybutton",
+    "sphinx_design",  # cards, grids, tabs
     "sphinx-mathjax-offline",  # brings MathJax along: nothing is fetched when a page is read
 ]
+sd_custom_directives = {
+    "page": {"inherit": "grid-item-card", "options": {"link-type": "doc"}},
+    "way": {"inherit": "grid-item-card", "options": {"link-type": "url"}},
+}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 html_static_path = ["static"]
@@ -33,7 +40,7 @@ root_doc = "index"
 exclude_patterns = ["_build"]
 nb_execution_mode = "off"
 nb_merge_streams = True
-myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_heading_anchors = 3
 napoleon_use_ivar = True
 napoleon_custom_sections = [("Source", "notes")]
@@ -41,9 +48,35 @@ autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
-html_theme = "furo"
+html_theme = "pydata_sphinx_theme"
 html_title = "torchcent"
+html_logo = html_favicon = "static/logo.svg"
 html_show_sphinx = False
+html_sourcelink_suffix = ""  # the source of the page of a notebook is the notebook
+templates_path = ["templates"]
+html_theme_options: dict[str, Any] = {
+    "logo": {"text": "torchcent", "alt_text": "torchcent"},
+    "header_links_before_dropdown": 6,
+    "navbar_align": "left",
+    "navbar_persistent": ["search-button-field"],
+    "article_header_end": ["notebook"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "gallery": []},
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_context = {"default_mode": "auto"}  # light or dark, as the system is
+html_sidebars: dict[str, list[str]] = {"index": [], "gallery": [], "performance": []}
+if "TORCHCENT_DOCS_VERSIONS" in os.environ:  # tools/site.py: one version of several
+    html_theme_options["navbar_end"] = ["version-switcher", "theme-switcher"]
+    html_theme_options["check_switcher"] = False
+    html_theme_options["switcher"] = {
+        "json_url": os.environ["TORCHCENT_DOCS_VERSIONS"],
+        "version_match": os.environ["TORCHCENT_DOCS_VERSION"],
+    }
 
 
 def _attribute(

@@ -1,6 +1,6 @@
 // Tables of words that are wider than a phone are stacked (torchcent.css); tables of numbers scroll.
 addEventListener("load", () => {
-  for (const wrapper of document.querySelectorAll(".table-wrapper")) {
+  for (const wrapper of document.querySelectorAll(".pst-scrollable-table-container")) {
     const table = wrapper.querySelector("table");
     const cells = [...table.querySelectorAll("tbody td")];
     const numbers = cells.filter((cell) => /^[<>~±+-]?\d/.test(cell.textContent.trim()));
