@@ -10,6 +10,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[1]
+os.environ.setdefault("TORCHCENT_NO_EXTENSION", "1")  # pages need no kernels
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import command_page  # noqa: E402

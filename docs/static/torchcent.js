@@ -13,3 +13,8 @@ addEventListener("load", () => {
     table.classList.add("stacked");
   }
 });
+
+// What opens the pages below another one has a name for those who hear it.
+addEventListener("DOMContentLoaded", () => {
+  for (const summary of document.querySelectorAll("nav summary")) summary.ariaLabel = "Pages below";
+});
