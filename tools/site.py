@@ -1,14 +1,15 @@
 """The manual of several versions in one folder: `python tools/site.py site https://example.org/`.
 
 The second argument is the address at which the folder will be read. The pages of the commit that is
-checked out are in `site/latest`, those of each tag `v*` with this kind of manual in `site/TAG`, and
-`site/versions.json` names them for the menu of versions. The newest tag is the first page.
+checked out are in `site/latest`. Those of each tag `v*` whose manual has a menu of versions are in
+`site/TAG`. `site/versions.json` is that menu. The newest tag is the first page.
 """
 
 import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,7 @@ def main() -> None:
         versions[0]["preferred"] = True
     (out / "versions.json").write_text(json.dumps(versions, indent=1))
     (out / "index.html").write_text(_FIRST.format(versions[0]["version"]))
+    shutil.rmtree(out / "jupyter_execute", ignore_errors=True)  # myst-nb's copies of figures
     (out / ".nojekyll").touch()
 
 
@@ -54,7 +56,8 @@ def _build(commit: str, name: str, out: Path, address: str) -> None:
         _git("worktree", "add", "--quiet", "--detach", tree, commit)
         try:
             subprocess.run(
-                [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "docs", str(out)],
+                [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going",
+                 "-d", f"{folder}/trees", "docs", str(out)],
                 cwd=tree, check=True,
                 env={
                     **os.environ, "PYTHONPATH": tree, "TORCHCENT_NO_EXTENSION": "1",
