@@ -170,9 +170,24 @@ def _notebooks(app: Sphinx) -> None:
         shutil.copy2(path, folder)
 
 
+def _people(app: Sphinx, error: Exception | None) -> None:
+    """Writes the interactive figure of the gallery."""
+    if error is None and app.builder.name == "html":
+        import networkx
+
+        from torchcent.plot import plot_network
+
+        graph = torchcent.Graph.from_networkx(networkx.les_miserables_graph()).unweighted()
+        plot_network(
+            graph, scores=torchcent.betweenness(graph), title="Les Misérables",
+            communities=torchcent.mcl(graph, inflation=1.6), path=Path(app.outdir, "people.html"),
+        )  # fmt: skip
+
+
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", _notebooks)
     app.connect("builder-inited", _api)
+    app.connect("build-finished", _people)
     app.connect("autodoc-process-docstring", _links, priority=300)
     app.connect("source-read", _contents)
     app.connect("autodoc-process-docstring", _attribute, priority=400)  # before napoleon's
