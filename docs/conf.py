@@ -180,7 +180,7 @@ def _people(app: Sphinx, error: Exception | None) -> None:
         graph = torchcent.Graph.from_networkx(networkx.les_miserables_graph()).unweighted()
         plot_network(
             graph, scores=torchcent.betweenness(graph), title="Les Misérables",
-            communities=torchcent.mcl(graph, inflation=1.6), path=Path(app.outdir, "people.html"),
+            communities=torchcent.mcl(graph, inflation=2.5), path=Path(app.outdir, "people.html"),
         )  # fmt: skip
 
 
