@@ -80,7 +80,8 @@ def _community_options(parser: argparse.ArgumentParser) -> None:
     _common.escape_option(parser)
     parser.add_argument(
         "--plot", metavar="FILE",
-        help="write a figure of the graph with the communities in colours: .png .svg .pdf",
+        help="write a figure of the graph with the communities in colours: .png .svg .pdf; "
+        "as .html, to zoom and search in a browser",
     )  # fmt: skip
     _common.json_option(parser)
     _common.run_options(parser)

@@ -116,7 +116,10 @@ def _options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     _common.escape_option(parser)
     parser.add_argument(
-        "--plot", metavar="FILE", help="figure of the clusters, or of the sweep: .png .svg .pdf"
+        "--plot",
+        metavar="FILE",
+        help="figure of the clusters, or of the sweep: .png .svg .pdf; as .html, the network "
+        "coloured by cluster, to zoom and search",
     )
     _common.json_option(parser)
     running = _common.run_options(parser, ("auto", "fused", "dense", "tensor"))

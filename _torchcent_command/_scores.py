@@ -78,7 +78,8 @@ def _options(parser: argparse.ArgumentParser, measure: dict[str, Any]) -> None:
             "--plot", metavar="FILE",
             help="write a figure: .png .svg .pdf; "
             + (f"a map coloured by {measure['parts_of']}" if measure["parts_of"] else
-               "with coordinates, a map coloured by the scores"),
+               "with coordinates, a map coloured by the scores")
+            + "; as .html, the network to zoom and search in a browser",
         )  # fmt: skip
     _common.top_option(parser)
     _common.json_option(parser)

@@ -41,7 +41,10 @@ import roads
 from report import ONE_THREAD, markdown, one_shot, speedup
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/notes/*.md"))]
+PAGES = [
+    ROOT / "README.md", ROOT / "paper.md", *sorted(ROOT.glob("docs/*.md")),
+    *sorted(ROOT.glob("docs/notes/*.md")),
+]  # fmt: skip
 FILES = {
     "measured": "cpu.json",
     "oneshot": "one_shot.json",

@@ -1,13 +1,16 @@
 """How Sphinx builds the documentation: `make docs`, into docs/_build."""
 
+import os
 import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[1]
+os.environ.setdefault("TORCHCENT_NO_EXTENSION", "1")  # pages need no kernels
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import command_page  # noqa: E402
@@ -22,8 +25,13 @@ extensions = [
     "sphinx.ext.napoleon",
     "myst_nb",  # MyST Markdown, and the notebooks with the outputs that they carry
     "sphinx_copybutton",
+    "sphinx_design",  # cards, grids, tabs
     "sphinx-mathjax-offline",  # brings MathJax along: nothing is fetched when a page is read
 ]
+sd_custom_directives = {
+    "page": {"inherit": "grid-item-card", "options": {"link-type": "doc"}},
+    "way": {"inherit": "grid-item-card", "options": {"link-type": "url"}},
+}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 html_static_path = ["static"]
@@ -33,7 +41,7 @@ root_doc = "index"
 exclude_patterns = ["_build"]
 nb_execution_mode = "off"
 nb_merge_streams = True
-myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_heading_anchors = 3
 napoleon_use_ivar = True
 napoleon_custom_sections = [("Source", "notes")]
@@ -41,9 +49,35 @@ autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
-html_theme = "furo"
+html_theme = "pydata_sphinx_theme"
 html_title = "torchcent"
+html_logo = html_favicon = "static/logo.svg"
 html_show_sphinx = False
+html_sourcelink_suffix = ""  # the source of the page of a notebook is the notebook
+templates_path = ["templates"]
+html_theme_options: dict[str, Any] = {
+    "logo": {"text": "torchcent", "alt_text": "torchcent"},
+    "header_links_before_dropdown": 6,
+    "navbar_align": "left",
+    "navbar_persistent": ["search-button-field"],
+    "article_header_end": ["notebook"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "gallery": []},
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_context = {"default_mode": "auto"}  # light or dark, as the system is
+html_sidebars: dict[str, list[str]] = {"index": [], "gallery": [], "performance": []}
+if "TORCHCENT_DOCS_VERSIONS" in os.environ:  # tools/site.py: one version of several
+    html_theme_options["navbar_end"] = ["version-switcher", "theme-switcher"]
+    html_theme_options["check_switcher"] = False
+    html_theme_options["switcher"] = {
+        "json_url": os.environ["TORCHCENT_DOCS_VERSIONS"],
+        "version_match": os.environ["TORCHCENT_DOCS_VERSION"],
+    }
 
 
 def _attribute(
@@ -136,9 +170,24 @@ def _notebooks(app: Sphinx) -> None:
         shutil.copy2(path, folder)
 
 
+def _people(app: Sphinx, error: Exception | None) -> None:
+    """Writes the interactive figure of the gallery."""
+    if error is None and app.builder.name == "html":
+        import networkx
+
+        from torchcent.plot import plot_network
+
+        graph = torchcent.Graph.from_networkx(networkx.les_miserables_graph()).unweighted()
+        plot_network(
+            graph, scores=torchcent.betweenness(graph), title="Les Misérables",
+            communities=torchcent.mcl(graph, inflation=2.5), path=Path(app.outdir, "people.html"),
+        )  # fmt: skip
+
+
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", _notebooks)
     app.connect("builder-inited", _api)
+    app.connect("build-finished", _people)
     app.connect("autodoc-process-docstring", _links, priority=300)
     app.connect("source-read", _contents)
     app.connect("autodoc-process-docstring", _attribute, priority=400)  # before napoleon's

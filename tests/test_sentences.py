@@ -28,6 +28,8 @@ def sentences():
         (f"| {SHORT} | {SHORT} |", []),
         (f"```\n{LONG}\n```\n\n$$\n{LONG}\n$$\n\n<!-- {LONG} -->", []),
         (f"<!-- measured: all -->\n| {LONG} |\n<!-- end -->", []),
+        (f":::{{card}} {SHORT}\n:alt: {SHORT}\n{SHORT}\n:::\n:::{{card}} {SHORT}\n:::", []),
+        (f":::{{card}} Title\n:alt: {SHORT}\n{LONG}\n:::", [3]),
         (f"Short. {LONG}.", [1]),
         ("`" + LONG + "` is a word, and so is $" + LONG + "$.", []),
         (f"As Sariyuce et al. have it, {SHORT}.", [1]),

@@ -75,6 +75,9 @@ def _markdown(text: str) -> Iterator[Block]:
     text = re.sub(r"<!--.*?-->", _blank, text, flags=re.S)
     text = re.sub(r"^(\s*)(```|~~~).*?^\s*\2", _blank, text, flags=re.M | re.S)
     text = re.sub(r"^\s*\$\$.*?\$\$", _blank, text, flags=re.M | re.S)
+    # Of cards and tabs, titles and text are read, each by itself, and options are not.
+    text = re.sub(r"^:{3,}\{[\w-]+\} ", "# ", text, flags=re.M)
+    text = re.sub(r"^:(?:::+|[\w-]+:).*$", "", text, flags=re.M)
     block: Block = []
     for number, line in enumerate(text.splitlines(), 1):
         starts = re.match(r"\s*([-*+]|\d+[.)]|#+|>)\s", line)

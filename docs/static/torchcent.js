@@ -1,6 +1,6 @@
 // Tables of words that are wider than a phone are stacked (torchcent.css); tables of numbers scroll.
 addEventListener("load", () => {
-  for (const wrapper of document.querySelectorAll(".table-wrapper")) {
+  for (const wrapper of document.querySelectorAll(".pst-scrollable-table-container")) {
     const table = wrapper.querySelector("table");
     const cells = [...table.querySelectorAll("tbody td")];
     const numbers = cells.filter((cell) => /^[<>~±+-]?\d/.test(cell.textContent.trim()));
@@ -12,4 +12,9 @@ addEventListener("load", () => {
     }
     table.classList.add("stacked");
   }
+});
+
+// What opens the pages below another one has a name for those who hear it.
+addEventListener("DOMContentLoaded", () => {
+  for (const summary of document.querySelectorAll("nav summary")) summary.ariaLabel = "Pages below";
 });

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -16,6 +16,7 @@ from torchcent.runtime import _html
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
+    from torchcent.plots._page import NetworkPage
 
 
 _SHOWN = 10  # vertices in a notebook
@@ -108,21 +109,33 @@ class Approximation:
         return _html.columns(title, ("vertex", "score", "lower", "upper"), cells)
 
     def plot(
-        self, path: str | os.PathLike[str], labels: Sequence[Any] | None = None,
-        title: str | None = None,
-    ) -> None:  # fmt: skip
+        self, path: str | os.PathLike[str] | None = None, labels: Sequence[Any] | None = None,
+        title: str | None = None, *, interactive: bool = False,
+    ) -> NetworkPage | None:  # fmt: skip
         """Writes a figure of the scores with their intervals: .png, .svg or .pdf.
 
         The arguments are those of :func:`torchcent.plot.plot_scores`. Needs matplotlib: ``pip
-        install torchcent[plot]``.
+        install torchcent[plot]``. With ``interactive=True``, or a path that ends in .html, the
+        network is drawn instead, as by :func:`torchcent.plot.plot_network`; without a path it is
+        returned.
         """
         self._of_vertices("plot")
+        from torchcent.plots._network import plot_network
+        from torchcent.plots._page import is_page
         from torchcent.plots._scores import plot_scores
 
         if title is None:
             title = f"Betweenness of {self._graph.num_nodes:,} vertices, {self.in_words}"
+        if interactive or is_page(path):
+            shown = plot_network(
+                self._graph, None, self.scores, labels, path=path, title=title, interactive=True
+            )
+            return cast("NetworkPage | None", shown)
+        if path is None:
+            raise TypeError("path must be a file .png, .svg or .pdf unless interactive=True")
         ends = (self.lower, self.upper)
         plot_scores(self._graph, self.scores, labels, path=path, title=title, interval=ends)
+        return None
 
     def _of_vertices(self, name: str) -> None:
         if self._edges:

@@ -18,6 +18,8 @@ from torchcent.io import write_scores
 from torchcent.io._mcl import cluster_lines
 from torchcent.io._scores import check_scores_path
 from torchcent.plots._clusterings import plot_communities
+from torchcent.plots._network import plot_network
+from torchcent.plots._page import is_page
 from torchcent.plots._scores import check_plot_path
 
 
@@ -72,7 +74,7 @@ def _communities(args: argparse.Namespace) -> None:
     if out is not None:
         _graphs.check_clusters(out)
     if args.plot is not None:
-        check_plot_path(args.plot)
+        check_plot_path(args.plot, page=True)
     _common.prepare(args)
     job = _common.load_graph(args)
     method = {}
@@ -119,6 +121,10 @@ def _communities(args: argparse.Namespace) -> None:
     def draw() -> None:
         where = job.graph if job.edges.positions is None else job.edges
         name = _common.title(args)
+        if is_page(args.plot):
+            title, shown = f"Communities of {name}", division.at(level)
+            plot_network(job.edges, communities=shown, path=args.plot, title=title)
+            return
         plot_communities(division, where, level=level, path=args.plot, where=name)
 
     _output.finish(

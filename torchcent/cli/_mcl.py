@@ -25,6 +25,8 @@ from torchcent.io import EdgeList, write_scores
 from torchcent.io._files import replacing, split_suffix
 from torchcent.io._mcl import cluster_lines, matrix_lines
 from torchcent.plots._clusterings import plot_clusterings
+from torchcent.plots._network import plot_network
+from torchcent.plots._page import is_page
 from torchcent.plots._scores import check_plot_path
 
 
@@ -35,7 +37,7 @@ def _mcl(args: argparse.Namespace) -> None:
         return
     out = _target(args)
     if args.plot is not None:
-        check_plot_path(args.plot)
+        check_plot_path(args.plot, page=True)
     _common.prepare(args, group=True)
     options = _options(args)
     edges = _program.load(args)
@@ -72,9 +74,13 @@ def _mcl(args: argparse.Namespace) -> None:
         return "".join(_text(args, edges, clusterings[0])).removesuffix("\n")
 
     def draw() -> None:
-        plot_clusterings(
-            clusterings, *graph, directed=edges.directed, path=args.plot, where=_common.title(args)
-        )
+        where = _common.title(args)
+        if is_page(args.plot):
+            several = {f"inflation {one.inflation:g}": one for one in clusterings}
+            title = f"Markov clustering of {where}"
+            plot_network(edges, communities=several, path=args.plot, title=title)
+            return
+        plot_clusterings(clusterings, *graph, directed=edges.directed, path=args.plot, where=where)
 
     names = [_with_inflation(args, out, one.inflation) for one in clusterings]
     scores = _scores(args, edges)

@@ -19,6 +19,7 @@ from torchcent.io._files import split_suffix
 from torchcent.io._scores import GEO_SUFFIXES, check_scores_path
 from torchcent.io._streets import write_street_table
 from torchcent.plots._network import plot_network
+from torchcent.plots._page import is_page
 from torchcent.plots._scores import check_plot_path, plot_scores
 
 
@@ -28,7 +29,7 @@ def score(args: argparse.Namespace, measure: Measure) -> None:
     if out is not None:
         _check_out(measure, out)
     if plot is not None:
-        check_plot_path(plot)
+        check_plot_path(plot, page=True)
         if _columns.are_several(measure, _arguments.own_options(measure, args)):
             raise ValueError("--plot: not for several columns of scores")
     if args.top < 0:
@@ -126,7 +127,8 @@ def _check_positions(
         if edges.positions is None and split_suffix(out)[0] in GEO_SUFFIXES:
             raise ValueError(f"{out}: {lacks}")
         _check_out(measure, out, edges.crs)
-    if measure.of == "edges" and args.plot is not None and edges.positions is None:
+    of_edges = measure.of == "edges" and edges.positions is None
+    if of_edges and args.plot is not None and not is_page(args.plot):
         raise ValueError(f"--plot of edges draws a map, but {lacks}")
 
 
@@ -163,9 +165,10 @@ def _plot(
     if measure.parts_of:
         count = int(values.max()) + 1 if len(values) else 0
         title = f"{_common.title(args)}: {count:,} {measure.parts_of}"
-        where = edges if edges.positions is not None else graph
+        drawn = edges.positions is not None or is_page(args.plot)
+        where = edges if drawn else graph
         plot_network(where, communities=values, path=args.plot, title=title)
-    elif edges.positions is not None:
+    elif edges.positions is not None or is_page(args.plot):
         if by_edge:
             edges, values = _columns.drawn(measure, edges, graph, values)
         plot_network(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+# Opaque, on dark pages.
+DARK_SHADES = ("#4a5560", "#4a86c5", "#5b9be8", "#b57ad6", "#ff6a55")
 BLUE, ORANGE = "#2b6cb0", "#dd6b20"
 
 
@@ -29,6 +31,7 @@ _ON_WHITE = Inks(
     "#1f2933", "#7b8794", "#e4e7eb", ("#d3dae1", "#a8c5e2", "#4a86c5", "#2a4a9b", "#3b0f52"),
     ("#d6e6f5", BLUE, "#12283f"), "white",
 )  # fmt: skip
+SHADES = _ON_WHITE.shades
 # Greys and hues of a contrast of about 4 with white and with black; what is unimportant is
 # translucent instead of light.
 _ON_ANY = Inks(

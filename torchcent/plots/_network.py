@@ -17,8 +17,10 @@ from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, as_graph
 from torchcent.io import EdgeList
 from torchcent.plots import _check as check_plot
+from torchcent.plots import _page
 from torchcent.plots._inks import inks
 from torchcent.plots._map import Map, map_of
+from torchcent.plots._page import NetworkPage
 from torchcent.plots._parts import Parts
 from torchcent.plots._scores import _short, check_plot_path, new_figure
 from torchcent.walks._local import numbers_of_arcs
@@ -47,13 +49,19 @@ def plot_network(
     title: str | None = None,
     lowest: bool = False,
     crs: str | None = None,
-) -> Figure | None:
+    interactive: bool = False,
+) -> Figure | NetworkPage | None:
     """Draws the network at its positions, coloured by the scores.
 
     High scores are dark, wide and on top. Colours are in proportion to the logarithms of the
     scores, down to a thousandth of the highest. If nearly all scores lie within a factor of ten,
     they are in proportion to the scores. Where vertices are scored, an edge has the colour of its
     less central end. A million edges take a few seconds.
+
+    An interactive figure is one HTML file that browsers open without a network connection. It has
+    zoom, names, scores and ranks under the pointer, and search by name. Colours show scores or
+    communities, sizes show scores. The browser draws it with WebGL. Streets are straight lines
+    there.
 
     With ``matplotlib.rcParams["savefig.transparent"] = True`` figures have no background, and
     colours that are seen on white and on black pages: high scores are red.
@@ -71,21 +79,26 @@ def plot_network(
         edges: whether the scores are those of the edges.
         communities: integers ``[n]``, the community of each vertex, or what has them as `labels`,
             such as a :class:`torchcent.Clustering`. The eight largest have colours, which take the
-            place of scores; edges inside of them have their colours, too.
+            place of scores; edges inside of them have their colours, too. Interactive figures take
+            scores as well, and a dict of several by name, of which the reader chooses.
         measure: name of the score, for the colour bar.
-        path: .png, .svg or .pdf; an existing file is replaced atomically. None returns the figure,
-            which notebooks show.
+        path: .png, .svg, .pdf, or .html for an interactive figure; an existing file is replaced
+            atomically. None returns the figure, which notebooks show.
         title: title of the figure; the measure and the number of vertices or edges if None.
         lowest: whether the lowest scores are the most central.
         crs: the coordinate system, None is that of the EdgeList. For one of longitude and latitude,
             such as ``"EPSG:4326"``, the map keeps proportions at its mean latitude and has a scale.
+        interactive: True draws a page that can be zoomed and searched, also where `path` is None.
 
     Returns:
-        None, or without `path` a ``matplotlib.figure.Figure``.
+        None, or without `path` a ``matplotlib.figure.Figure``, or a :class:`NetworkPage` if
+        `interactive`.
 
     Raises:
-        ImportError: matplotlib is not installed: ``pip install matplotlib``.
-        ValueError: the suffix is unknown, or arguments have different lengths.
+        ImportError: matplotlib is not installed: ``pip install matplotlib``. Interactive figures do
+            not need it.
+        ValueError: the suffix is unknown, arguments have different lengths, or an interactive
+            figure would have more than 100,000 vertices or 500,000 edges.
 
     Example:
         >>> import tempfile, torch
@@ -98,12 +111,22 @@ def plot_network(
         ...              path=folder.name + "/square.png")
         >>> folder.cleanup()
     """
-    suffix = "" if path is None else check_plot_path(path)
+    suffix = "" if path is None else check_plot_path(path, page=True)
+    if check_values.flag(interactive, "interactive") and suffix not in ("", ".html"):
+        raise ValueError(f"interactive=True writes .html, got path={os.fspath(path or '')!r}")
+    interactive = interactive or suffix == ".html"
     if not isinstance(edge_index, EdgeList | Tensor | np.ndarray):
         edge_index = as_graph(edge_index)
     drawn = map_of(edge_index, positions)
     place, index = drawn.place, drawn.arcs
-    parts = None if communities is None else Parts.of(communities, len(place))
+    several = communities if interactive and isinstance(communities, dict) else {}
+    if communities is not None and not several:
+        several = {"community": communities}
+    named = {
+        check_plot.text(name, "communities"): Parts.of(one, len(place))
+        for name, one in several.items()
+    }
+    parts = None if interactive else named.get("community")
     if parts is not None and (scores is not None or edges is True):
         raise ValueError("communities and scores exclude each other: both are colours")
     if scores is None:
@@ -116,7 +139,8 @@ def plot_network(
     if len(values) != count:
         hint = "; scores of edges need edges=True" * (not edges and len(values) == index.shape[1])
         raise ValueError(f"scores has {len(values)} entries for {count} {what}{hint}")
-    labels = _names(edge_index) if labels is None else labels
+    if labels is None:
+        labels = _names(edge_index, of_numbers=interactive)
     names = None if labels is None else check_plot.labels(labels, len(place), "positions")
     measure = check_plot.text(measure, "measure")
     title = title if title is None else check_plot.text(title, "title")
@@ -127,6 +151,15 @@ def plot_network(
     if parts is not None:
         title = title or f"{parts.sizes.size:,} communities of {count:,} vertices"
     title = title or f"{measure.capitalize()} of {count:,} {what}"
+    if interactive:
+        flat, limits = place * (1, stretch), _limits(values)
+        shown = _page.page(
+            _page.Drawing(flat, index, values, edges, names, named, measure, title, lowest, limits)
+        )
+        if path is None:
+            return shown
+        shown.save(path)
+        return None
     # About 90 square inches in the proportions of the map.
     width, height = np.ptp(points, axis=0) if len(points) else (1.0, 1.0)
     shape = min(max((width or 1.0) / ((height * stretch) or 1.0), 0.5), 2.2)
@@ -177,10 +210,23 @@ def _draw_scores(
         bar.outline.set_visible(False)
 
 
-def _names(graph: object) -> np.ndarray | None:
-    """Those of the vertices that are no numbers."""
+def _names(graph: object, of_numbers: bool) -> np.ndarray | None:
+    """Those of the vertices, also where they are numbers or not."""
     labels = graph.labels if isinstance(graph, EdgeList | Graph) else None
-    return labels if labels is not None and labels.dtype == object else None
+    return labels if labels is not None and (of_numbers or labels.dtype == object) else None
+
+
+def _limits(values: np.ndarray) -> tuple[float, float, bool]:
+    """The scores of the first and the last colour, and whether the scale is logarithmic."""
+    finite = values[np.isfinite(values)]
+    positive = finite[finite > 0]
+    if not len(positive):
+        return 0.0, 1.0, False
+    high = float(positive.max())
+    low = float(np.quantile(positive, 0.02))
+    if high < 10 * np.quantile(positive, 0.05):
+        return low, high if high > low else low + 1, False
+    return max(low, high / 10**_DECADES), high, True
 
 
 def _scale(values: np.ndarray, lowest: bool) -> tuple[Any, Any]:
@@ -188,17 +234,9 @@ def _scale(values: np.ndarray, lowest: bool) -> tuple[Any, Any]:
     from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 
     shades = inks().shades[:: -1 if lowest else 1]
+    low, high, is_log = _limits(values)
     colors = LinearSegmentedColormap.from_list("", shades, N=256)
-    finite = values[np.isfinite(values)]
-    positive = finite[finite > 0]
-    if not len(positive):
-        return colors, Normalize(0, 1)
-    high = positive.max()
-    if high < 10 * np.quantile(positive, 0.05):
-        low = np.quantile(positive, 0.02)
-        return colors, Normalize(low, high if high > low else low + 1)
-    low = max(np.quantile(positive, 0.02), high / 10**_DECADES)
-    return colors, LogNorm(low, high)
+    return colors, LogNorm(low, high) if is_log else Normalize(low, high)
 
 
 def _steps(values: np.ndarray, norm: Any, lowest: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -124,11 +124,15 @@ def figure_of_three(
         yield axes
 
 
-def check_plot_path(path: str | os.PathLike[str]) -> str:
-    """Returns the suffix; ValueError or ImportError if the figure cannot be written."""
+def check_plot_path(path: str | os.PathLike[str], *, page: bool = False) -> str:
+    """Returns the suffix; ValueError or ImportError if the figure cannot be written.
+
+    `page` is whether it may be interactive: .html, which needs no matplotlib.
+    """
     path = check_files.path(path)
-    suffix = known_suffix(path, SUFFIXES)
-    need("matplotlib", "plot", "plotting")
+    suffix = known_suffix(path, (*SUFFIXES, ".html") if page else SUFFIXES)
+    if suffix != ".html":
+        need("matplotlib", "plot", "plotting")
     check_target(path)
     return suffix
 
