@@ -173,7 +173,8 @@ function legend() {
       line.append(mark, `${own.name} ${i + 1}: ${size}`);
       lines.push(line);
     });
-    if (own.sizes.length > COLORS.length) lines.push(`${own.sizes.length - COLORS.length} others are grey`);
+    const others = own.sizes.length - COLORS.length;
+    if (others > 0) lines.push(others > 1 ? `${others} others are grey` : "1 other is grey");
   } else if (data.score.length) {
     const bar = document.createElement("div"), ends = document.createElement("div");
     const shades = data.lowest ? [...SHADES].reverse() : SHADES;
