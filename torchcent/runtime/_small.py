@@ -56,7 +56,8 @@ def solve(matrices: Tensor, right: Tensor) -> Tensor:
 def positive_inverse(matrix: Tensor) -> Tensor:
     """The inverse of a symmetric positive definite float64 matrix ``[n, n]``."""
     if _is_compiled(matrix):
-        return solve(matrix, torch.eye(matrix.shape[0], dtype=torch.float64))
+        unit = torch.eye(matrix.shape[0], dtype=torch.float64, device=matrix.device)
+        return solve(matrix, unit)
     return torch.cholesky_inverse(torch.linalg.cholesky(matrix))
 
 
