@@ -319,3 +319,17 @@ def test_command_line(tmp_path, capsys):
         lines = out.read_text().splitlines()[1:]
         assert [float(line.split(",")[2]) for line in lines] == pytest.approx(scores)
     capsys.readouterr()
+
+
+@pytest.mark.parametrize("engine", ["reference", "relax", "dijkstra", "tensor", "auto"])
+def test_rounding_of_sums_is_within(engine):
+    """6 * 0.1 + 3 * 0.1 + 0.1 is 1 or a little more, by the order, and no decimals are these."""
+    lengths = torch.tensor([6 * 0.1, 3 * 0.1, 1 * 0.1], dtype=F64, device=DEVICE)
+    assert float(lengths.sum()) != float(lengths.flip(0).sum())
+    graph = Graph.from_edge_index(edge_index(path(4)), 4, directed=False, edge_weight=lengths)
+    assert not graph.scale.exact
+    run = torchcent.Run(engine=engine, dtype=F64)
+    for measure in (torchcent.closeness, torchcent.harmonic, torchcent.betweenness):
+        within = measure(graph, cutoff=[1, 1 - 1e-9], run=run).cpu().T
+        torch.testing.assert_close(within[0], measure(graph, run=run).cpu(), rtol=1e-6, atol=0)
+        assert (within[1] != within[0])[[0, 3] if measure != torchcent.betweenness else [1, 2]].all()

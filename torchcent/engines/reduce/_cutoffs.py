@@ -16,6 +16,9 @@ from torchcent.runtime._codes import ENGINE, Launch, control
 
 _SAMPLE = 8  # sources from which vertices within a cutoff are counted
 _LARGEST = 2**31 - 2  # of int32 distances; one more stands for unreached vertices
+# Beyond the rounding of any sum of 2^12 floats. Without it, a path as long as the cutoff would be
+# within or beyond by the order in which an engine adds its arcs, and in one direction only.
+_ROUNDED = 1 + 2.0**-40
 
 
 def limits(graph: Graph, cutoffs: tuple[float, ...]) -> Tensor:
@@ -36,10 +39,12 @@ def limits(graph: Graph, cutoffs: tuple[float, ...]) -> Tensor:
 
 def _units(cutoff: float, scale: Scale) -> float:
     """A length in units. Of decimal weights, a cutoff with as many digits is that decimal, and in
-    fixed point it is rounded as weights are."""
+    fixed point it is rounded as weights are. Where sums are rounded, it is a little larger."""
     units = cutoff * scale.per_one
-    if not scale.rounds or not math.isfinite(units):
+    if not math.isfinite(units):
         return units
+    if not scale.rounds:
+        return units if scale.exact else units * _ROUNDED
     whole = float(round(units))
     close = scale.multiples and math.isclose(units, whole, rel_tol=2.0**-50)
     return whole if close or scale.bits is not None or whole / scale.per_one == cutoff else units
