@@ -332,4 +332,6 @@ def test_rounding_of_sums_is_within(engine):
     for measure in (torchcent.closeness, torchcent.harmonic, torchcent.betweenness):
         within = measure(graph, cutoff=[1, 1 - 1e-9], run=run).cpu().T
         torch.testing.assert_close(within[0], measure(graph, run=run).cpu(), rtol=1e-6, atol=0)
-        assert (within[1] != within[0])[[0, 3] if measure != torchcent.betweenness else [1, 2]].all()
+        assert (within[1] != within[0])[
+            [0, 3] if measure != torchcent.betweenness else [1, 2]
+        ].all()
