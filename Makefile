@@ -41,7 +41,7 @@ BUILT_FROM := setup.py pyproject.toml tools/build_backend.py tools/kernels.py $(
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/*/cuda/*.cu)
 
-.PHONY: demo test test-all test-seeds coverage sanitize sanitize-quick test-kernels test-scatter test-networkx test-networkx-3.7 test-torch fuzz lint docs notebooks bench wheel wheels release cuda-check gpu-status clean
+.PHONY: demo test test-all test-seeds coverage sanitize sanitize-quick test-kernels test-networkx test-networkx-3.7 test-torch fuzz lint docs notebooks bench wheel wheels release cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -105,14 +105,6 @@ test-kernels: $(VENV)/.extra-test
 	TORCHCENT_SIMD=avx2 $(PYTEST) tests -k "$(ENGINES)" --part $(KERNELS_PART)
 	TORCHCENT_SIMD=portable $(PYTEST) tests -k "$(ENGINES)" --part $(KERNELS_PART)
 	TORCHCENT_NO_EXTENSION=1 $(PYTEST) tests -k tensor --part $(KERNELS_PART)
-
-# The tensor engine again, on torch_scatter (which pip compiles: five minutes).
-test-scatter: $(VENV)/.extra-test
-	$(PIP) setuptools wheel ninja
-	$(PIP) --no-build-isolation "torchcent[scatter]"
-	$(BIN)/python -c 'import torch_scatter'
-	$(PYTEST) tests -k tensor --part $(KERNELS_PART)
-	$(BIN)/pip uninstall --quiet --yes torch_scatter
 
 # The kernels with the sanitizers of g++ in them (docs/notes/reliability.md).
 SANITIZE_SECONDS ?= 300

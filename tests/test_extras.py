@@ -69,7 +69,7 @@ print(json.dumps(said))
 
 
 def test_what_is_missing_names_its_extra(tmp_path):
-    packages = sorted({package for package, _ in USES.values()} | {"torch_scatter"})
+    packages = sorted({package for package, _ in USES.values()})
     code = WITHOUT.format(packages=packages, uses=list(USES))
     run = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120
@@ -83,7 +83,7 @@ def test_what_is_missing_names_its_extra(tmp_path):
     assert not (tmp_path / "b.parquet").exists() and not (tmp_path / "b.png").exists()
 
 
-@pytest.mark.parametrize("extra", ["pyg", "networkx", "io", "plot", "bench", "scatter", "docs"])
+@pytest.mark.parametrize("extra", ["pyg", "networkx", "io", "plot", "bench", "docs"])
 def test_extra_names_packages(extra):
     assert EXTRAS[extra]
 
@@ -91,5 +91,4 @@ def test_extra_names_packages(extra):
 def test_all_is_all_that_users_need():
     (everything,) = EXTRAS["all"]
     named = set(everything.removeprefix("torchcent[").removesuffix("]").split(","))
-    # torch_scatter comes as source, and its build needs PyTorch: it is asked for by name.
-    assert named == set(EXTRAS) - {"bench", "test", "docs", "fuzz", "scatter", "all"}
+    assert named == set(EXTRAS) - {"bench", "test", "docs", "fuzz", "all"}

@@ -4,7 +4,6 @@ import math
 import subprocess
 import sys
 from fractions import Fraction
-from types import ModuleType
 
 import oracles
 import pytest
@@ -156,45 +155,7 @@ def test_scaled_sums(terms):
         assert near(fraction(sums[i : i + 1]), exact[i])
 
 
-# --- torch_scatter
-
-
-class StandIn(ModuleType):
-    """The documented torch_scatter.scatter, term by term."""
-
-    calls = 0
-
-    def scatter(self, src, index, dim=-1, out=None, dim_size=None, reduce="sum"):
-        assert src.dim() == index.dim() == 1 and dim in (0, -1) and reduce in ("sum", "add")
-        self.calls += 1
-        if out is None:
-            out = src.new_zeros(dim_size if dim_size is not None else int(index.max()) + 1)
-        for value, at in zip(src.tolist(), index.tolist(), strict=True):
-            out[at] += value
-        return out
-
-
-@pytest.fixture(params=["stand-in", "missing", "installed"])
-def library(request, monkeypatch):
-    """torch_scatter or a stand-in for it, or None where it is made to be missing."""
-    if request.param == "installed":
-        module = pytest.importorskip("torch_scatter", reason="torch_scatter is not installed")
-    else:
-        module = StandIn("torch_scatter") if request.param == "stand-in" else None
-        monkeypatch.setitem(sys.modules, "torch_scatter", module)  # None: its import fails
-    _scatter.torch_scatter.cache_clear()  # what the engine has found out before
-    yield module
-    _scatter.torch_scatter.cache_clear()
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_with_and_without_torch_scatter(library, measure):
-    assert _scatter.torch_scatter() is library
-    for n, arcs in ((12, tower(4, 3)), (30, random_graph(30, 60, seed=2))):
-        expected = getattr(oracles, measure)(n, arcs, directed=False, normalized=False)
-        actual = tensor_scores(measure, arcs, n, directed=False, normalized=False)
-        assert_scores(actual, expected, "tensor")
-    assert not isinstance(library, StandIn) or library.calls > 0
+# --- sums by index
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(-100, 100)), max_size=20))

@@ -11,7 +11,7 @@ from torchcent.runtime import _host, _ops
 
 __version__ = version()
 
-_OPTIONAL = ("networkx", "pyarrow", "matplotlib", "torch_geometric", "torch_scatter")
+_OPTIONAL = ("networkx", "pyarrow", "matplotlib", "torch_geometric")
 
 
 def show_config() -> str:
