@@ -6,16 +6,24 @@ from pathlib import Path
 
 import pytest
 
-TOOL = Path(__file__).resolve().parents[1] / "tools/release.py"
+ROOT = Path(__file__).resolve().parents[1]
+TOOL = ROOT / "tools/release.py"
 if not TOOL.exists():
     pytest.skip("needs a checkout", allow_module_level=True)
 if subprocess.run(["git", "--version"], capture_output=True).returncode != 0:
     pytest.skip("needs git", allow_module_level=True)
 
+# How the changelog is built, as in this repository.
+TOWNCRIER = (
+    "\n[tool.towncrier]" + (ROOT / "pyproject.toml").read_text().split("[tool.towncrier]")[1]
+)
+MARK = "# Changelog\n\n<!-- towncrier: sections of releases begin here -->\n"
 PROJECT = {
-    "pyproject.toml": '[project]\nname = "x"\nversion = "1.2.3"\n',
+    "pyproject.toml": '[project]\nname = "x"\nversion = "1.2.3"\n' + TOWNCRIER,
+    "changelog.d/README.md": "How to add one.\n",
+    "changelog.d/template.md": (ROOT / "changelog.d/template.md").read_text(),
     "CITATION.cff": "title: x\nversion: 1.2.3\n",
-    "CHANGELOG.md": "\n## 1.2.3 - 2026-01-31\n\n- New.\n\n## 1.2.2 - 2025-01-01\n\n- Old.\n",
+    "CHANGELOG.md": MARK + "\n## 1.2.3 - 2026-01-31\n\n- New.\n\n## 1.2.2 - 2025-01-01\n\n- Old.\n",
     "benchmarks/gpu_status.py": "import sys\nsys.exit(not sys.argv[1:])\n",
     "benchmarks/results/h200.json": "{}\n",
 }
@@ -60,9 +68,9 @@ def test_what_is_ready_lacks_nothing(release, repository):
     [
         ("pyproject.toml", "1.2.3", "1.2.4", "pyproject.toml has version 1.2.4, not 1.2.3"),
         ("CITATION.cff", "1.2.3", "1.2.2", "CITATION.cff has version 1.2.2, not 1.2.3"),
-        ("CHANGELOG.md", "2026-01-31", "unreleased", "is 'unreleased', not YYYY-MM-DD"),
+        ("CHANGELOG.md", "2026-01-31", "soon", "is 'soon', not YYYY-MM-DD"),
         ("CHANGELOG.md", "2026-01-31", "2026-02-31", "is '2026-02-31', not YYYY-MM-DD"),
-        ("CHANGELOG.md", "## 1.2.3", "## 1.2.4", "no heading '## 1.2.3 - YYYY-MM-DD'"),
+        ("CHANGELOG.md", "## 1.2.3", "## 1.2.4", "changelog.d has entries of 1.2.3"),
         ("benchmarks/gpu_status.py", "not sys.argv[1:]", "1", "did not pass on a GPU"),
     ],
 )
@@ -96,3 +104,72 @@ def test_without_results_of_a_gpu(release, repository):
     commit(repository)
     (line,) = release.missing(repository, "1.2.3")
     assert "did not pass on a GPU" in line
+
+
+def fragment(repository, name, text):
+    (repository / "changelog.d" / name).write_text(text)
+    commit(repository)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a-b.repaired.md", "Text.", "NAME.TYPE.md, TYPE one of added|changed|deprecated"),
+        ("a_b.fixed.md", "Text.", "NAME.TYPE.md"),
+        ("a-b.fixed", "Text.", "NAME.TYPE.md"),
+        ("a-b.fixed.md", " \n", "not one paragraph"),
+        ("a-b.fixed.md", "One.\nTwo.\n", "not one paragraph"),
+        ("a-b.fixed.md", "- One.\n", "not one paragraph"),
+    ],
+)
+def test_a_malformed_fragment_is_refused(release, repository, name, text, message):
+    changelog = repository / "CHANGELOG.md"
+    changelog.write_text(changelog.read_text().replace("2026-01-31", "unreleased"))
+    fragment(repository, name, text)
+    (line,) = release.missing(repository, "1.2.3")
+    assert line.startswith(f"changelog.d/{name} is not") and message in line
+
+
+def test_fragments_of_a_section_with_a_date_are_refused(release, repository):
+    fragment(repository, "a-b.fixed.md", "Text.")
+    (line,) = release.missing(repository, "1.2.3")
+    assert "CHANGELOG.md has 1.2.3 with a date already" in line
+
+
+def test_fragments_become_a_section(release, repository):
+    pytest.importorskip("towncrier")
+    changelog = repository / "CHANGELOG.md"
+    changelog.write_text(MARK + "\n## 1.2.2 - 2025-01-01\n\n### Fixed\n\n- Old.\n")
+    for name, text in (("b.fixed", "B, `1.0`.\n"), ("a.fixed", "A.\n"), ("c.added", "C.\n")):
+        fragment(repository, f"{name}.md", text)
+    assert release.missing(repository, "1.2.3") == []
+    assert release.build(repository, "1.2.3", "2026-02-28")
+    new = "## 1.2.3 - 2026-02-28\n\n### Added\n\n- C.\n\n### Fixed\n\n- A.\n- B, `1.0`.\n\n"
+    old = "## 1.2.2 - 2025-01-01\n\n### Fixed\n\n- Old.\n"
+    assert changelog.read_text() == MARK + "\n" + new + old
+    assert release.fragments(repository) == []
+    assert not release.build(repository, "1.2.3", "2026-03-01")
+
+
+@pytest.mark.parametrize("more", [True, False])
+def test_a_section_that_is_unreleased_gets_its_date_and_the_fragments(release, repository, more):
+    pytest.importorskip("towncrier")
+    changelog = repository / "CHANGELOG.md"
+    head, old = MARK + "\n## 1.2.3 - {}\n\n", "## 1.2.2 - 2025-01-01\n\n- Old.\n"
+    added, changed = "### Added\n\n- One.\n\n- Two.\n", "### Changed\n\n- Three.\n"
+    changelog.write_text(f"{head.format('unreleased')}{added}\n{changed}\n{old}")
+    commit(repository)
+    if more:
+        fragment(repository, "a.added.md", "A.\n")
+        fragment(repository, "b.security.md", "B.\n")
+    assert release.missing(repository, "1.2.3") == []
+    assert release.build(repository, "1.2.3", "2026-02-28")
+    if more:
+        added, changed = f"{added}- A.\n", f"{changed}\n### Security\n\n- B.\n"
+    assert changelog.read_text() == f"{head.format('2026-02-28')}{added}\n{changed}\n{old}"
+
+
+def test_fragments_of_this_repository_have_known_types(release):
+    assert release.of_fragments(ROOT) == []
+    assert release.types(ROOT) == ["added", "changed", "deprecated", "removed", "fixed", "security"]
+    assert MARK.splitlines()[-1] in (ROOT / "CHANGELOG.md").read_text()

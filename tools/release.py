@@ -1,8 +1,9 @@
 """A release: `make release VERSION=0.3.0`, or `python tools/release.py 0.3.0 --dry-run`.
 
-Refuses a version that is not ready, and names everything that is missing at once. Then it runs the
-tests and the lint, builds and checks the wheels (make wheels) and makes the tag. It sends nothing:
-a tag that is pushed starts .github/workflows/release.yml. With --dry-run it only says what it would
+Refuses a version that is not ready, and names everything that is missing at once. Then towncrier
+moves the entries of changelog.d into CHANGELOG.md, which is committed. It runs the tests and the
+lint, builds and checks the wheels (make wheels) and makes the tag. It sends nothing: a tag that is
+pushed starts .github/workflows/release.yml. With --dry-run it only says what it would
 do; with --notes it prints what the changelog says of the version.
 """
 
@@ -28,15 +29,76 @@ def heading(root: Path, version: str) -> re.Match[str] | None:
     return re.search(rf"^## {re.escape(version)} - (.*)\n((?:(?!## ).*\n?)*)", text, re.MULTILINE)
 
 
+def types(root: Path) -> list[str]:
+    """What a fragment may be of, as pyproject.toml lists it for towncrier."""
+    tools = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    return list(tools["towncrier"]["fragment"])
+
+
+def fragments(root: Path) -> list[Path]:
+    paths = sorted((root / "changelog.d").glob("*"))
+    return [path for path in paths if path.name not in ("README.md", "template.md")]
+
+
+def of_fragments(root: Path) -> list[str]:
+    """What is wrong with the files of changelog.d, a line each."""
+    lacks, names = [], "|".join(types(root))
+    for path in fragments(root):
+        if re.fullmatch(rf"[a-z0-9]+(-[a-z0-9]+)*\.({names})\.md", path.name) is None:
+            lacks.append(f"changelog.d/{path.name} is not named NAME.TYPE.md, TYPE one of {names}")
+            continue
+        text = path.read_text(encoding="utf-8").strip()
+        if not text or "\n" in text or re.match("[-*#]", text):
+            lacks.append(
+                f"changelog.d/{path.name} is not one paragraph in one line, without a bullet"
+            )
+    return lacks
+
+
 def of_changelog(root: Path, version: str) -> list[str]:
     entry = heading(root, version)
-    if entry is None:
-        return [f"CHANGELOG.md has no heading '## {version} - YYYY-MM-DD'"]
+    if entry is None or entry[1] == "unreleased":  # towncrier writes the heading
+        if entry is None and not fragments(root):
+            return [f"neither CHANGELOG.md nor changelog.d has entries of {version}"]
+        return []
     try:
         date.fromisoformat(entry[1])
     except ValueError:
         return [f"CHANGELOG.md: the date of {version} is '{entry[1]}', not YYYY-MM-DD"]
+    if fragments(root):
+        return [f"changelog.d has entries, and CHANGELOG.md has {version} with a date already"]
     return []
+
+
+def parts(section: str) -> dict[str, str]:
+    """The texts below the headings of a section, by heading; what is above has ""."""
+    name, texts = "", {"": ""}
+    for line in section.splitlines(keepends=True):
+        if line.startswith("### "):
+            name = line[4:].strip()
+        else:
+            texts[name] = texts.get(name, "") + line
+    return {name: text.strip("\n") for name, text in texts.items()}
+
+
+def build(root: Path, version: str, day: str) -> bool:
+    """Writes the section of a version, and removes its fragments; False if it is there already."""
+    old = heading(root, version)
+    if old and old[1] != "unreleased":
+        return False
+    path = root / "CHANGELOG.md"
+    if old:
+        path.write_text(path.read_text(encoding="utf-8").replace(old[0], ""), encoding="utf-8")
+    command = ["towncrier", "build", "--yes", "--version", version, "--date", day]
+    subprocess.run([sys.executable, "-m", *command], cwd=root, check=True)
+    if old and (new := heading(root, version)):  # entries that were written by hand come first
+        texts = parts(old[2])
+        for name, text in parts(new[2]).items():
+            texts[name] = "\n".join(x for x in (texts.get(name), text) if x)
+        blocks = [f"### {name}\n\n{text}" if name else text for name, text in texts.items() if text]
+        section = "\n\n".join([f"## {version} - {day}", *blocks]) + "\n\n"
+        path.write_text(path.read_text(encoding="utf-8").replace(new[0], section), encoding="utf-8")
+    return True
 
 
 def of_gpus(root: Path) -> list[str]:
@@ -64,7 +126,7 @@ def missing(root: Path, version: str) -> list[str]:
         lacks.append(f"the tree has changes that are not committed:\n{changes}")
     if git(root, "tag", "--list", f"v{version}"):
         lacks.append(f"the tag v{version} is there already")
-    return lacks + of_changelog(root, version) + of_gpus(root)
+    return lacks + of_fragments(root) + of_changelog(root, version) + of_gpus(root)
 
 
 def main() -> int:
@@ -85,6 +147,10 @@ def main() -> int:
     if options.dry_run:
         print(*(f"would run: {' '.join(step)}" for step in steps), sep="\n")
     elif not lacks:
+        if build(ROOT, options.version, date.today().isoformat()):
+            message = f"Write the changelog of {options.version}"
+            git(ROOT, "add", "CHANGELOG.md", "changelog.d")
+            git(ROOT, "commit", "--message", message)
         for step in steps:
             subprocess.run(step, cwd=ROOT, check=True)
         print(f"dist/ is ready; `git push origin v{options.version}` publishes it")
