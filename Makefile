@@ -10,6 +10,7 @@
 # make docs    the documentation in docs/_build
 # make notebooks  runs the notebooks and keeps their outputs
 # make bench   side by side with the peers
+# make history  instructions of pinned calls (valgrind), a row per commit; history-check: compares
 # make test-torch  the wheel on the oldest PyTorch that it supports and on the newest
 # make wheel   an abi3 wheel in dist/, checked; with the CUDA kernels where nvcc is there
 # make wheels  wheels for Linux, macOS and Windows and an archive of the sources in dist/, checked
@@ -41,7 +42,7 @@ BUILT_FROM := setup.py pyproject.toml tools/build_backend.py tools/kernels.py $(
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/*/cuda/*.cu)
 
-.PHONY: demo test test-all test-seeds coverage sanitize sanitize-quick test-kernels test-networkx test-networkx-3.7 test-torch fuzz lint docs notebooks bench wheel wheels release cuda-check gpu-status clean
+.PHONY: demo test test-all test-seeds coverage sanitize sanitize-quick test-kernels test-networkx test-networkx-3.7 test-torch fuzz lint docs notebooks bench history history-check wheel wheels release cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -193,6 +194,16 @@ bench: $(VENV)/.extra-bench
 	$(BIN)/python benchmarks/plot.py
 	$(BIN)/python benchmarks/tables.py
 
+# Instructions of pinned calls, a row per commit (docs/contributing/history.md), and a comparison
+# with the last row.
+history: $(VENV)/.extra-bench
+	$(BIN)/python benchmarks/history.py record
+	$(BIN)/python benchmarks/tables.py
+
+history-check: $(VENV)/.built
+	@command -v valgrind > /dev/null || { echo "history-check: no valgrind; install it: apt install valgrind (Debian, Ubuntu)"; exit 1; }
+	$(BIN)/python benchmarks/history.py check
+
 wheel: $(VENV)/.built
 	rm -rf build/lib* build/bdist* dist
 	TORCHCENT_CUDA=$(if $(shell command -v nvcc),1,0) $(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
@@ -210,8 +221,9 @@ wheels: $(VENV)/.torch
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/check_wheels.py dist
 
 # A version that is ready; the tag is not pushed (tools/release.py).
-release:
-	$(PYTHON) tools/release.py $(if $(DRY_RUN),--dry-run) "$(VERSION)"
+release: $(VENV)/.torch
+	$(PIP) towncrier
+	$(BIN)/python tools/release.py $(if $(DRY_RUN),--dry-run) "$(VERSION)"
 
 # Compiles the CUDA sources for one architecture; no GPU is needed. `make wheel` does so for all.
 NVCC := nvcc -c -std=c++20 -O3 -arch=sm_90 -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000

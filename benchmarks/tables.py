@@ -30,6 +30,7 @@ import distance_report
 import exponent_report
 import gpu_report
 import hierarchy_choice
+import history
 import loader
 import one_by_one
 import papers
@@ -54,6 +55,7 @@ FILES = {
     "reductions": "reductions.json",
     "roads": "roads.json",
     "choice": "hierarchy_choice.json",
+    "history": "history.json",
     "streets": "streets.json",
     "weights": "cpu_weighted.json",
     "distances": "distances.json",
@@ -90,6 +92,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
         return roads.table(result, wanted)
     if kind == "choice":
         return hierarchy_choice.table(result)
+    if kind == "history":
+        return history.table(result)
     if kind == "streets":
         return streets_table(result)
     if kind == "h200":
