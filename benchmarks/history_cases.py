@@ -48,6 +48,7 @@ def cases(folder: Path) -> dict[str, Callable[[], Any]]:
     social, mesh = generate.ba(2000, 5, seed=1), generate.grid(32, 32)
     strip = generate.grid(120, 10)
     directed = generate.rmat(11, 8, seed=1)[:, ::2].contiguous()
+    pages = generate.rmat(13, 8, seed=1)[:, ::2].contiguous()
     molecule = generate.ws(24, 4, 0.2, seed=1)
     many = torch.cat([molecule + 24 * i for i in range(200)], 1)
     batch = torch.arange(200).repeat_interleave(24)
@@ -66,7 +67,7 @@ def cases(folder: Path) -> dict[str, Callable[[], Any]]:
         "percolation": lambda: tc.percolation(mesh, states=states, **plain()),
         "local-betweenness": lambda: tc.local_betweenness(mesh, lengths(mesh), radius=8, **plain()),
         "betweenness-approx": lambda: tc.betweenness_approx(
-            social, 0.02, method="kadabra", generator=torch.Generator().manual_seed(1), **plain()
+            social, 0.01, method="kadabra", generator=torch.Generator().manual_seed(1), **plain()
         ),
         "group-betweenness": lambda: tc.group_betweenness(social, list(range(5)), **plain()),
         "closeness": lambda: tc.closeness(social, **plain()),
@@ -74,7 +75,7 @@ def cases(folder: Path) -> dict[str, Callable[[], Any]]:
         "harmonic": lambda: tc.harmonic(directed, directed=True, run=run()),
         "shortest-path-lengths": lambda: tc.shortest_path_lengths(mesh, **plain()),
         "mcl": lambda: tc.mcl(planted, **plain()),
-        "pagerank": lambda: tc.pagerank(directed, directed=True, run=run()),
+        "pagerank": lambda: tc.pagerank(pages, directed=True, run=run()),
         "current-flow": lambda: tc.current_flow_betweenness(mesh, **plain()),
         "triangles-cores": lambda: (
             tc.triangles(social, **plain()),
