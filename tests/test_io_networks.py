@@ -253,6 +253,26 @@ def test_scores_and_clusters_as_columns(friends, capsys, kind):
     assert {frozenset(x): y for x, y in values.items()} == pytest.approx(theirs)
 
 
+@pytest.mark.parametrize("kind", ["graphml", "gexf"])
+def test_one_file_for_gephi_and_cytoscape(friends, capsys, kind):
+    """Names, weights, directions, clusters and scores together, from the command line."""
+    line = f"mcl g.csv --directed --with betweenness,pagerank -o all.{kind}"
+    assert run_line(capsys, line)[0] == 0
+    graph = getattr(nx, f"read_{kind}")(friends / f"all.{kind}")
+    theirs = nx.DiGraph()
+    theirs.add_weighted_edges_from(
+        [("Ada", "Bob", 3.0), ("Bob", "Cleo", 4.0), ("Cleo", "Ada", 1.0), ("Di", "Ed", 2.0)]
+    )
+    assert graph.is_directed()
+    assert sorted(graph.edges(data="weight")) == sorted(theirs.edges(data="weight"))
+    ranks = nx.pagerank(theirs, weight=None)
+    assert nx.get_node_attributes(graph, "pagerank") == pytest.approx(ranks, abs=1e-5)
+    assert set(nx.get_node_attributes(graph, "cluster")) == set(theirs)
+    assert nx.get_node_attributes(graph, "betweenness") == pytest.approx(
+        nx.betweenness_centrality(theirs)
+    )
+
+
 GRAPH = nx.Graph([("Ada", "Bob"), ("Bob", "Cleo"), ("Cleo", "Ada"), ("Di", "Ed")])
 
 

@@ -19,6 +19,7 @@ from torchcent.plot import NetworkPage, plot_network
 EDGES = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 3]])
 PLACES = torch.tensor([[0.0, 0.0], [1.0, 0.5], [2.0, 0.0], [3.0, 1.0], [9.0, 9.0]])
 SCORES = torch.tensor([0.1, 0.4, 0.4, 0.2, 0.0])
+TRIANGLES = torch.tensor([[0, 1, 0, 3, 4, 3, 2], [1, 2, 2, 4, 5, 5, 3]])
 NAMES = ["Ada", "Bob", "</script><b>", "Dié", "Eve"]
 
 
@@ -65,9 +66,72 @@ def test_a_file_holds_the_network_and_asks_for_nothing(tmp_path):
     assert data["rank"] == [4, 1, 1, 3, 5]
     assert (data["source"], data["target"]) == ([0, 1, 2], [1, 2, 3])  # without the loop
     assert [one["name"] for one in data["communities"]] == ["a", "b"]
-    assert data["communities"][0] | {"name": ""} == {
-        "name": "", "label": [1, 0, 0, 0, 1], "sizes": [3, 2]
+    assert data["communities"][0] == {
+        "name": "a", "at": 0,
+        "levels": [{"name": "level 0", "label": [1, 0, 0, 0, 1], "sizes": [3, 2], "color": [0, 1]}],
     }  # fmt: skip
+
+
+def levels_of(page):
+    (kind,) = content(page.html)["communities"]
+    return kind["name"], kind["at"], kind["levels"]
+
+
+def test_parts_keep_their_colours_from_level_to_level():
+    two, three = torch.tensor([0, 0, 0, 1, 1]), torch.tensor([0, 1, 1, 2, 2])
+    page = plot_network(EDGES, PLACES, communities={"part": [two, three, two]}, interactive=True)
+    name, at, levels = levels_of(page)
+    assert (name, at, [one["name"] for one in levels]) == (
+        "part", 0, ["level 0", "level 1", "level 2"]
+    )  # fmt: skip
+    # Of {1, 2}, {3, 4} and {0}, the first keeps the colour of {0, 1, 2}.
+    assert [one["sizes"] for one in levels] == [[3, 2], [2, 2, 1], [3, 2]]
+    assert [one["color"] for one in levels] == [[0, 1], [0, 1, 2], [0, 1]]
+    swapped = [torch.tensor([0, 0, 0, 1, 1]), torch.tensor([0, 0, 1, 1, 1])]
+    *_, levels = levels_of(plot_network(EDGES, PLACES, communities=swapped, interactive=True))
+    assert levels[1]["label"] == [1, 1, 0, 0, 0] and levels[1]["color"] == [1, 0]
+
+
+@pytest.mark.parametrize("several", [[], [torch.zeros(5).long()] * 51])
+def test_number_of_levels_is_limited(several):
+    with pytest.raises(ValueError, match=f"1 to 50 levels, got {len(several)}"):
+        plot_network(EDGES, PLACES, communities=several, interactive=True)
+
+
+def test_a_sweep_draws_itself(tmp_path):
+    sweep = torchcent.mcl_sweep(TRIANGLES, inflations=[1.2, 2, 6], directed=False)
+    graph = torchcent.Graph.from_edge_index(TRIANGLES, directed=False)
+    name, at, levels = levels_of(sweep.plot(graph, interactive=True))
+    assert (name, at) == ("cluster", 0)
+    assert [one["name"] for one in levels] == ["inflation 1.2", "inflation 2", "inflation 6"]
+    assert [one["sizes"] for one in levels] == [x.sizes.tolist() for x in sweep.clusterings]
+    assert sweep.plot(TRIANGLES, tmp_path / "s.html") is None
+    assert content((tmp_path / "s.html").read_text())["communities"][0]["levels"] == levels
+    (one,) = levels_of(sweep.clusterings[1].plot(graph, interactive=True))[2]
+    assert one["sizes"] == [3, 3]
+    # A sweep as communities= begins with the clustering of the largest modularity.
+    best = max(range(3), key=lambda i: sweep.table[i]["modularity"])
+    assert levels_of(plot_network(graph, communities=sweep, interactive=True))[1] == best
+    with pytest.raises(TypeError, match="path must be"):
+        sweep.plot(graph)
+
+
+def test_a_division_draws_itself(tmp_path):
+    division = torchcent.communities_by_betweenness(TRIANGLES, directed=False)
+    name, at, levels = levels_of(division.plot(interactive=True))
+    assert (name, at) == ("community", division.level)
+    assert [len(one["sizes"]) for one in levels] == division.counts.tolist()
+    assert levels[at]["name"] == f"modularity {float(division.modularity.max()):.3f}"
+    assert division.plot(tmp_path / "d.html", level=0) is None
+    assert content((tmp_path / "d.html").read_text())["communities"][0]["at"] == 0
+    line = torch.stack([torch.arange(80), torch.arange(1, 81)])
+    long = torchcent.communities_by_betweenness(line, directed=False)
+    *_, levels = levels_of(long.plot(level=-1, interactive=True))
+    counts = [len(one["sizes"]) for one in levels]
+    assert 20 <= len(counts) <= 50 and (counts[0], counts[-1]) == (1, 81)
+    assert counts == sorted(set(counts))
+    with pytest.raises(TypeError, match="path must be"):
+        division.plot()
 
 
 def test_what_has_no_score_or_position_is_left_out():
@@ -139,13 +203,26 @@ def test_size_is_limited():
         plot_network(EDGES, torch.zeros(100_001, 2), interactive=True)
 
 
+#: of a triangle with a vertex at its side: whole, without it, without another one, all single;
+#: there are four edges, and the degrees are 2, 2, 3 and 1
+LEVELS = [
+    f"modularity {sum(inside) / 4 - sum((x / 8) ** 2 for x in degrees):.3f}"
+    for inside, degrees in (
+        ([4], [8]),
+        ([3, 0], [7, 1]),
+        ([1, 0, 0], [5, 2, 1]),
+        ([0], [2, 2, 3, 1]),
+    )
+]
+
+
 @pytest.mark.parametrize(
     ("command", "measure", "communities"),
     [
         ("betweenness g.csv", "betweenness", []),
         ("edge-betweenness g.csv", "edge betweenness", []),
         ("mcl g.csv --sweep 1.4,4 -o c.txt", "degree", ["inflation 1.4", "inflation 4"]),
-        ("communities g.csv -o c.txt", "degree", ["community"]),
+        ("communities g.csv --level 0 -o c.txt", "degree", LEVELS),
     ],
 )
 def test_command_line(tmp_path, monkeypatch, capsys, command, measure, communities):
@@ -155,7 +232,8 @@ def test_command_line(tmp_path, monkeypatch, capsys, command, measure, communiti
     data = content((tmp_path / "n.html").read_text())
     assert sorted(data["names"]) == ["ann", "bob", "cid", "dan"] and len(data["source"]) == 4
     assert data["measure"] == measure
-    assert [one["name"] for one in data["communities"]] == communities
+    names = [level["name"] for kind in data["communities"] for level in kind["levels"]]
+    assert names == communities
     assert "n.html" in capsys.readouterr().err
 
 
@@ -220,4 +298,33 @@ def test_a_browser_shows_names_finds_and_colours(tmp_path, browser):
     page.select_option("#colour", "")
     assert page.evaluate(colour) != by_community
     assert "betweenness" in page.locator("#legend").inner_text()
+    assert not page.locator("#levels").is_visible()  # of one level
+    assert page.locator("#above").inner_text() == "all"
+    page.locator("#least").press("End")  # the two best of equal scores are left
+    until(page, "document.getElementById('above').textContent === '0.4: 2 of 5'")
+    labels = "[0, 1, 2].map((v) => network.graph.getNodeAttribute(v, 'label'))"
+    until(page, f"{labels}.join() === ',Bob,</script><b>'")
     assert seen == [path.as_uri()]
+
+
+@pytest.mark.slow
+def test_a_slider_chooses_the_level(tmp_path, browser):
+    path = tmp_path / "n.html"
+    levels = [torch.tensor([0, 0, 0, 1, 1]), torch.tensor([0, 1, 1, 2, 2])]
+    plot_network(EDGES, PLACES, path=path, communities={"part": levels})
+    page, errors = browser.new_page(viewport={"width": 375, "height": 700}), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(path.as_uri())
+    until(page, "Boolean(window.network)")
+    assert page.locator("#chosen").inner_text() == "level 0: 2 parts"
+    colours = "[0, 1, 3].map((v) => network.graph.getNodeAttribute(v, 'color'))"
+    first = page.evaluate(colours)
+    assert first[0] == first[1] != first[2]
+    page.locator("#level").press("ArrowRight")
+    until(page, f"{colours}.join() !== '{','.join(first)}'")
+    after = page.evaluate(colours)
+    assert page.locator("#chosen").inner_text() == "level 1: 3 parts"
+    assert after[1:] == first[1:] and after[0] not in first
+    assert "part 3: 1" in page.locator("#legend").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert errors == []

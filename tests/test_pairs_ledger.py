@@ -1,6 +1,8 @@
 """All-pairs distances in files, with a ledger: what is stopped, damaged, moved or full."""
 
+import builtins
 import errno
+import io
 import os
 import warnings
 
@@ -173,22 +175,44 @@ def test_a_full_disk(tuning, stopping, monkeypatch, tmp_path):
     case, out = PAIRS["pairs"], tmp_path / "out.npy"
     tuning(**case.sizes)
     (expected,) = case()
-    real, left = os.pwrite, [600]
+    left = [600]
 
-    def pwrite(*args):
-        left[0] -= 1
-        if left[0] < 0:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return real(*args)
+    class Full(io.FileIO):
+        def write(self, data):
+            left[0] -= 1
+            if left[0] < 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return super().write(data)
+
+    real = open
+
+    def opened(file, mode="r", *args, **more):
+        return Full(file, mode) if mode == "r+b" else real(file, mode, *args, **more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "pwrite", pwrite)
+        patch.setattr(builtins, "open", opened)
         with pytest.raises(OSError, match=r"No space left on device: .*out.npy.*tmp"):
             case(checkpoint=tmp_path / "ledger", out=out)
     assert not out.exists()
     stopping(None)
     assert torch.equal(case(checkpoint=tmp_path / "ledger", out=out)[0], expected)
     assert 0 < stopping.kept < 24
+
+
+@pytest.mark.parametrize("name", ["pairs", "pairs that are widened"])
+def test_without_writes_at_a_place(name, tuning, stopping, monkeypatch, tmp_path):
+    """Windows has neither pwrite nor preadv."""
+    case, out = PAIRS[name], tmp_path / "out.npy"
+    tuning(**case.sizes)
+    (expected,) = case()
+    for missing in ("pwrite", "pwritev", "pread", "preadv"):
+        monkeypatch.delattr(os, missing, raising=False)
+    stopping(4)
+    with pytest.raises(Stop):
+        case(checkpoint=tmp_path / "ledger", out=out)
+    stopping(None)
+    assert torch.equal(case(checkpoint=tmp_path / "ledger", out=out)[0], expected)
+    assert np.array_equal(np.load(out), expected.numpy())
 
 
 def test_distances_too_long_for_the_dtype(tuning, tmp_path):

@@ -18,7 +18,6 @@ from torchcent.io import write_scores
 from torchcent.io._mcl import cluster_lines
 from torchcent.io._scores import check_scores_path
 from torchcent.plots._clusterings import plot_communities
-from torchcent.plots._network import plot_network
 from torchcent.plots._page import is_page
 from torchcent.plots._scores import check_plot_path
 
@@ -119,12 +118,8 @@ def _communities(args: argparse.Namespace) -> None:
         return "".join(cluster_lines(parts, names)).removesuffix("\n")
 
     def draw() -> None:
-        where = job.graph if job.edges.positions is None else job.edges
-        name = _common.title(args)
-        if is_page(args.plot):
-            title, shown = f"Communities of {name}", division.at(level)
-            plot_network(job.edges, communities=shown, path=args.plot, title=title)
-            return
+        mapped = job.edges.positions is not None or is_page(args.plot)
+        where, name = job.edges if mapped else job.graph, _common.title(args)
         plot_communities(division, where, level=level, path=args.plot, where=name)
 
     _output.finish(

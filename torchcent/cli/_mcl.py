@@ -25,7 +25,6 @@ from torchcent.io import EdgeList, write_scores
 from torchcent.io._files import replacing, split_suffix
 from torchcent.io._mcl import cluster_lines, matrix_lines
 from torchcent.plots._clusterings import plot_clusterings
-from torchcent.plots._network import plot_network
 from torchcent.plots._page import is_page
 from torchcent.plots._scores import check_plot_path
 
@@ -75,12 +74,8 @@ def _mcl(args: argparse.Namespace) -> None:
 
     def draw() -> None:
         where = _common.title(args)
-        if is_page(args.plot):
-            several = {f"inflation {one.inflation:g}": one for one in clusterings}
-            title = f"Markov clustering of {where}"
-            plot_network(edges, communities=several, path=args.plot, title=title)
-            return
-        plot_clusterings(clusterings, *graph, directed=edges.directed, path=args.plot, where=where)
+        drawn: tuple[Any, ...] = (edges,) if is_page(args.plot) else graph
+        plot_clusterings(clusterings, *drawn, directed=edges.directed, path=args.plot, where=where)
 
     names = [_with_inflation(args, out, one.inflation) for one in clusterings]
     scores = _scores(args, edges)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -137,6 +138,23 @@ class Clustering:
             "nmi": float(metrics.normalized_mutual_info_score(there, here)),
         }
 
+    def plot(self, graph: Any, path: Any = None, *, interactive: bool = False) -> Any:
+        """Draws the clusters, as :func:`torchcent.cluster_plot.plot_clusterings` does.
+
+        Args:
+            graph: the graph that was clustered, as for :func:`mcl`.
+            path: .png, .svg, .pdf or .html.
+            interactive: True draws the network as a page, and returns it if there is no `path`.
+
+        Example:
+            >>> import torch, torchcent
+            >>> arcs = torch.tensor([[0, 1], [1, 2]])
+            >>> path = torchcent.Graph.from_edge_index(arcs, directed=False)
+            >>> torchcent.mcl(path).plot(path, interactive=True)
+            NetworkPage('Markov clustering of 3 vertices')
+        """
+        return draw(self, graph, path, interactive)
+
     def __len__(self) -> int:
         return self.num_clusters
 
@@ -151,6 +169,12 @@ class Clustering:
             f"{alone} singletons, {overlap}inflation {self.inflation:g}, {state} in "
             f"{self.iterations} iterations, {self.engine})"
         )
+
+
+def draw(clusterings: Any, graph: Any, path: Any, interactive: bool) -> Any:
+    """The figure of one or several; figures know clusterings, so they are imported when needed."""
+    figures = import_module("torchcent.cluster_plot")
+    return figures.plot_clusterings(clusterings, graph, path=path, interactive=interactive)
 
 
 class SplitJoin(NamedTuple):

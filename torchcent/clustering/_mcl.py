@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,7 +15,13 @@ from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.clustering import _batch, _interpret, _plan, _quality, _ranks, _run
 from torchcent.clustering import _check as check_mcl
-from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance, labels_of
+from torchcent.clustering._clustering import (
+    Clustering,
+    SplitJoin,
+    clustering_distance,
+    draw,
+    labels_of,
+)
 from torchcent.clustering._prepare import prepare
 from torchcent.clustering._rules import Prune
 from torchcent.distribute._group import agreed, group_of
@@ -165,6 +172,14 @@ class MclSweep:
 
     def __getitem__(self, place: int) -> Clustering:
         return self.clusterings[place]
+
+    def plot(self, graph: Any, path: Any = None, *, interactive: bool = False) -> Any:
+        """Draws the clusterings, as :func:`torchcent.cluster_plot.plot_clusterings` does.
+
+        A page, written to a path .html or returned with ``interactive=True``, has a slider that
+        chooses the inflation. The arguments are those of :meth:`Clustering.plot`.
+        """
+        return draw(self, graph, path, interactive)
 
     def __repr__(self) -> str:
         return f"MclSweep(inflations={self.inflations})\n{self}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -18,6 +19,8 @@ from torchcent.engines.search._driver import counts_in_float64
 from torchcent.graph import Graph, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths._betweenness import edge_betweenness
+from torchcent.plots._clusterings import plot_communities
+from torchcent.plots._page import NetworkPage
 from torchcent.runtime._watch import progress_bar
 
 METHODS = ("exact", "samples")
@@ -72,6 +75,20 @@ class Communities:
         n = self._graph.num_nodes
         keep = ~torch.isin(ends[0] * n + ends[1], edges[0] * n + edges[1])
         return Graph.from_edge_index(ends[:, keep], n, directed=False).components
+
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, *, level: int | None = None,
+        interactive: bool = False,
+    ) -> NetworkPage | None:  # fmt: skip
+        """Draws a level, as :func:`torchcent.cluster_plot.plot_communities` does.
+
+        Example:
+            >>> import torch, torchcent
+            >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+            >>> torchcent.communities_by_betweenness(path, directed=False).plot(interactive=True)
+            NetworkPage('Communities of 4 vertices')
+        """
+        return plot_communities(self, self._graph, level=level, path=path, interactive=interactive)
 
     def __repr__(self) -> str:
         return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
+import threading
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,7 +20,7 @@ from torchcent.pairs._npy import RowWriter, check_space, npy_header, numpy_dtype
 from torchcent.runtime._optional import need
 
 Rows = slice | Tensor
-_READ = 2**26  # bytes read at a time
+_AT_ONCE = 2**26  # bytes read or written by one call of the system
 _CHUNK = 2**26  # largest bytes of a chunk of a Zarr array
 
 
@@ -43,7 +44,10 @@ class Npy(RowWriter):
     def __init__(self, path: Path, shape: tuple[int, int], dtype: torch.dtype) -> None:
         self._path, self._width, self._dtype = path, shape[1], numpy_dtype(dtype)
         self._begin = len(npy_header(shape, self._dtype))
-        self._file = os.open(path, os.O_RDWR)
+        # Without a buffer: other processes write to the same file. Threads share its position, so
+        # that one at a time moves it; Windows has neither pwrite nor preadv.
+        self._file = open(path, "r+b", buffering=0)  # noqa: SIM115
+        self._lock = threading.Lock()
 
     @staticmethod
     def make(path: Path, shape: tuple[int, int], dtype: torch.dtype) -> None:
@@ -81,35 +85,38 @@ class Npy(RowWriter):
 
     def _write(self, first: int, rows: Tensor) -> None:
         data = rows.contiguous().view(-1).numpy().data.cast("B")
-        place = self._place(first)
-        while data:  # the system may write less
-            try:
-                count = os.pwrite(self._file, data, place)
-            except OSError as error:
-                raise OSError(error.errno, error.strerror, str(self._path)) from None
-            data, place = data[count:], place + count
+        with self._lock:
+            self._file.seek(self._place(first))
+            while data:  # the system may write less
+                try:
+                    count = self._file.write(data[:_AT_ONCE])
+                except OSError as error:
+                    raise OSError(error.errno, error.strerror, str(self._path)) from None
+                data = data[count:]
 
     def read(self, rows: Rows) -> NDArray[Any]:
         if not isinstance(rows, slice):
             return np.concatenate([self.read(slice(row, row + 1)) for row in rows.tolist()])
         size = (rows.stop - rows.start) * self._width
         values = np.empty(size, self._dtype)
-        data, place = values.data.cast("B"), self._place(rows.start)
-        while data:
-            count = os.preadv(self._file, [data[:_READ]], place)
-            if count == 0:
-                raise OSError(f"{self._path} is truncated")
-            data, place = data[count:], place + count
+        data = values.data.cast("B")
+        with self._lock:
+            self._file.seek(self._place(rows.start))
+            while data:
+                count = self._file.readinto(data[:_AT_ONCE])
+                if count == 0:
+                    raise OSError(f"{self._path} is truncated")
+                data = data[count:]
         return values.reshape(-1, self._width)
 
     def _place(self, row: int) -> int:
         return self._begin + row * self._width * self._dtype.itemsize
 
     def sync(self) -> None:
-        os.fsync(self._file)
+        os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        os.close(self._file)
+        self._file.close()
 
 
 class Zarr:

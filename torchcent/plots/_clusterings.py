@@ -5,22 +5,25 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from torchcent.clustering._clustering import Clustering
-from torchcent.clustering._mcl import clustering_quality
+from torchcent.clustering._mcl import MclSweep, clustering_quality
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs, as_graph
 from torchcent.io import EdgeList
 from torchcent.plots import _check as check_plot
 from torchcent.plots._inks import BLUE, ORANGE, inks
 from torchcent.plots._map import map_of
+from torchcent.plots._network import check_interactive, plot_network
+from torchcent.plots._page import NetworkPage
 from torchcent.plots._parts import Parts, color_of
-from torchcent.plots._scores import _whole_numbers, check_plot_path, figure_of_three
+from torchcent.plots._scores import _whole_numbers, figure_of_three
 
 _SHADES = ("#2b6cb0", "#63a4dd", "#dd6b20", "#f0b429")
 _LARGEST_MAP = 20_000  # vertices
@@ -28,29 +31,41 @@ _BINS = 320  # bins of the matrix in each dimension
 
 
 def plot_clusterings(
-    clusterings: Clustering | Sequence[Clustering],
-    edge_index: GraphLike,
+    clusterings: Clustering | Sequence[Clustering] | MclSweep,
+    edge_index: GraphLike | EdgeList,
     edge_weight: WeightLike = None,
     *,
     directed: bool | None = None,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
     where: str = "",
-) -> None:
-    """Writes a figure of one clustering, or of several clusterings of the same graph.
+    interactive: bool = False,
+) -> NetworkPage | None:
+    """Draws one clustering, or several clusterings of the same graph.
 
     For one clustering, the figure shows the cluster sizes, the chaos per iteration, and the
     adjacency matrix with vertices ordered by cluster. Clusters are then dark squares on the
     diagonal. For several, such as those of a sweep over the inflation, it shows the number of
     clusters, the quality and the sizes.
 
+    An interactive figure is the network, with vertices coloured by cluster
+    (:func:`torchcent.plot.plot_network`). A slider chooses the inflation.
+
     Args:
-        clusterings: one or more.
-        edge_index, edge_weight, directed: the graph, as for :func:`torchcent.mcl`.
-        path: .png, .svg or .pdf; an existing file is replaced atomically.
+        clusterings: one or more, or a :class:`torchcent.MclSweep`.
+        edge_index, edge_weight, directed: the graph, as for :func:`torchcent.mcl`. Interactive
+            figures take an :class:`torchcent.EdgeList` as well, which brings names and positions.
+        path: .png, .svg or .pdf, or .html for an interactive figure; an existing file is replaced
+            atomically.
         where: name of the graph, for the title.
+        interactive: True draws an interactive figure, and returns it if there is no `path`.
+
+    Returns:
+        None, or a :class:`torchcent.plot.NetworkPage`.
 
     Raises:
-        ImportError: matplotlib is not installed: ``pip install matplotlib``.
+        ImportError: matplotlib is not installed: ``pip install matplotlib``. Interactive figures do
+            not need it.
+        TypeError: there is no `path`, and the figure is not interactive.
         ValueError: the suffix is unknown, or there is no clustering.
 
     Example:
@@ -61,9 +76,21 @@ def plot_clusterings(
         >>> plot_clusterings(found, square, directed=False, path=folder.name + "/square.png")
         >>> folder.cleanup()
     """
-    suffix = check_plot_path(path)
+    suffix, page = check_interactive(path, interactive)
+    if isinstance(clusterings, MclSweep):
+        clusterings = clusterings.clusterings
     several = check_plot.clusterings(clusterings)
     where = check_plot.text(where, "where")
+    if page:
+        several.sort(key=lambda one: one.inflation)
+        title = f"Markov clustering of {where or f'{several[0].num_nodes:,} vertices'}"
+        if not isinstance(edge_index, EdgeList):
+            edge_index = as_graph(edge_index, None, several[0].num_nodes, None, directed)
+        shown = plot_network(
+            edge_index, communities={"cluster": several}, path=path, title=title, interactive=True
+        )
+        return cast("NetworkPage | None", shown)
+    assert path is not None
     if not isinstance(edge_index, Graph):
         edge_index, _, directed, edge_weight, *_ = as_arcs(
             edge_index, several[0].num_nodes, directed, edge_weight
@@ -89,6 +116,7 @@ def plot_clusterings(
             _draw_counts(left, several)
             _draw_quality(middle, [x.inflation for x in several], [fit(x) for x in several])
             _draw_sizes(right, several)
+    return None
 
 
 def plot_communities(
@@ -96,25 +124,36 @@ def plot_communities(
     edge_index: GraphLike | EdgeList,
     *,
     level: int | None = None,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
     where: str = "",
-) -> None:
-    """Writes a figure of the communities of a level, and of the modularity of all levels.
+    interactive: bool = False,
+) -> NetworkPage | None:
+    """Draws the communities of a level, and the modularity of all levels.
 
     It shows the graph with vertices coloured by community, the adjacency matrix with vertices
     ordered by community, and modularity against the number of communities. Graphs of more than
     20,000 vertices have the sizes of the communities in place of the first.
+
+    An interactive figure is the network alone (:func:`torchcent.plot.plot_network`). A slider
+    chooses the level: one of all, or of about 50 if there are more.
 
     Args:
         division: what :func:`torchcent.communities_by_betweenness` returns.
         edge_index: the graph that was divided. An :class:`torchcent.EdgeList` brings positions;
             otherwise vertices are where :func:`torchcent.layout` puts them.
         level: which level is shown; None is ``division.level``.
-        path: .png, .svg or .pdf; an existing file is replaced atomically.
+        path: .png, .svg or .pdf, or .html for an interactive figure; an existing file is replaced
+            atomically.
         where: name of the graph, for the title.
+        interactive: True draws an interactive figure, and returns it if there is no `path`.
+
+    Returns:
+        None, or a :class:`torchcent.plot.NetworkPage`.
 
     Raises:
-        ImportError: matplotlib is not installed: ``pip install matplotlib``.
+        ImportError: matplotlib is not installed: ``pip install matplotlib``. Interactive figures do
+            not need it.
+        TypeError: there is no `path`, and the figure is not interactive.
         ValueError: the suffix is unknown, or there is no such level.
 
     Example:
@@ -126,7 +165,7 @@ def plot_communities(
         >>> plot_communities(division, graph, path=folder.name + "/path.png")
         >>> folder.cleanup()
     """
-    suffix = check_plot_path(path)
+    suffix, page = check_interactive(path, interactive)
     where = check_plot.text(where, "where")
     label = division.at(division.level if level is None else level).cpu()
     level = (division.level if level is None else level) % division.counts.numel()
@@ -134,6 +173,14 @@ def plot_communities(
     crs = edge_index.crs if isinstance(edge_index, EdgeList) else None
     if not isinstance(edge_index, Graph | EdgeList):
         edge_index = as_graph(edge_index, None, label.numel(), None, False)
+    if page:
+        title = f"Communities of {where or f'{label.numel():,} vertices'}"
+        division = replace(division, labels=label, level=level)
+        shown = plot_network(
+            edge_index, communities=division, path=path, title=title, interactive=True
+        )
+        return cast("NetworkPage | None", shown)
+    assert path is not None
     small = label.numel() <= _LARGEST_MAP
     drawn = map_of(edge_index) if small else None
     title = f"Division of {where or f'{label.numel():,} vertices'} by edge betweenness: "
@@ -153,6 +200,7 @@ def plot_communities(
         right.plot(counts, modularity, "o-", color=BLUE, markersize=3, linewidth=1.6)
         right.plot(counts[level], modularity[level], "o", color=ORANGE, markersize=7)
         right.xaxis.get_major_locator().set_params(integer=True)
+    return None
 
 
 def _draw_sizes(axes: Any, several: Sequence[Clustering | Parts], what: str = "clusters") -> None:

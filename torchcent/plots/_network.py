@@ -19,6 +19,7 @@ from torchcent.io import EdgeList
 from torchcent.plots import _check as check_plot
 from torchcent.plots import _page
 from torchcent.plots._inks import inks
+from torchcent.plots._levels import Levels
 from torchcent.plots._map import Map, map_of
 from torchcent.plots._page import NetworkPage
 from torchcent.plots._parts import Parts
@@ -60,8 +61,8 @@ def plot_network(
 
     An interactive figure is one HTML file that browsers open without a network connection. It has
     zoom, names, scores and ranks under the pointer, and search by name. Colours show scores or
-    communities, sizes show scores. The browser draws it with WebGL. Streets are straight lines
-    there.
+    communities, sizes show scores. A slider fades what has a lower score, another one chooses the
+    level of a sweep or division. The browser draws it with WebGL. Streets are straight lines there.
 
     With ``matplotlib.rcParams["savefig.transparent"] = True`` figures have no background, and
     colours that are seen on white and on black pages: high scores are red.
@@ -80,7 +81,9 @@ def plot_network(
         communities: integers ``[n]``, the community of each vertex, or what has them as `labels`,
             such as a :class:`torchcent.Clustering`. The eight largest have colours, which take the
             place of scores; edges inside of them have their colours, too. Interactive figures take
-            scores as well, and a dict of several by name, of which the reader chooses.
+            scores as well, and a dict of several by name, of which the reader chooses. Each may be
+            a list of up to 50, a :class:`torchcent.MclSweep`, or what
+            :func:`torchcent.communities_by_betweenness` returns: a slider chooses the level.
         measure: name of the score, for the colour bar.
         path: .png, .svg, .pdf, or .html for an interactive figure; an existing file is replaced
             atomically. None returns the figure, which notebooks show.
@@ -111,22 +114,20 @@ def plot_network(
         ...              path=folder.name + "/square.png")
         >>> folder.cleanup()
     """
-    suffix = "" if path is None else check_plot_path(path, page=True)
-    if check_values.flag(interactive, "interactive") and suffix not in ("", ".html"):
-        raise ValueError(f"interactive=True writes .html, got path={os.fspath(path or '')!r}")
-    interactive = interactive or suffix == ".html"
+    suffix, interactive = _suffix_of(path, interactive)
     if not isinstance(edge_index, EdgeList | Tensor | np.ndarray):
         edge_index = as_graph(edge_index)
     drawn = map_of(edge_index, positions)
     place, index = drawn.place, drawn.arcs
-    several = communities if interactive and isinstance(communities, dict) else {}
-    if communities is not None and not several:
-        several = {"community": communities}
-    named = {
-        check_plot.text(name, "communities"): Parts.of(one, len(place))
-        for name, one in several.items()
-    }
-    parts = None if interactive else named.get("community")
+    levels, parts = {}, None
+    if interactive and communities is not None:
+        several = communities if isinstance(communities, dict) else {"community": communities}
+        levels = {
+            check_plot.text(name, "communities"): Levels.of(one, len(place))
+            for name, one in several.items()
+        }
+    elif communities is not None:
+        parts = Parts.of(communities, len(place))
     if parts is not None and (scores is not None or edges is True):
         raise ValueError("communities and scores exclude each other: both are colours")
     if scores is None:
@@ -154,7 +155,7 @@ def plot_network(
     if interactive:
         flat, limits = place * (1, stretch), _limits(values)
         shown = _page.page(
-            _page.Drawing(flat, index, values, edges, names, named, measure, title, lowest, limits)
+            _page.Drawing(flat, index, values, edges, names, levels, measure, title, lowest, limits)
         )
         if path is None:
             return shown
@@ -177,6 +178,22 @@ def plot_network(
         if degrees and len(points):
             _draw_scale(axes, stretch)
     return figure if path is None else None
+
+
+def _suffix_of(path: str | os.PathLike[str] | None, interactive: object) -> tuple[str, bool]:
+    """The suffix of a figure, "" without a path, and whether it is a page."""
+    suffix = "" if path is None else check_plot_path(path, page=True)
+    if check_values.flag(interactive, "interactive") and suffix not in ("", ".html"):
+        raise ValueError(f"interactive=True writes .html, got path={os.fspath(path or '')!r}")
+    return suffix, bool(interactive) or suffix == ".html"
+
+
+def check_interactive(path: str | os.PathLike[str] | None, interactive: object) -> tuple[str, bool]:
+    """The same of a figure that is always written unless it is a page."""
+    suffix, page = _suffix_of(path, interactive)
+    if path is None and not page:
+        raise TypeError("path must be a file .png, .svg or .pdf unless interactive=True")
+    return suffix, page
 
 
 def _degrees(graph: Any, arcs: np.ndarray, n: int) -> tuple[Tensor, str]:

@@ -17,7 +17,8 @@ import numpy as np
 from torchcent.io import replacing
 from torchcent.io._files import check_target, known_suffix
 from torchcent.plots._inks import DARK_SHADES, SHADES
-from torchcent.plots._parts import COLORS, Parts
+from torchcent.plots._levels import Levels
+from torchcent.plots._parts import COLORS
 
 MOST_VERTICES, MOST_EDGES = 100_000, 500_000  # that a browser draws in a few seconds
 _DIGITS = 6  # of positions and scores
@@ -69,7 +70,7 @@ class Drawing(NamedTuple):
     scores: np.ndarray
     edges: bool
     names: np.ndarray | None
-    parts: dict[str, Parts]
+    levels: dict[str, Levels]
     measure: str
     title: str
     lowest: bool
@@ -100,13 +101,22 @@ def page(drawing: Drawing) -> NetworkPage:
         "names": names, "ids": None if inside.all() else ids.tolist(),
         "score": _short(scores), "rank": _ranks(scores, drawing.lowest),
         "source": number[tail[drawn]].tolist(), "target": number[head[drawn]].tolist(),
-        "communities": [
-            {"name": name, "label": part.labels[ids].tolist(), "sizes": part.sizes.tolist()}
-            for name, part in drawing.parts.items()
-        ],
-        "colors": COLORS, "shown": 0 if drawing.parts else None,
+        "communities": [_several(name, one, ids) for name, one in drawing.levels.items()],
+        "colors": COLORS, "shown": 0 if drawing.levels else None,
     }  # fmt: skip
     return NetworkPage(_fill(drawing.title, data))
+
+
+def _several(name: str, levels: Levels, ids: np.ndarray) -> dict[str, Any]:
+    rows = zip(levels.names, levels.parts, levels.colors(), strict=True)
+    return {
+        "name": name, "at": levels.at,
+        "levels": [
+            {"name": level, "label": part.labels[ids].tolist(), "sizes": part.sizes.tolist(),
+             "color": colors}
+            for level, part, colors in rows
+        ],
+    }  # fmt: skip
 
 
 def _check_size(vertices: int, edges: int) -> None:

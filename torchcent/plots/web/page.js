@@ -32,18 +32,29 @@ function shade(at) {
 const within = (hex, alpha) => mix(PAGE, hex, alpha);
 const central = data.score.map(part);
 
-const communities = () => $("colour").value === "" ? null : data.communities[+$("colour").value];
-const ofPart = (own, v) => COLORS[own.label[v]] ?? GREY;
+// The level of a kind of communities: that of the slider if colours are of this kind.
+const places = data.communities.map((kind) => kind.at);
+const levelOf = (kind) => data.communities[kind].levels[places[kind]];
+const communities = () => $("colour").value === "" ? null : levelOf(+$("colour").value);
+const ofPart = (own, v) => COLORS[own.color[own.label[v]]] ?? GREY;
+
+// Scores in their order, the most central first: those below the threshold are faded.
+const order = data.score.map((_, i) => i).sort((i, j) => data.rank[i] - data.rank[j]);
+let least = order.length;  // the worst rank that is not
+const faded = (i) => data.rank[i] > least;
+const FADED = mix(PAGE, LINE, 0.6);
 const base = Math.min(Math.max(110 / Math.sqrt(n), 1.3), 6);
 const sized = (at) => $("size").value ? 0.7 + 2 * at ** 1.5 : 1;
 
 function vertexStyle(v) {
-  const own = communities();
+  const own = communities(), size = base * (byEdge ? 0.7 : sized(central[v]));
+  if (!byEdge && faded(v)) return { color: FADED, label: "", size, zIndex: -1 };
   const color = own ? ofPart(own, v) : byEdge ? GREY : shade(central[v]);
-  return { color, size: base * (byEdge ? 0.7 : sized(central[v])), zIndex: byEdge ? 0 : central[v] };
+  return { color, label: nameOf(v), size, zIndex: byEdge ? 0 : central[v] };
 }
 function edgeStyle(e) {
   const [u, v] = [data.source[e], data.target[e]], own = communities();
+  if (byEdge ? faded(e) : faded(u) || faded(v)) return { color: FADED, size: 0.35, zIndex: -1 };
   if (byEdge) {
     const size = Math.max(base / 3, 0.5) * sized(central[e]);
     return { color: own ? LINE : shade(central[e]), size, zIndex: central[e] };
@@ -58,7 +69,7 @@ const graph = new graphology.Graph({ multi: true, type: "undirected" });
 for (const name of ["by score", ...data.communities.map((own) => `by ${own.name}`)])
   $("colour").add(new Option(name, $("colour").length ? $("colour").length - 1 : ""));
 if (data.shown !== null) $("colour").value = data.shown;
-for (let v = 0; v < n; v++) graph.addNode(v, { x: data.x[v], y: data.y[v], label: nameOf(v), ...vertexStyle(v) });
+for (let v = 0; v < n; v++) graph.addNode(v, { x: data.x[v], y: data.y[v], ...vertexStyle(v) });
 for (let e = 0; e < m; e++) graph.addEdgeWithKey(`e${e}`, data.source[e], data.target[e], edgeStyle(e));
 
 // The vertex under the pointer, its edges and neighbours.
@@ -78,11 +89,17 @@ function label(context, node, settings) {
   context.fillStyle = INK;
   context.fillText(node.label, node.x + node.size + 6, node.y + 5);
 }
+// Many edges are lines of one pixel and vertices single points: what the processor renders several
+// times faster than rectangles and discs of triangles.
+const large = m > 5000;
+const { EdgeLineProgram, NodePointProgram } = Sigma.rendering;
+const programs = large ?
+  { edgeProgramClasses: { line: EdgeLineProgram }, nodeProgramClasses: { circle: NodePointProgram } } : {};
 const renderer = new Sigma(graph, $("network"), {
   allowInvalidContainer: true, defaultDrawNodeHover: label, enableEdgeEvents: byEdge,
-  hideEdgesOnMove: m > 20000, labelColor: { color: INK }, labelDensity: 0.6, labelFont: "system-ui, sans-serif",
+  hideEdgesOnMove: large, hideLabelsOnMove: large, labelColor: { color: INK }, labelDensity: 0.6, labelFont: "system-ui, sans-serif",
   labelGridCellSize: 110, labelRenderedSizeThreshold: n < 200 ? base * 1.3 : base * 1.8, maxCameraRatio: 4,
-  minCameraRatio: 0.002, stagePadding: 40, zIndex: true,
+  minCameraRatio: 0.002, stagePadding: 40, zIndex: true, ...programs,
   nodeReducer: (v, style) => v === shown ? { ...style, highlighted: true, zIndex: 2 } : style,
   edgeReducer: (e, style) => shown !== null && graph.hasExtremity(e, shown) ?
     { ...style, color: ACCENT, size: Math.max(style.size, 1), zIndex: 2 } : style,
@@ -111,7 +128,10 @@ function place(v) {
 const scored = (i) => [`${data.measure} ${format(data.score[i])}`, `rank ${data.rank[i]} of ${data.score.length}`];
 function tell(v) {
   const lines = [nameOf(v), ...(byEdge ? [] : scored(v)), `degree ${graph.degree(v)}`];
-  for (const own of data.communities) lines.push(`${own.name} ${own.label[v] + 1} (${own.sizes[own.label[v]]} vertices)`);
+  data.communities.forEach(({ name }, kind) => {
+    const own = levelOf(kind), size = own.sizes[own.label[v]];
+    lines.push(`${name} ${own.label[v] + 1} (${size} ${size === 1 ? "vertex" : "vertices"})`);
+  });
   show(v);
   text(lines, place(v));
 }
@@ -167,10 +187,11 @@ $("whole").addEventListener("click", () => { clear(); camera.animatedReset(); })
 function legend() {
   const own = communities(), lines = [];
   if (own) {
+    const { name } = data.communities[+$("colour").value];
     own.sizes.slice(0, COLORS.length).forEach((size, i) => {
       const line = document.createElement("div"), mark = document.createElement("i");
-      mark.style.background = COLORS[i];
-      line.append(mark, `${own.name} ${i + 1}: ${size}`);
+      mark.style.background = COLORS[own.color[i]];
+      line.append(mark, `${name} ${i + 1}: ${size}`);
       lines.push(line);
     });
     const others = own.sizes.length - COLORS.length;
@@ -190,11 +211,48 @@ function legend() {
   }
   $("legend").replaceChildren(...lines);
 }
+const STYLE = { attributes: ["color", "label", "size", "zIndex"] };
 function restyle() {
-  graph.updateEachNodeAttributes((v, old) => ({ ...old, ...vertexStyle(+v) }), { attributes: ["color", "size", "zIndex"] });
-  graph.updateEachEdgeAttributes((e, old) => ({ ...old, ...edgeStyle(+e.slice(1)) }), { attributes: ["color", "size", "zIndex"] });
+  graph.updateEachNodeAttributes((v, old) => Object.assign(old, vertexStyle(+v)), STYLE);
+  graph.updateEachEdgeAttributes((e, old) => Object.assign(old, edgeStyle(+e.slice(1))), STYLE);
   legend();
 }
-for (const id of ["colour", "size"]) $(id).addEventListener("change", restyle);
+let waiting = false;
+function soon() {  // a slider may move several times within a frame
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => { waiting = false; restyle(); });
+}
+
+// The sliders: the level of a sweep or of a division, and the lowest score that is not faded.
+function aboutLevel() {
+  const kind = $("colour").value, several = kind === "" ? [] : data.communities[+kind].levels;
+  $("levels").hidden = several.length < 2;
+  if (several.length < 2) return;
+  const { name, sizes } = levelOf(+kind);
+  $("level").max = several.length - 1;
+  $("level").value = places[+kind];
+  $("chosen").textContent = `${name}: ${sizes.length} ${sizes.length === 1 ? "part" : "parts"}`;
+}
+function aboutScores() {
+  const worst = order[least - 1], all = order.length;
+  $("above").textContent = least < all ? `${format(data.score[worst])}: ${least} of ${all}` : "all";
+}
+$("scores").hidden = order.length < 2 || data.rank.every((rank) => rank === 1);
+$("level").addEventListener("input", () => {
+  places[+$("colour").value] = +$("level").value;
+  aboutLevel();
+  soon();
+});
+$("least").addEventListener("input", () => {
+  const ranks = Math.round(order.length ** (1 - $("least").value / 100));
+  least = ranks;
+  while (least < order.length && data.rank[order[least]] <= ranks) least++;  // of an equal score
+  aboutScores();
+  soon();
+});
+for (const id of ["colour", "size"]) $(id).addEventListener("change", () => { aboutLevel(); restyle(); });
+aboutLevel();
+aboutScores();
 legend();
 window.network = { camera, graph, renderer };
