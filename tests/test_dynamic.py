@@ -75,7 +75,7 @@ histories = st.builds(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(history=histories)
 def test_snapshots_have_the_bits_of_a_new_graph(history):
     for _ in range(8):
@@ -86,7 +86,7 @@ def test_snapshots_have_the_bits_of_a_new_graph(history):
         assert (history.graph.num_nodes, history.graph.num_edges) == (history.n, len(history.edges))
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(history=histories, normalized=st.booleans(), data=st.data())
 def test_betweenness_follows(history, normalized, data):
     pivots = data.draw(st.none() | st.lists(st.integers(0, history.n - 1), min_size=1, unique=True))
@@ -112,7 +112,7 @@ def test_betweenness_follows(history, normalized, data):
                 assert measure.changed.tolist() == differ.nonzero().flatten().tolist()
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(history=histories, normalized=st.booleans(), wf_improved=st.booleans())
 def test_closeness_follows(history, normalized, wf_improved):
     following = {

@@ -27,10 +27,10 @@ class DynamicBetweenness(DynamicMeasure):
     .. math:: C_B(v) = \sum_{s \ne v \ne t} \sigma_{st}(v) / \sigma_{st}
 
     After an update, sources to which all changed edges lie between equal distances are left alone:
-    nothing has changed for them. Of the others, distances, path counts and dependencies are
-    repaired where they change, from their neighbours' (``state="rows"``), or these sources are
-    searched in the graph before and in the graph after (``state="none"``). Dependencies are added
-    up in fixed point with 64 bits behind the point, without rounding. So scores do not drift: they
+    nothing has changed for them. With ``state="rows"``, distances, path counts and dependencies of
+    the others are repaired where they change, from those of neighbours. With ``state="none"``,
+    these sources are searched in the graph before and in the graph after. Dependencies are added up
+    in fixed point with 64 bits behind the point, without rounding. So scores do not drift: they
     have the bits of a new DynamicBetweenness of the same edges, whatever happened before.
 
     Args:

@@ -115,8 +115,8 @@ class DynamicCloseness(DynamicMeasure):
 def _moved(change: Change, to: bool) -> Tensor:
     """bool [n]: vertices to which (from which) distances may have changed, of those before.
 
-    Nothing has changed for v if every deleted arc on shortest paths from v has a head with another
-    predecessor that stays, so that no distance grows, and no inserted arc makes a shorter way.
+    No distance from v grows if every deleted arc on shortest paths from v has a head with another
+    predecessor that stays. None shrinks if no inserted arc makes a shorter way.
     """
     if to:
         change = change.turned()  # paths to v are paths from v in the graph turned around
@@ -132,8 +132,8 @@ def _moved(change: Change, to: bool) -> Tensor:
     # Distances to each of these ends, from all vertices.
     row = dict[int, Tensor]()
     if ids.numel():
-        lengths = shortest_path_lengths(change.before.turned().frozen, sources=ids).int()
-        row = dict(zip(ids.tolist(), lengths, strict=True))
+        lengths = shortest_path_lengths(change.before.turned().frozen, sources=ids)
+        row = dict(zip(ids.tolist(), torch.as_tensor(lengths).int(), strict=True))
     for head, before_it in tails.items():
         at_head = row[head]
         is_longer = _precede([row[tail] for tail in before_it], at_head)

@@ -7,7 +7,7 @@ import functools
 import time
 import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -16,9 +16,6 @@ from torchcent.check import _common as check
 from torchcent.check import _values as values
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, as_graph
-
-if TYPE_CHECKING:
-    from torchcent.dynamic._measure import DynamicMeasure
 
 _BITS = 32  # an arc (u, v) is the number u 2^32 + v
 _MASK = 2**_BITS - 1
@@ -105,6 +102,14 @@ class Change:
         return Arcs(self.before.keys, num_nodes, self.before.directed)
 
 
+class Follower(Protocol):
+    """A measure of a graph that changes (_measure.py)."""
+
+    def _follow(self, change: Change) -> None: ...
+
+    def _skip(self) -> None: ...
+
+
 class DynamicGraph:
     """A graph whose edges come and go in batches, with measures that follow.
 
@@ -151,7 +156,7 @@ class DynamicGraph:
         keys = _keys(rows, col)[rows != col]
         self._arcs = Arcs(keys.unique(), frozen.num_nodes, frozen.directed)
         self._labels = frozen.labels
-        self._measures: weakref.WeakSet[DynamicMeasure] = weakref.WeakSet()
+        self._measures: weakref.WeakSet[Follower] = weakref.WeakSet()
 
     @property
     def num_nodes(self) -> int:

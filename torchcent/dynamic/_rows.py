@@ -80,8 +80,8 @@ class Rows:
 
     def part(self, begin: int, end: int) -> Rows:
         """The rows of some sources, which share memory, and all sums."""
-        rows = (x[begin:end] if x.dim() > 1 else x for x in (self.distance, self.paths))
-        return Rows(self.sources[begin:end], *rows, self.sums)
+        paths = self.paths[begin:end] if self.sums.numel() else self.paths
+        return Rows(self.sources[begin:end], self.distance[begin:end], paths, self.sums)
 
     def grow(self, sources: Tensor, num_nodes: int) -> Rows:
         """Room for more sources and vertices; the rows of new sources are not computed."""
