@@ -26,9 +26,7 @@ SHOWN = [text for kind, text in BLOCKS if kind == "pycon"]
 PAGE_NAMES: dict = {}
 for example in EXAMPLES:
     exec(example, PAGE_NAMES)
-HopCounts, Betweenness = (
-    PAGE_NAMES[name] for name in ("HopCounts", "Betweenness")
-)
+HopCounts, Betweenness = (PAGE_NAMES[name] for name in ("HopCounts", "Betweenness"))
 
 
 class Reachability(torchcent.Visitor):
