@@ -181,6 +181,13 @@ add("leiden", on_graph(torchcent.leiden), weights=("hops",), batch=False)
 add("layout", on_graph(torchcent.layout), batch=False, largest=20_000)
 add("table", lambda case: partial(torchcent.table, case.graph(), degree=case.graph().degree))
 add(
+    "windows",
+    lambda case: lambda: list(
+        torchcent.windows(case.edge_index, torch.arange(case.edge_index.shape[1]), 1e9)
+    ),
+    weights=("hops",), batch=False,
+)  # fmt: skip
+add(
     "shortest_path",
     on_graph(torchcent.shortest_path, source=0, target=1),
     batch=False,

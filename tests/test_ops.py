@@ -74,6 +74,12 @@ def samples() -> dict[str, list[tuple]]:
         for engine, rung in KERNELS.values()
     ]
 
+    searched = (rowptr, col, colptr, row), torch.tensor([0, 3, 5])
+    distance = torch.full((3, 15), -1, dtype=torch.int32)
+    of_sources = [
+        (distance, torch.zeros(3, 15, 2, dtype=F64), torch.zeros(15, 2, dtype=torch.int64)),
+        (distance, torch.empty(0, dtype=F64), torch.empty(0, 2, dtype=torch.int64)),
+    ]
     weighted: dict[str, list[tuple]] = {}
     contracted = ops.hierarchy(both_ptr, both, None, 0.0, torch.zeros(4, dtype=torch.int64))
     vertex, first, to, length, paths, powers, _, last, sequence, split = contracted
@@ -356,6 +362,17 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "dense_solve": [
             (torch.eye(4, dtype=F64).repeat(3, 1, 1), torch.ones(3, 4, 2, dtype=F64), 2)
+        ],
+        "dynamic_rows": [
+            (*searched, *(x.clone() for x in rows), torch.zeros(4, dtype=torch.int64), 1, 2)
+            for rows in of_sources
+        ],
+        "dynamic_repair": [
+            (
+                *(*searched, columns[:, :2], columns[:, 5:6]),
+                *(*(x.clone() for x in rows), torch.zeros(4, dtype=torch.int64), 2),
+            )
+            for rows in of_sources
         ],
         "eliminated": [(*network, 4, 1, ratio) for ratio in (0, 2)],
         "expanded": [(left_over, *eliminated, 2)],

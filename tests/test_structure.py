@@ -23,7 +23,7 @@ LAYERS = (
     ("paths", "distances", "pairs", "clustering", "flow", "walks"),
     ("plots",),
     ("approx", "gnn"),
-    ("groups", "communities", "streets"),
+    ("groups", "communities", "streets", "dynamic"),
     ("functional",),
     ("root",),
     ("nx", "cli"),

@@ -38,6 +38,11 @@ try:
     )
     from torchcent.distances._extremes import center, diameter, periphery, radius
     from torchcent.distances._profile import DistanceProfile, distance_profile
+    from torchcent.dynamic._betweenness import DynamicBetweenness
+    from torchcent.dynamic._closeness import DynamicCloseness
+    from torchcent.dynamic._graph import DynamicGraph, Update
+    from torchcent.dynamic._measure import Statistics
+    from torchcent.dynamic._windows import Window, windows
     from torchcent.engines.explain._explain import explain
     from torchcent.engines.plan._plan import Plan
     from torchcent.flow._current_flow import (
@@ -104,6 +109,9 @@ __all__ = [
     "Communities",
     "DistanceProfile",
     "DualGraph",
+    "DynamicBetweenness",
+    "DynamicCloseness",
+    "DynamicGraph",
     "EdgeList",
     "Engine",
     "Graph",
@@ -118,8 +126,11 @@ __all__ = [
     "ShortestPathEncoding",
     "ShortestPathPairs",
     "SplitJoin",
+    "Statistics",
     "Top",
+    "Update",
     "Visitor",
+    "Window",
     "__version__",
     "articulation_points",
     "assortativity",
@@ -201,6 +212,7 @@ __all__ = [
     "transitive_closure",
     "transitivity",
     "triangles",
+    "windows",
     "write",
 ]
 

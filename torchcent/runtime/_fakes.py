@@ -175,6 +175,10 @@ def _dense_solve(matrices: Tensor, right: Tensor, threads: int = 1) -> Tensor:
     return torch.empty_like(right)
 
 
+def _dynamic_repair(arcs: list[Tensor], sources: Tensor, *_: object) -> Tensor:
+    return torch.empty_like(sources, dtype=torch.int8)
+
+
 def _hierarchy(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
     # Nothing, where it gives up.
     n, ends, arcs = (_unknown_size() for _ in range(3))
@@ -346,6 +350,8 @@ FAKES: dict[str, Callable[..., Any]] = {
     "walk_returns": _in_place,
     "symmetric_eigen": _symmetric_eigen,
     "dense_solve": _dense_solve,
+    "dynamic_rows": _in_place,
+    "dynamic_repair": _dynamic_repair,
     "eliminated": _eliminated,
     "expanded": _expanded,
     "selected": _selected,

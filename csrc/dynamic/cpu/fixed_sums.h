@@ -1,0 +1,30 @@
+// Sums of doubles in fixed point with 128 bits: adding and subtracting is exact, so that sums do not drift, nor depend
+// on the order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace torchcent::dynamic {
+
+__extension__ using Fixed = __int128;
+
+// Multiples of 2^-64: dependencies of a source are below 2^31, so that sums over 2^31 sources fit.
+inline Fixed fixed(double value) { return static_cast<Fixed>(value * 0x1p64); }
+
+// A sum for each vertex, and the vertices whose sums were added to.
+class FixedSums {
+ public:
+  explicit FixedSums(int64_t size) : sum_(size) {}
+  void add(int32_t v, double value, int sign) {
+    if (value != 0) sum_[v] += sign * fixed(value);
+  }
+  void add_to(Fixed* total) const {
+    for (size_t v = 0; v < sum_.size(); ++v) total[v] += sum_[v];
+  }
+
+ private:
+  std::vector<Fixed> sum_;
+};
+
+}  // namespace torchcent::dynamic

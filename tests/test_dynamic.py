@@ -1,0 +1,288 @@
+"""Graphs that change: after every history, scores are those of the graph as it is."""
+
+import math
+import random
+
+import networkx
+import pytest
+import torch
+from graphs import DEVICE, edge_index, grid, path
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from internals import has_kernel
+
+import torchcent
+from torchcent import DynamicBetweenness, DynamicCloseness, DynamicGraph, Graph, Run
+
+pytestmark = pytest.mark.skipif(
+    DEVICE.type != "cpu" or not has_kernel("dynamic_rows", DEVICE), reason="is on the CPU, compiled"
+)
+
+F64 = torch.float64
+EXACT = Run(engine="reference", dtype=F64)
+NONE = torch.empty(2, 0, dtype=torch.int64)
+STATES = ("rows", "none")
+KINDS = ("closeness", "harmonic", "eccentricity")
+
+
+def columns(edges):
+    return torch.tensor(sorted(edges), dtype=torch.int64).reshape(-1, 2).T
+
+
+class History:
+    """A graph and the set of its edges, and random batches of changes to both."""
+
+    def __init__(self, n, directed, chance):
+        self.n, self.directed, self.chance, self.edges = n, directed, chance, set()
+        self.graph = DynamicGraph(NONE, n, directed)
+
+    def one(self, u, v):
+        return (u, v) if self.directed else (min(u, v), max(u, v))
+
+    def step(self):
+        most = self.n + (self.chance.randint(1, 3) if self.chance.random() < 0.1 else 0)
+        insert, delete = [], []
+        for _ in range(self.chance.choice([0, 1, 1, 1, 2, 5, 20])):
+            if self.chance.random() < 0.5 or not self.edges:
+                insert.append((self.chance.randrange(most), self.chance.randrange(most)))
+            else:
+                delete.append(self.chance.choice(sorted(self.edges)))
+        delete += [arc for arc in insert if max(arc) < self.n and self.chance.random() < 0.1]
+        gone, new = {self.one(*arc) for arc in delete}, {self.one(*arc) for arc in insert}
+        edges = (self.edges - gone) | {arc for arc in new if arc[0] != arc[1]}
+        update = self.graph.update(
+            *(torch.tensor(arcs, dtype=torch.int64).reshape(-1, 2).T for arcs in (insert, delete)),
+            grow=True, strict=False,
+        )  # fmt: skip
+        assert update.inserted == len(edges - self.edges)
+        assert update.deleted == len(self.edges - edges)
+        assert update.ignored == len(insert) + len(delete) - update.inserted - update.deleted
+        self.edges = edges
+        self.n = max([self.n, *(1 + max(arc) for arc in insert)])
+
+    def frozen(self):
+        return Graph.from_edge_index(columns(self.edges), self.n, self.directed)
+
+    def of_networkx(self):
+        graph = networkx.DiGraph() if self.directed else networkx.Graph()
+        graph.add_nodes_from(range(self.n))
+        graph.add_edges_from(self.edges)
+        return graph
+
+
+histories = st.builds(
+    History, st.integers(2, 12), st.booleans(), st.integers(0, 2**32).map(random.Random)
+)
+
+
+@settings(max_examples=15)
+@given(history=histories)
+def test_snapshots_have_the_bits_of_a_new_graph(history):
+    for _ in range(8):
+        history.step()
+        graph, new = history.graph.snapshot(), history.frozen()
+        assert graph == new
+        assert torch.equal(graph.slot, new.slot)
+        assert (history.graph.num_nodes, history.graph.num_edges) == (history.n, len(history.edges))
+
+
+@settings(max_examples=15)
+@given(history=histories, normalized=st.booleans(), data=st.data())
+def test_betweenness_follows(history, normalized, data):
+    pivots = data.draw(st.none() | st.lists(st.integers(0, history.n - 1), min_size=1, unique=True))
+    options = {"sources": torch.tensor(pivots) if pivots else None, "normalized": normalized}
+    following = [DynamicBetweenness(history.graph, state=state, **options) for state in STATES]
+    for _ in range(8):
+        before = [measure.scores for measure in following]
+        history.step()
+        new = DynamicBetweenness(history.graph, state="none", **options).scores
+        known = torchcent.betweenness(history.frozen(), run=EXACT, **options)
+        if pivots is None:
+            of_networkx = networkx.betweenness_centrality(
+                history.of_networkx(), normalized=normalized
+            )
+            expected = torch.tensor([of_networkx[v] for v in range(history.n)], dtype=F64)
+            torch.testing.assert_close(new, expected, rtol=1e-12, atol=1e-15)
+        torch.testing.assert_close(new, known, rtol=1e-12, atol=1e-15, equal_nan=True)
+        for measure, old in zip(following, before, strict=True):
+            torch.testing.assert_close(measure.scores, new, rtol=0, atol=0, equal_nan=True)
+            old = torch.cat([old, torch.full((history.n - old.numel(),), 7.0, dtype=F64)])
+            differ = ~torch.isclose(old, new, rtol=0, atol=0, equal_nan=True)
+            if history.graph.num_nodes == old.numel():
+                assert measure.changed.tolist() == differ.nonzero().flatten().tolist()
+
+
+@settings(max_examples=15)
+@given(history=histories, normalized=st.booleans(), wf_improved=st.booleans())
+def test_closeness_follows(history, normalized, wf_improved):
+    following = {
+        kind: DynamicCloseness(
+            history.graph, measure=kind, normalized=normalized, wf_improved=wf_improved
+        )
+        for kind in KINDS
+    }
+    own = {
+        "closeness": {"wf_improved": wf_improved},
+        "harmonic": {"normalized": normalized},
+        "eccentricity": {"disconnected": "component"},
+    }
+    for _ in range(8):
+        history.step()
+        for kind, measure in following.items():
+            known = getattr(torchcent, kind)(history.frozen(), run=EXACT, **own[kind])
+            torch.testing.assert_close(measure.scores, known, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+def test_a_long_history(directed):
+    """Cutting a graph into parts and joining it again, with batches of every size."""
+    chance = random.Random(3)
+    history = History(60, directed, chance)
+    history.edges = {history.one(*arc) for arc in grid(6, 10)}
+    history.graph.update(insert=columns(history.edges))
+    rows = DynamicBetweenness(history.graph, state="rows")
+    recomputed = repaired = 0
+    for _ in range(60):
+        history.step()
+        recomputed += rows.statistics.recomputed
+        repaired += rows.statistics.sources - rows.statistics.recomputed
+    assert recomputed > 0 and repaired > 0
+    new = DynamicBetweenness(history.graph, state="none")
+    assert torch.equal(rows.scores, new.scores)
+
+
+def test_sources_between_equal_levels_are_left_alone():
+    graph = DynamicGraph(edge_index([(0, 1), (0, 2), (1, 3), (2, 3)]), 4, directed=False)
+    follows = {state: DynamicBetweenness(graph, state=state) for state in STATES}
+    for measure in follows.values():
+        assert measure.scores.shape == (4,)
+    graph.update(insert=torch.tensor([[1], [2]]))
+    for state, measure in follows.items():
+        assert (measure.statistics.sources, measure.statistics.state) == (2, state)  # 1 and 2
+
+
+def test_threads_do_not_matter():
+    edges = torchcent.generate.ba(300, 3, seed=1)
+    scores = []
+    for threads in (1, 2):
+        with Run(threads=threads):
+            graph = DynamicGraph(edges, directed=False)
+            measure = DynamicBetweenness(graph, state="rows")
+            graph.update(insert=torch.tensor([[0, 299], [299, 17]]), strict=False)
+            graph.update(delete=edges[:, :40])
+            scores.append(measure.scores)
+    assert torch.equal(*scores)
+
+
+def test_what_is_not_referenced_does_not_follow():
+    graph = DynamicGraph(edge_index(path(4)), directed=False)
+    assert DynamicBetweenness(graph).scores.tolist() == [0, 2 / 3, 2 / 3, 0]
+    assert len(graph._measures) == 0
+
+
+def test_a_failure_leaves_the_graph_as_it_was(monkeypatch):
+    graph = DynamicGraph(edge_index(path(5)), directed=False)
+    measure = DynamicBetweenness(graph)
+    before, edges = measure.scores, graph.snapshot()
+
+    def fails(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as changed:
+        changed.setattr(DynamicBetweenness, "_repair", fails)
+        with pytest.raises(KeyboardInterrupt):
+            graph.update(insert=torch.tensor([[0], [4]]))
+    assert graph.snapshot() == edges and torch.equal(measure.scores, before)
+    graph.update(insert=torch.tensor([[0], [4]]))
+    assert torch.equal(measure.scores, DynamicBetweenness(graph).scores)
+
+
+def test_labels_stay():
+    named = Graph.from_edges([("a", "b"), ("b", "c")], directed=False)
+    graph = DynamicGraph(named)
+    graph.update(insert=torch.tensor([[0], [2]]))
+    assert list(graph.snapshot().labels) == list(named.labels)
+
+
+def test_too_many_paths():
+    diamonds = [
+        (3 * i + a, 3 * i + b) for i in range(1100) for a, b in ((0, 1), (0, 2), (1, 3), (2, 3))
+    ]
+    graph = DynamicGraph(edge_index(diamonds), directed=True)
+    with pytest.raises(OverflowError, match="too many shortest paths"):
+        DynamicBetweenness(graph, sources=torch.tensor([0])).scores  # noqa: B018
+
+
+PATH = DynamicGraph(edge_index(path(4)), directed=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "said"),
+    [
+        ({"insert": [[0], [2]]}, TypeError, "insert must be a torch.Tensor"),
+        ({"insert": torch.tensor([[0], [4]])}, ValueError, "insert.*4.*grow=True"),
+        ({"delete": torch.tensor([[0], [4]]), "grow": True}, ValueError, "delete.*4"),
+        ({"delete": torch.tensor([[0], [2]])}, ValueError, r"column 0, \(0, 2\), is no edge"),
+        ({"insert": torch.tensor([[1], [0]])}, ValueError, r"\(0, 1\), is an edge already"),
+        ({"insert": torch.tensor([[2], [2]])}, ValueError, "is a loop; strict=False"),
+        ({"insert": torch.tensor([[0, 2], [2, 0]])}, ValueError, "column 1.*is there twice"),
+        ({"strict": 1}, TypeError, "strict must be"),
+    ],
+)  # fmt: skip
+def test_malformed_updates(options, kind, said):
+    with pytest.raises(kind, match=said):
+        PATH.update(**options)
+    assert PATH.num_edges == 3
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "said"),
+    [
+        (lambda: DynamicBetweenness(PATH.snapshot()), TypeError, "DynamicGraph, got Graph"),
+        (lambda: DynamicBetweenness(PATH, state="row"), ValueError, "state must be"),
+        (lambda: DynamicCloseness(PATH, measure="degree"), ValueError, "measure must be"),
+        (
+            lambda: DynamicBetweenness(PATH, state="rows", run=Run(memory=100)),
+            MemoryError, "state='rows' needs",
+        ),
+        (
+            lambda: DynamicGraph(Graph.from_edge_index(NONE, 2, edge_weight=torch.empty(0))),
+            ValueError, "graph: got a graph with weights",
+        ),
+    ],
+)  # fmt: skip
+def test_malformed(make, kind, said):
+    with pytest.raises(kind, match=said):
+        make()
+
+
+@settings(max_examples=50)
+@given(
+    arcs=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 20)), max_size=30),
+    width=st.integers(1, 8), step=st.integers(1, 5), directed=st.booleans(),
+)  # fmt: skip
+def test_windows_hold_the_edges_of_their_times(arcs, width, step, directed):
+    ends = torch.tensor([arc[:2] for arc in arcs], dtype=torch.int64).reshape(-1, 2).T
+    times = torch.tensor([arc[2] for arc in arcs])
+    graph = DynamicGraph(NONE, 7, directed)
+    end = -math.inf
+    for window in torchcent.windows(ends, times, width, step, directed=directed):
+        graph.update(window.insert, window.delete)
+        within = {arc[:2] for arc in arcs if window.begin <= arc[2] < window.end}
+        edges = {arc if directed else (min(arc), max(arc)) for arc in within if arc[0] != arc[1]}
+        frozen = Graph.from_edge_index(columns(edges), 7, directed)
+        assert graph.snapshot() == frozen
+        end = window.end
+    assert all(arc[2] < end or arc[0] == arc[1] for arc in arcs)
+
+
+def test_malformed_windows():
+    ends = edge_index(path(3))
+    for options, kind, said in (
+        ({"times": torch.tensor([1])}, ValueError, "times must be 2 finite numbers"),
+        ({"width": 0}, ValueError, "width must be a finite number > 0, got 0"),
+        ({"step": -1}, ValueError, "step must be"),
+        ({"width": "day"}, TypeError, "width must be a number"),
+    ):
+        with pytest.raises(kind, match=said):
+            torchcent.windows(ends, **{"times": torch.tensor([1, 2]), "width": 1} | options)

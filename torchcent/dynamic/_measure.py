@@ -1,0 +1,103 @@
+"""What all measures of graphs that change have in common."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from torchcent.dynamic._graph import Arcs, Change, DynamicGraph
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What the last update took.
+
+    Attributes:
+        sources: the sources whose distances or paths the changes touched.
+        recomputed: those of them that were searched anew, instead of repaired.
+        state: "rows" or "none".
+        seconds: of this measure.
+    """
+
+    sources: int
+    recomputed: int
+    state: str
+    seconds: float
+
+
+class DynamicMeasure(ABC):
+    """Scores of a :class:`DynamicGraph` that follow its updates.
+
+    Attributes:
+        scores: float64 [n], of the graph as it is.
+        changed: int64, the vertices whose score the last update changed, in ascending order. New
+            vertices are among them. Empty before the first update.
+        statistics: what the last update took, see :class:`Statistics`.
+    """
+
+    def __init__(self, graph: DynamicGraph, progress: bool | None) -> None:
+        if not isinstance(graph, DynamicGraph):
+            raise TypeError(
+                f"graph must be a DynamicGraph, got {type(graph).__name__}; "
+                "torchcent.DynamicGraph(graph) makes one"
+            )
+        self._graph, self._progress = graph, progress
+        self._is_current = False
+        self._before: Tensor | None = None  # scores before the last update
+        self.statistics = Statistics(0, 0, "none", 0.0)
+        graph._measures.add(self)
+
+    @property
+    def scores(self) -> Tensor:
+        self._bring_up_to_date()
+        return self._scores(self._graph._arcs)
+
+    @property
+    def changed(self) -> Tensor:
+        scores, before = self.scores, self._before
+        if before is None:
+            return torch.empty(0, dtype=torch.int64, device="cpu")
+        differs = torch.ones_like(scores, dtype=torch.bool)  # new vertices, too
+        old = scores[: before.numel()]
+        differs[: before.numel()] = (old != before) & ~(old.isnan() & before.isnan())
+        return differs.nonzero().flatten()
+
+    def _bring_up_to_date(self) -> None:
+        if self._is_current:
+            return
+        begin = time.perf_counter()
+        sources, state = self._start(self._graph._arcs)
+        self.statistics = Statistics(sources, sources, state, time.perf_counter() - begin)
+        self._is_current = True
+
+    def _follow(self, change: Change) -> None:
+        """Brings the scores from one graph to the next. After an error, they are computed anew."""
+        self._bring_up_to_date()
+        begin = time.perf_counter()
+        before = self._scores(change.before)
+        self._is_current = False
+        touched, recomputed, state = self._repair(change)
+        self._before, self._is_current = before, True
+        self.statistics = Statistics(touched, recomputed, state, time.perf_counter() - begin)
+
+    def _skip(self) -> None:
+        """Follows an update that changes nothing."""
+        self._before = None
+        state = self.statistics.state
+        self.statistics = Statistics(0, 0, state, 0.0)
+
+    @abstractmethod
+    def _start(self, arcs: Arcs) -> tuple[int, str]:
+        """Computes all that is kept; the number of sources, and the state."""
+
+    @abstractmethod
+    def _repair(self, change: Change) -> tuple[int, int, str]:
+        """Follows a change; how many sources it touched, how many were searched anew, the state."""
+
+    @abstractmethod
+    def _scores(self, arcs: Arcs) -> Tensor:
+        """The scores, from what is kept."""

@@ -1,0 +1,126 @@
+"""Rows of sources: what a search from each has found, kept and repaired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from torchcent.dynamic._graph import Change
+from torchcent.runtime import _ops, _watch
+
+_EMPTY = torch.empty(0, dtype=torch.float64, device="cpu")
+_NO_ROW = torch.empty(0, dtype=torch.int32, device="cpu")
+_ENDS = 256  # changed arcs whose ends are searched from at a time
+_QUICK = 10_000_000  # slots and vertices of all searches, below which Ctrl-C and a bar can wait
+
+
+@dataclass
+class Rows:
+    """Distances of k sources and, with paths, numbers of shortest paths and dependencies.
+
+    Attributes:
+        sources: int64 [k].
+        distance: int32 [k, n], -1 where a source does not reach; [0, n] if rows are not kept.
+        paths: float64 [k, n, 2], numbers of shortest paths and dependencies, or nothing.
+        sums: int64 [n, 2], the dependencies of all sources on each vertex in fixed point; [0, 2]
+            without paths.
+    """
+
+    sources: Tensor
+    distance: Tensor
+    paths: Tensor
+    sums: Tensor
+
+    @staticmethod
+    def bytes_for(sources: int, num_nodes: int, paths: bool) -> int:
+        return sources * num_nodes * (20 if paths else 4)
+
+    @classmethod
+    def empty(cls, sources: Tensor, num_nodes: int, paths: bool, kept: bool = True) -> Rows:
+        shape = (sources.numel() if kept else 0, num_nodes)
+        return cls(
+            sources,
+            torch.empty(shape, dtype=torch.int32, device="cpu"),
+            torch.empty(*shape, 2, dtype=torch.float64, device="cpu") if paths else _EMPTY,
+            torch.zeros(num_nodes if paths else 0, 2, dtype=torch.int64, device="cpu"),
+        )
+
+    def compute(
+        self, arcs: tuple[Tensor, ...], progress: bool | None, sources: Tensor | None = None,
+        sign: int = 1,
+    ) -> None:  # fmt: skip
+        """Searches from all sources, or from others whose rows are not kept, and adds to `sums`."""
+        start = self.sources if sources is None else sources
+        rows = self.distance, self.paths
+        if sources is not None:
+            rows = _NO_ROW, _EMPTY
+
+        def work(control: Tensor) -> None:
+            threads = torch.get_num_threads()
+            _ops.ops.dynamic_rows(list(arcs), start, *rows, self.sums, control, sign, threads)
+
+        _watch.prepared(work, "rows of sources", progress, _is_quick(start, arcs))
+
+    def repair(
+        self, arcs: tuple[Tensor, ...], removed: Tensor, inserted: Tensor, progress: bool | None
+    ) -> Tensor:
+        """Follows a change to these arcs; int8 [k], 1 where a row was repaired, 2 computed anew."""
+
+        def work(control: Tensor) -> Tensor:
+            outcome: Tensor = _ops.ops.dynamic_repair(
+                list(arcs), self.sources, removed.contiguous(), inserted.contiguous(),
+                self.distance, self.paths, self.sums, control, torch.get_num_threads(),
+            )  # fmt: skip
+            return outcome
+
+        quick = _is_quick(self.sources, arcs)
+        return _watch.prepared(work, "rows after an update", progress, quick)
+
+    def part(self, begin: int, end: int) -> Rows:
+        """The rows of some sources, which share memory, and all sums."""
+        paths = self.paths[begin:end] if self.sums.numel() else self.paths
+        return Rows(self.sources[begin:end], self.distance[begin:end], paths, self.sums)
+
+    def grow(self, sources: Tensor, num_nodes: int) -> Rows:
+        """Room for more sources and vertices; the rows of new sources are not computed."""
+        more = sources.numel() - self.sources.numel(), num_nodes - self.distance.shape[1]
+        pad = torch.nn.functional.pad
+        wide = (0, more[1], 0, more[0] if self.distance.shape[0] else 0)
+        paths = self.sums.numel() > 0
+        return Rows(
+            sources,
+            pad(self.distance, wide, value=-1),
+            pad(self.paths, (0, 0, *wide)) if paths else self.paths,
+            pad(self.sums, (0, 0, 0, more[1])) if paths else self.sums,
+        )
+
+
+def _is_quick(sources: Tensor, arcs: tuple[Tensor, ...]) -> bool:
+    return sources.numel() * (arcs[0].numel() + arcs[1].numel()) < _QUICK
+
+
+def touched(change: Change, sources: Tensor, paths: bool) -> Tensor:
+    """bool [k]: the sources to which a change is anything, by distances to the ends of its arcs.
+
+    With `paths`, arcs that begin or end to be on shortest paths count, else those that can change
+    distances.
+    """
+    arcs, n = change.before, change.before.num_nodes
+    result = torch.zeros(sources.numel(), dtype=torch.bool, device="cpu")
+    for columns, inserts in ((change.removed, False), (change.inserted, True)):
+        for part in columns.split(_ENDS, dim=1):
+            ends, place = part.unique(return_inverse=True)
+            rows = Rows.empty(ends[ends < n], n, paths=False)
+            rows.compute(arcs.backward, None)
+            distance = rows.distance[:, sources].long()
+            missing = ends.numel() - distance.shape[0]
+            distance = torch.nn.functional.pad(distance, (0, 0, 0, missing), value=-1)
+            tail, head = distance[place[0]], distance[place[1]]
+            if inserts:
+                leads_on = (head < 0) | (head > tail + (0 if paths else 1))
+            else:
+                leads_on = head == tail + 1
+            result |= (leads_on & (tail >= 0)).any(0)
+    return result
