@@ -93,7 +93,7 @@ def _windows(
     number = 0
     while True:
         begin = first + number * step
-        limits = torch.searchsorted(at, torch.tensor([begin, begin + width], dtype=at.dtype))
+        limits = torch.searchsorted(at, at.new_tensor([begin, begin + width]))
         edges = keys[int(limits[0]) : int(limits[1])].unique()
         insert, delete = edges[~torch.isin(edges, within)], within[~torch.isin(within, edges)]
         yield Window(
