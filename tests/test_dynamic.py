@@ -180,21 +180,26 @@ def test_what_is_not_referenced_does_not_follow():
     assert len(graph._measures) == 0
 
 
-def test_a_failure_leaves_the_graph_as_it_was(monkeypatch):
+@pytest.mark.parametrize("failing", [DynamicBetweenness, DynamicCloseness])
+def test_a_failure_leaves_the_graph_as_it_was(monkeypatch, failing):
+    """Also for the other measure, whether it followed before the one that failed or not."""
     graph = DynamicGraph(edge_index(path(5)), directed=False)
-    measure = DynamicBetweenness(graph)
-    before, edges = measure.scores, graph.snapshot()
+    measures = [DynamicBetweenness(graph), DynamicCloseness(graph)]
+    before, edges = [measure.scores for measure in measures], graph.snapshot()
 
     def fails(*_):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as changed:
-        changed.setattr(DynamicBetweenness, "_repair", fails)
+        changed.setattr(failing, "_repair", fails)
         with pytest.raises(KeyboardInterrupt):
             graph.update(insert=torch.tensor([[0], [4]]))
-    assert graph.snapshot() == edges and torch.equal(measure.scores, before)
+    assert graph.snapshot() == edges
+    for measure, scores in zip(measures, before, strict=True):
+        assert torch.equal(measure.scores, scores)
     graph.update(insert=torch.tensor([[0], [4]]))
-    assert torch.equal(measure.scores, DynamicBetweenness(graph).scores)
+    for measure in measures:
+        assert torch.equal(measure.scores, type(measure)(graph).scores)
 
 
 def test_labels_stay():

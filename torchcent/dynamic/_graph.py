@@ -109,6 +109,8 @@ class Follower(Protocol):
 
     def _skip(self) -> None: ...
 
+    def _forget(self) -> None: ...
+
 
 class DynamicGraph:
     """A graph whose edges come and go in batches, with measures that follow.
@@ -219,8 +221,8 @@ class DynamicGraph:
             TypeError, ValueError: an argument is invalid; the message names it. Nothing has
                 changed then.
 
-        Ctrl-C and errors in a measure leave the graph as it was; the measure is computed anew when
-        it is next read.
+        Ctrl-C and errors in a measure leave the graph as it was; its measures are computed anew when
+        they are next read.
         """
         begin = time.perf_counter()
         values.flag(grow, "grow")
@@ -264,8 +266,14 @@ class DynamicGraph:
         keys = _merged(before.keys[stays] if removed.numel() else before.keys, inserted)
         after = Arcs(keys, num_nodes, self.directed)
         change = Change(before, after, _ends(removed), _ends(inserted))
-        for measure in list(self._measures):
-            measure._follow(change)
+        measures = list(self._measures)
+        try:
+            for measure in measures:
+                measure._follow(change)
+        except BaseException:
+            for measure in measures:  # those before the one that failed have followed already
+                measure._forget()
+            raise
         self._arcs = after
 
     def _named(self, ends: Tensor) -> Tensor:

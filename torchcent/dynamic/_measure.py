@@ -75,13 +75,12 @@ class DynamicMeasure(ABC):
         self._is_current = True
 
     def _follow(self, change: Change) -> None:
-        """Brings the scores from one graph to the next. After an error, they are computed anew."""
+        """Brings the scores from one graph to the next."""
         self._bring_up_to_date()
         begin = time.perf_counter()
         before = self._scores(change.before)
-        self._is_current = False
         touched, recomputed, state = self._repair(change)
-        self._before, self._is_current = before, True
+        self._before = before
         self.statistics = Statistics(touched, recomputed, state, time.perf_counter() - begin)
 
     def _skip(self) -> None:
@@ -89,6 +88,10 @@ class DynamicMeasure(ABC):
         self._before = None
         state = self.statistics.state
         self.statistics = Statistics(0, 0, state, 0.0)
+
+    def _forget(self) -> None:
+        """Leaves what is kept, which may be that of another graph."""
+        self._is_current, self._before = False, None
 
     @abstractmethod
     def _start(self, arcs: Arcs) -> tuple[int, str]:
