@@ -41,7 +41,7 @@ class DynamicBetweenness(DynamicMeasure):
         state: "rows" keeps 20 bytes for each source and vertex; "none" keeps nothing; "auto" keeps
             rows where they take at most ``Run(memory=)``, or half of the free memory.
         generator: of random pivots.
-        run: memory and progress, see :class:`Run`. Threads are those of PyTorch at each update.
+        run: memory and progress, see :class:`Run`. Threads are PyTorch's at each update.
 
     Attributes:
         scores: float64 [n]; equal to :func:`betweenness` of the snapshot within 1e-12 of each

@@ -39,7 +39,7 @@ class DynamicCloseness(DynamicMeasure):
             vertex that v reaches, as by ``eccentricity(disconnected="component")``.
         normalized: "harmonic" divided by n - 1, as in :func:`harmonic`.
         wf_improved: as in :func:`closeness`.
-        run: memory and progress, see :class:`Run`. Threads are those of PyTorch at each update.
+        run: memory and progress, see :class:`Run`. Threads are PyTorch's at each update.
 
     Attributes:
         scores: float64 [n], those of :func:`closeness` and its siblings for the snapshot.
