@@ -221,8 +221,8 @@ class DynamicGraph:
             TypeError, ValueError: an argument is invalid; the message names it. Nothing has
                 changed then.
 
-        Ctrl-C and errors in a measure leave the graph as it was; its measures are computed anew when
-        they are next read.
+        Ctrl-C and errors in a measure leave the graph as it was. Its measures are computed anew
+        when they are next read.
         """
         begin = time.perf_counter()
         values.flag(grow, "grow")
