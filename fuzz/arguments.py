@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import importlib.util
 import inspect
+import itertools
 import random
 import sys
 import tempfile
 import time
 import traceback
 import warnings
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -78,6 +80,7 @@ def targets() -> dict[str, Target]:
         "straightness": {"positions": torch.ones(5, 2), "edge_weight": torch.ones(ARCS.shape[1])},
         "dual_graph": {"positions": torch.arange(10.0).reshape(5, 2)},
         "effective_resistance": {"pairs": torch.tensor([[0, 1], [3, 2]]), "directed": False},
+        "windows": {"times": torch.arange(5.0), "width": 2},
     }
     undirected = [
         "communicability",
@@ -101,6 +104,16 @@ def targets() -> dict[str, Target]:
     made["clustering_distance"] = Target(
         torchcent.clustering_distance, {"first": clusters, "second": clusters}
     )
+    made["DynamicGraph"] = Target(torchcent.DynamicGraph, {"edge_index": ARCS})
+    for name in ("DynamicBetweenness", "DynamicCloseness"):
+        call, changing = getattr(torchcent, name), torchcent.DynamicGraph(ARCS)
+        made[name] = Target(call, {"graph": changing})
+
+    @functools.wraps(torchcent.DynamicGraph(ARCS).update)
+    def update(*args: Any, **options: Any) -> object:
+        return torchcent.DynamicGraph(ARCS).update(*args, **options)
+
+    made["DynamicGraph.update"] = Target(update, {"insert": torch.tensor([[1], [3]])})
     made["Prune"] = Target(torchcent.Prune, {})
     made["Run"] = Target(torchcent.Run, {})
     made["Engine"] = Target(torchcent.Engine, {})
@@ -265,8 +278,7 @@ def fault(name: str, target: Target, wrong: dict[str, Any]) -> str | None:
             warnings.simplefilter("ignore")
             answer = target.call(**arguments)
             if inspect.isgenerator(answer):
-                for _ in answer:
-                    pass
+                deque(itertools.islice(answer, 100), 0)
     except ALLOWED as error:
         said = str(error)
         if any(part in said for part in RAW):
@@ -302,6 +314,8 @@ def words(wrong: dict[str, Any]) -> set[str]:
         found |= {"edge_index", "data["}
     if {"first", "second"} & set(wrong):
         found |= {"clustering"}
+    if "width" in wrong:  # of windows, the step by default
+        found |= {"step"}
     if "shape" in wrong:  # (num_graphs, max_nodes)
         found |= {"max_nodes"}
     if "edge_weight" in wrong:

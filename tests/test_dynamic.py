@@ -259,7 +259,7 @@ def test_malformed_updates(options, kind, said):
         ),
         (
             lambda: DynamicGraph(Graph.from_edge_index(NONE, 2, edge_weight=torch.empty(0))),
-            ValueError, "graph: got a graph with weights",
+            ValueError, "edge_index: got a graph with weights",
         ),
     ],
 )  # fmt: skip

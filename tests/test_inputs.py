@@ -395,12 +395,12 @@ def test_back_to_libraries(directed: bool, weighted: bool) -> None:
     assert Graph.from_networkit(there, edge_weight=weighted) == graph
 
 
-#: those that take positions, and lengths beside them
-WITH_POSITIONS = ("dual_graph", "straightness")
+#: those that take a row beside each column of edge_index: positions, lengths, times
+WITH_COLUMNS = ("dual_graph", "straightness", "windows")
 SIBLINGS = {
     name: call
     for name, call in ((name, getattr(torchcent, name)) for name in torchcent.__all__)
-    if name not in WITH_POSITIONS
+    if name not in WITH_COLUMNS
     if inspect.isfunction(call) and "edge_index" in inspect.signature(call).parameters
 }
 NEEDED: dict[str, dict[str, Any]] = {

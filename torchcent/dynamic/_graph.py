@@ -116,9 +116,9 @@ class DynamicGraph:
     """A graph whose edges come and go in batches, with measures that follow.
 
     Args:
-        graph: the graph to begin with, or whatever :meth:`Graph.from_edge_index` and its siblings
-            take: an edge_index, a Graph or a graph of another library. It must be a single graph
-            without weights. Loops and parallel edges are left out.
+        edge_index: the graph to begin with, or whatever :meth:`Graph.from_edge_index` and its
+            siblings take: an edge_index, a Graph or a graph of another library. It must be a single
+            graph without weights. Loops and parallel edges are left out.
         num_nodes, directed: as in :func:`betweenness`.
 
     The arcs take 12 bytes each, 20 if directed. An update takes O(m) time for the arcs themselves,
@@ -143,13 +143,13 @@ class DynamicGraph:
     """
 
     def __init__(
-        self, graph: GraphLike, num_nodes: int | None = None, directed: bool | None = None
+        self, edge_index: GraphLike, num_nodes: int | None = None, directed: bool | None = None
     ) -> None:
-        frozen = as_graph(graph, None, num_nodes, None, directed)
+        frozen = as_graph(edge_index, None, num_nodes, None, directed)
         if frozen.is_weighted or frozen.ptr is not None:
             what = "a batch of graphs" if frozen.ptr is not None else "a graph with weights"
             raise ValueError(
-                f"graph: got {what}; accepted are single graphs without weights "
+                f"edge_index: got {what}; accepted are single graphs without weights "
                 "(Graph.unweighted leaves weights out)"
             )
         counts = frozen.rowptr.diff().cpu()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check import _positions as positions
 from torchcent.check import _values as values
 
 
@@ -29,7 +30,7 @@ class Window(NamedTuple):
 
 def windows(
     edge_index: Tensor,
-    times: Tensor | np.ndarray,
+    times: Tensor | np.ndarray | Sequence[float],
     width: float,
     step: float | None = None,
     *,
@@ -66,7 +67,7 @@ def windows(
         2.0 1 1
     """
     ends = check.edge_index(edge_index).cpu().long()
-    at = torch.as_tensor(times, device="cpu").double()
+    at = torch.from_numpy(positions.numbers(times, "times"))
     if at.shape != (ends.shape[1],) or not bool(at.isfinite().all()):
         raise ValueError(
             f"times must be {ends.shape[1]} finite numbers, one per column of edge_index; got "
@@ -75,6 +76,8 @@ def windows(
     length = _positive(width, "width")
     move = length if step is None else _positive(step, "step")
     values.flag(directed, "directed")
+    if at.numel() and float(at.abs().max()) + move == float(at.abs().max()):
+        raise values.wrong_value("step", "large enough to change each of times", move)
     return _windows(ends, at, length, move, directed)
 
 
