@@ -216,13 +216,105 @@ def test_labels_stay():
     assert list(graph.snapshot().labels) == list(named.labels)
 
 
-def test_too_many_paths():
-    diamonds = [
-        (3 * i + a, 3 * i + b) for i in range(1100) for a, b in ((0, 1), (0, 2), (1, 3), (2, 3))
-    ]
-    graph = DynamicGraph(edge_index(diamonds), directed=True)
+def diamonds(count):
+    """A chain of diamonds, with 2^count shortest paths from its first vertex to its last."""
+    rhomb = ((0, 1), (0, 2), (1, 3), (2, 3))
+    return edge_index([(3 * i + a, 3 * i + b) for i in range(count) for a, b in rhomb])
+
+
+@pytest.mark.parametrize("state", ["rows", "none"])
+def test_too_many_paths(state):
+    graph = DynamicGraph(diamonds(1100), directed=True)
     with pytest.raises(OverflowError, match="too many shortest paths"):
-        DynamicBetweenness(graph, sources=torch.tensor([0])).scores  # noqa: B018
+        DynamicBetweenness(graph, sources=torch.tensor([0]), state=state).scores  # noqa: B018
+
+
+def test_paths_beyond_float64_are_counted_by_the_whole():
+    shortcuts = torch.randint(3300, (2, 9000), generator=torch.Generator().manual_seed(2))
+    clique = 3301 + torch.combinations(torch.arange(150)).T  # enough edges for rows
+    graph = DynamicGraph(torch.cat([diamonds(1100), clique], dim=1), directed=True)
+    measure = DynamicBetweenness(graph, sources=torch.tensor([0, 7, 3400]))
+    for step in range(2):
+        assert measure.statistics.state == ("none" if step == 0 else "whole")
+        known = torchcent.betweenness(
+            graph.snapshot(), sources=torch.tensor([0, 7, 3400]), run=Run(dtype=F64)
+        )
+        torch.testing.assert_close(measure.scores, known, rtol=1e-12, atol=0)
+        graph.update(insert=shortcuts[:, step : step + 1], strict=False)
+
+
+# Distances up to 253 take a byte, path counts up to 2^53 are exact.
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+@pytest.mark.parametrize(
+    ("edges", "changes"),
+    [
+        (diamonds(52), [(0, 3), (3, 9), (156, 0), (90, 30)]),
+        (diamonds(60), [(0, 3), (3, 9), (180, 0), (90, 30)]),
+        (diamonds(60)[:, 40:], [(0, 60), (27, 30), (100, 31)]),  # counts that grow beyond
+        (edge_index(path(253)), [(0, 2), (40, 200), (252, 0)]),
+        (edge_index(path(254)), [(0, 2), (40, 200), (253, 0)]),
+        (edge_index(path(400)), [(0, 399), (0, 200), (200, 399)]),  # distances that grow beyond
+    ],
+    ids=["2^52", "2^60", "fewer", "253", "254", "400"],
+)
+def test_large_distances_and_counts(edges, changes, directed):
+    n = int(edges.max()) + 1
+    graph = DynamicGraph(edges, n, directed)
+    rows = DynamicBetweenness(graph, state="rows")
+    bridge = edges[:, edges.shape[1] // 2 :][:, :1]
+    steps = [("insert", torch.tensor([arc]).T) for arc in changes]
+    steps += [("delete", bridge), *(("delete", arc) for _, arc in steps)]
+    for kind, arc in steps:
+        graph.update(**{kind: arc})
+        new = DynamicBetweenness(graph, state="none").scores
+        assert torch.equal(rows.scores, new)
+        assert torch.equal(rows.scores, DynamicBetweenness(graph, state="rows").scores)
+        known = torchcent.betweenness(graph.snapshot(), run=EXACT)
+        torch.testing.assert_close(new, known, rtol=1e-12, atol=1e-18)
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+def test_larger_graphs(directed):
+    chance = torch.Generator().manual_seed(5)
+    ends = torchcent.generate.ba(300, 6, seed=4)
+    graph = DynamicGraph(ends, 300, directed)
+    rows = DynamicBetweenness(graph, state="rows", normalized=False)
+    repaired = 0
+    for step in range(60):
+        count = (1, 1, 1, 3, 20)[step % 5]
+        arcs = torch.randint(300, (2, count), generator=chance)
+        there = graph.snapshot().to_edge_index()
+        some = there[:, torch.randint(there.shape[1], (count,), generator=chance)]
+        kind = step % 3
+        graph.update(None if kind == 1 else arcs, None if kind == 0 else some, strict=False)
+        repaired += rows.statistics.sources - rows.statistics.recomputed
+        assert torch.equal(
+            rows.scores, DynamicBetweenness(graph, state="none", normalized=False).scores
+        )
+        known = torchcent.betweenness(graph.snapshot(), normalized=False, run=EXACT)
+        torch.testing.assert_close(rows.scores, known, rtol=1e-12, atol=1e-14)
+    assert repaired > 2000
+
+
+def test_auto_takes_what_pays():
+    sparse = DynamicBetweenness(DynamicGraph(edge_index(path(50)), directed=False))
+    assert sparse.scores.sum() > 0
+    assert sparse.statistics.state == "whole"
+    clique = torch.combinations(torch.arange(40)).T
+    graph = DynamicGraph(clique, 60, directed=False)
+    dense, small = (DynamicBetweenness(graph, run=Run(memory=m)) for m in (2**30, 1000))
+    graph.update(insert=torch.tensor([[0], [50]]))
+    assert (dense.statistics.state, small.statistics.state) == ("rows", "whole")
+    assert 0 < dense.statistics.sources <= 42
+    assert small.statistics.sources == small.statistics.recomputed == 60
+    graph.update(delete=clique[:, :8])
+    assert dense.statistics.state == "rows"
+    graph.update(insert=clique[:, :8], delete=clique[:, 8:9])
+    assert dense.statistics.state == "whole"
+    known = torchcent.betweenness(graph.snapshot(), run=Run(dtype=F64))
+    for measure in (dense, small):
+        assert torch.equal(measure.scores, known)
+        assert measure.changed.numel()
 
 
 PATH = DynamicGraph(edge_index(path(4)), directed=False)

@@ -75,11 +75,10 @@ def samples() -> dict[str, list[tuple]]:
     ]
 
     searched = (rowptr, col, colptr, row), torch.tensor([0, 3, 5])
-    distance = torch.full((3, 15), -1, dtype=torch.int32)
-    of_sources = [
-        (distance, torch.zeros(3, 15, 2, dtype=F64), torch.zeros(15, 2, dtype=torch.int64)),
-        (distance, torch.empty(0, dtype=F64), torch.empty(0, 2, dtype=torch.int64)),
-    ]
+    far = [torch.full((3, 15), 255, dtype=torch.uint8), torch.full((3, 15), 2**31 - 1).int()]
+    of_paths = torch.zeros(3, 15, 3, dtype=torch.int64), torch.zeros(15, 2, dtype=torch.int64)
+    of_sources = [(distance, *of_paths) for distance in far]
+    distances = far[1], *(x[:0] for x in of_paths)
     weighted: dict[str, list[tuple]] = {}
     contracted = ops.hierarchy(both_ptr, both, None, 0.0, torch.zeros(4, dtype=torch.int64))
     vertex, first, to, length, paths, powers, _, last, sequence, split = contracted
@@ -365,7 +364,7 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "dynamic_rows": [
             (*searched, *(x.clone() for x in rows), torch.zeros(4, dtype=torch.int64), 1, 2)
-            for rows in of_sources
+            for rows in (*of_sources, distances)
         ],
         "dynamic_repair": [
             (

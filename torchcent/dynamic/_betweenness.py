@@ -15,9 +15,12 @@ from torchcent.dynamic._measure import DynamicMeasure
 from torchcent.dynamic._rows import Rows, touched
 from torchcent.engines.measures import _normalize
 from torchcent.graph import Graph
+from torchcent.paths._betweenness import betweenness
 from torchcent.runtime import _memory
 
-_STATES = ("auto", "rows", "none")
+_STATES = ("auto", "rows", "none", "whole")
+_DENSE = 4  # edges per vertex from which rows pay: a sparser graph leaves little after reductions
+_FEW = 8  # changed edges up to which repairing rows is quicker than the whole
 _UNIT = 2.0**-64  # of sums in fixed point
 
 
@@ -28,31 +31,35 @@ class DynamicBetweenness(DynamicMeasure):
 
     After an update, sources to which all changed edges lie between equal distances are left alone:
     nothing has changed for them. With ``state="rows"``, distances, path counts and dependencies of
-    the others are repaired where they change, from those of neighbours. With ``state="none"``,
-    these sources are searched in the graph before and in the graph after. Dependencies are added up
-    in fixed point with 64 bits behind the point, without rounding. So scores do not drift: they
-    have the bits of a new DynamicBetweenness of the same edges, whatever happened before.
+    the others are repaired where they change. With ``state="none"``, these sources are searched in
+    the graph before and in the graph after. Dependencies are added up in fixed point with 64 bits
+    behind the point, without rounding. So scores do not drift: they have the bits of a new
+    DynamicBetweenness of the same edges, whatever happened before. With ``state="whole"``,
+    :func:`betweenness` of the whole graph is computed at each update.
 
     Args:
         graph: the graph to follow. Measures are updated as long as they are referenced.
         sources: None for all, or an int k or a tensor of pivots, as in :func:`betweenness`. They
             stay the same.
         normalized: as in :func:`betweenness`.
-        state: "rows" keeps 20 bytes for each source and vertex; "none" keeps nothing; "auto" keeps
-            rows where they take at most ``Run(memory=)``, or half of the free memory.
+        state: "rows" keeps 25 bytes for each source and vertex, 28 where distances are more than
+            253; "none" and "whole" keep none. "auto" takes rows where they pay, else the whole: in
+            graphs of at least 4 edges per vertex, where rows take at most ``Run(memory=)``, or half
+            of the free memory, and until a batch changes more than 8 edges.
         generator: of random pivots.
         run: memory and progress, see :class:`Run`. Threads are PyTorch's at each update.
 
     Attributes:
         scores: float64 [n]; equal to :func:`betweenness` of the snapshot within 1e-12 of each
-            score, but for what that engine rounds.
+            score, but for what that engine rounds; with ``state="whole"`` the same bits.
         changed: int64, the vertices whose score the last update changed.
         statistics: sources touched and searched anew, and seconds of the last update.
 
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it.
         MemoryError: ``state="rows"`` does not fit.
-        OverflowError: there are more than 10^308 shortest paths between two vertices.
+        OverflowError: there are more than 10^308 shortest paths between two vertices, and the
+            state is "rows" or "none".
 
     The first scores take O(k (n + m)) time, later ones by what changed; an update of which much
     of the graph is part costs as much as the first. Not on CUDA.
@@ -92,39 +99,85 @@ class DynamicBetweenness(DynamicMeasure):
         limit = _memory.budget(run.memory, torch.device("cpu"))
         if state == "rows":
             _memory.require("state='rows'", needed, limit, run.memory)
-        self._keeps_rows = state == "rows" or (state == "auto" and needed <= limit)
+        self._is_auto = state == "auto"
+        self._rows: Rows | None = None
+        pays = graph.num_edges >= _DENSE * graph.num_nodes and needed <= limit
+        self._state = ("rows" if pays else "whole") if self._is_auto else state
 
     def _sources(self, num_nodes: int) -> Tensor:
         return torch.arange(num_nodes, device="cpu") if self._pivots is None else self._pivots
 
     def _start(self, arcs: Arcs) -> tuple[int, str]:
         sources = self._sources(arcs.num_nodes)
-        self._rows = Rows.empty(sources, arcs.num_nodes, True, self._keeps_rows)
-        self._rows.compute(arcs.forward, self._progress, None if self._keeps_rows else sources)
-        return sources.numel(), "rows" if self._keeps_rows else "none"
+        if self._state != "whole":
+            rows = Rows.empty(sources, arcs.num_nodes, True, self._state == "rows")
+            try:
+                self._compute(rows, arcs)
+                self._rows = rows
+            except OverflowError:
+                if not self._is_auto:
+                    raise
+                self._state = "whole"  # which counts paths beyond float64
+        if self._state == "whole":
+            self._compute_whole(arcs)
+        return sources.numel(), self._state
+
+    def _compute(self, rows: Rows, arcs: Arcs) -> None:
+        if self._state == "none":
+            rows.compute(arcs.forward, self._progress, rows.sources)
+        elif not rows.compute(arcs.forward, self._progress):
+            rows.widen()
+            rows.compute(arcs.forward, self._progress)
+
+    def _compute_whole(self, arcs: Arcs) -> None:
+        self._rows = None
+        run = Run(progress=self._progress, dtype=torch.float64)
+        self._values = betweenness(
+            arcs.frozen, sources=self._pivots, normalized=self._normalized, run=run
+        )
 
     def _repair(self, change: Change) -> tuple[int, int, str]:
-        rows, after = self._rows, change.after
+        changed = change.removed.shape[1] + change.inserted.shape[1]
+        if self._is_auto and changed > (_FEW if change.after.directed else 2 * _FEW):
+            self._state = "whole"
+        try:
+            if self._rows is not None and self._state != "whole":
+                return *self._repair_rows(self._rows, change), self._state
+        except OverflowError:
+            if not self._is_auto:
+                raise
+            self._state = "whole"
+        self._compute_whole(change.after)
+        count = self._sources(change.after.num_nodes).numel()
+        return count, count, self._state
+
+    def _repair_rows(self, rows: Rows, change: Change) -> tuple[int, int]:
+        """How many sources the change touched, and how many of them were searched anew."""
+        after = change.after
         old = rows.sources.numel()
         if change.grown:
             rows = rows.grow(self._sources(after.num_nodes), after.num_nodes)
         present, more = rows.part(0, old), rows.part(old, rows.sources.numel())
-        if self._keeps_rows:
+        if self._state == "rows":
             arcs = after.forward
-            outcome = present.repair(arcs, change.removed, change.inserted, self._progress)
-            more.compute(arcs, self._progress)
-            count, anew = int((outcome > 0).sum()), int((outcome == 2).sum())
+            counts = present.repair(arcs, change.removed, change.inserted, self._progress)
+            if counts is None or not more.compute(arcs, self._progress):
+                rows.widen()
+                self._compute(rows, after)
+                counts = old, old
         else:
             again = present.sources[touched(change, present.sources, paths=True)]
             before = change.before_with(after.num_nodes).forward
             rows.compute(before, self._progress, again, sign=-1)
             rows.compute(after.forward, self._progress, torch.cat([again, more.sources]))
-            count = anew = again.numel()
+            counts = again.numel(), again.numel()
         self._rows = rows
         new = more.sources.numel()
-        return count + new, anew + new, "rows" if self._keeps_rows else "none"
+        return counts[0] + new, counts[1] + new
 
     def _scores(self, arcs: Arcs) -> Tensor:
+        if self._rows is None:
+            return self._values
         low, high = self._rows.sums.unbind(1)
         unsigned = low.double() + torch.where(low < 0, 2.0**64, 0.0)
         scores = high.double() + unsigned * _UNIT

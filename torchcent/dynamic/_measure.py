@@ -19,7 +19,7 @@ class Statistics:
     Attributes:
         sources: the sources whose distances or paths the changes touched.
         recomputed: those of them that were searched anew, instead of repaired.
-        state: "rows" or "none".
+        state: "rows", "none" or "whole", see :class:`DynamicBetweenness`.
         seconds: of this measure.
     """
 

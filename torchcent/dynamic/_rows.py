@@ -10,8 +10,10 @@ from torch import Tensor
 from torchcent.dynamic._graph import Change
 from torchcent.runtime import _ops, _watch
 
-_EMPTY = torch.empty(0, dtype=torch.float64, device="cpu")
+_EMPTY = torch.empty(0, dtype=torch.int64, device="cpu")
 _NO_ROW = torch.empty(0, dtype=torch.int32, device="cpu")
+_FAR = {torch.uint8: 255, torch.int32: 2**31 - 1}  # in place of a distance, in rows with paths
+_REPAIRED, _ANEW, _TOO_FAR = 1, 2, 3  # what the operators say of a row
 _ENDS = 256  # changed arcs whose ends are searched from at a time
 _QUICK = 10_000_000  # slots and vertices of all searches, below which Ctrl-C and a bar can wait
 
@@ -22,8 +24,10 @@ class Rows:
 
     Attributes:
         sources: int64 [k].
-        distance: int32 [k, n], -1 where a source does not reach; [0, n] if rows are not kept.
-        paths: float64 [k, n, 2], numbers of shortest paths and dependencies, or nothing.
+        distance: int32 [k, n], -1 where a source does not reach; [0, n] if rows are not kept. With
+            paths, the largest value is in place of -1, and the type uint8 while it is enough.
+        paths: int64 [k, n, 3], the number of shortest paths and what gives dependencies
+            (csrc/dynamic/cpu/row.h), or nothing.
         sums: int64 [n, 2], the dependencies of all sources on each vertex in fixed point; [0, 2]
             without paths.
     """
@@ -35,38 +39,55 @@ class Rows:
 
     @staticmethod
     def bytes_for(sources: int, num_nodes: int, paths: bool) -> int:
-        return sources * num_nodes * (20 if paths else 4)
+        """At most, where int32 is needed."""
+        return sources * num_nodes * (28 if paths else 4)
 
     @classmethod
     def empty(cls, sources: Tensor, num_nodes: int, paths: bool, kept: bool = True) -> Rows:
         shape = (sources.numel() if kept else 0, num_nodes)
         return cls(
             sources,
-            torch.empty(shape, dtype=torch.int32, device="cpu"),
-            torch.empty(*shape, 2, dtype=torch.float64, device="cpu") if paths else _EMPTY,
+            torch.empty(shape, dtype=torch.uint8 if paths else torch.int32, device="cpu"),
+            torch.empty(*shape, 3, dtype=torch.int64, device="cpu") if paths else _EMPTY,
             torch.zeros(num_nodes if paths else 0, 2, dtype=torch.int64, device="cpu"),
         )
 
     def compute(
         self, arcs: tuple[Tensor, ...], progress: bool | None, sources: Tensor | None = None,
         sign: int = 1,
-    ) -> None:  # fmt: skip
-        """Searches from all sources, or from others whose rows are not kept, and adds to `sums`."""
+    ) -> bool:  # fmt: skip
+        """Searches from all sources, or from others whose rows are not kept, and adds to `sums`.
+
+        Returns whether the type of distances is enough; else :meth:`widen` comes next.
+        """
         start = self.sources if sources is None else sources
         rows = self.distance, self.paths
         if sources is not None:
             rows = _NO_ROW, _EMPTY
 
-        def work(control: Tensor) -> None:
+        def work(control: Tensor) -> Tensor:
             threads = torch.get_num_threads()
-            _ops.ops.dynamic_rows(list(arcs), start, *rows, self.sums, control, sign, threads)
+            outcome: Tensor = _ops.ops.dynamic_rows(
+                list(arcs), start, *rows, self.sums, control, sign, threads
+            )
+            return outcome
 
-        _watch.prepared(work, "rows of sources", progress, _is_quick(start, arcs))
+        outcome = _watch.prepared(work, "rows of sources", progress, _is_quick(start, arcs))
+        return not bool((outcome == _TOO_FAR).any())
+
+    def widen(self) -> None:
+        """Makes room for any distances, in rows that are to be computed again."""
+        self.distance = torch.empty_like(self.distance, dtype=torch.int32)
+        self.sums.zero_()
 
     def repair(
         self, arcs: tuple[Tensor, ...], removed: Tensor, inserted: Tensor, progress: bool | None
-    ) -> Tensor:
-        """Follows a change to these arcs; int8 [k], 1 where a row was repaired, 2 computed anew."""
+    ) -> tuple[int, int] | None:
+        """Follows a change to these arcs.
+
+        Returns how many rows it touched, and how many of these were computed anew; None if the type
+        of distances is not enough.
+        """
 
         def work(control: Tensor) -> Tensor:
             outcome: Tensor = _ops.ops.dynamic_repair(
@@ -76,7 +97,11 @@ class Rows:
             return outcome
 
         quick = _is_quick(self.sources, arcs)
-        return _watch.prepared(work, "rows after an update", progress, quick)
+        outcome = _watch.prepared(work, "rows after an update", progress, quick)
+        counts = torch.bincount(outcome, minlength=_TOO_FAR + 1).tolist()
+        if counts[_TOO_FAR]:
+            return None
+        return counts[_REPAIRED] + counts[_ANEW], counts[_ANEW]
 
     def part(self, begin: int, end: int) -> Rows:
         """The rows of some sources, which share memory, and all sums."""
@@ -91,7 +116,7 @@ class Rows:
         paths = self.sums.numel() > 0
         return Rows(
             sources,
-            pad(self.distance, wide, value=-1),
+            pad(self.distance, wide, value=_FAR[self.distance.dtype]),
             pad(self.paths, (0, 0, *wide)) if paths else self.paths,
             pad(self.sums, (0, 0, 0, more[1])) if paths else self.sums,
         )

@@ -175,7 +175,7 @@ def _dense_solve(matrices: Tensor, right: Tensor, threads: int = 1) -> Tensor:
     return torch.empty_like(right)
 
 
-def _dynamic_repair(arcs: list[Tensor], sources: Tensor, *_: object) -> Tensor:
+def _outcome(arcs: list[Tensor], sources: Tensor, *_: object) -> Tensor:
     return torch.empty_like(sources, dtype=torch.int8)
 
 
@@ -350,8 +350,8 @@ FAKES: dict[str, Callable[..., Any]] = {
     "walk_returns": _in_place,
     "symmetric_eigen": _symmetric_eigen,
     "dense_solve": _dense_solve,
-    "dynamic_rows": _in_place,
-    "dynamic_repair": _dynamic_repair,
+    "dynamic_rows": _outcome,
+    "dynamic_repair": _outcome,
     "eliminated": _eliminated,
     "expanded": _expanded,
     "selected": _selected,

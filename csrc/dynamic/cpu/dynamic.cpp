@@ -4,14 +4,16 @@
 #include <mutex>
 
 #include "core/control.h"
+#include "core/cpu/pages.h"
 #include "core/cpu/simd_level.h"
 #include "core/cpu/tasks.h"
 #include "core/cpu/view.h"
 #include "core/records.h"
-#include "dynamic/cpu/row.h"
+#include "dynamic/cpu/repair.h"
 
 namespace torchcent::dynamic {
 
+using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
 
 namespace {
@@ -21,115 +23,151 @@ struct Graph {
   const Tensor &rowptr, &col, &colptr, &row;
 };
 
-std::vector<Arc> arcs_of(const Tensor& columns) {
+Arcs arcs_of(const Tensor& columns) {
   const int64_t size = columns.size(1);
   const int64_t* ends = columns.const_data_ptr<int64_t>();
-  std::vector<Arc> arcs(size);
+  Arcs arcs(size);
   for (int64_t i = 0; i < size; ++i) arcs[i] = {static_cast<int32_t>(ends[i]), static_cast<int32_t>(ends[size + i])};
   return arcs;
 }
 
 // The rows of sources, [k, n]; none where they are not kept.
+template <typename Hops>
 class Rows {
  public:
   Rows(const Tensor& sources, Tensor& distance, Tensor& paths, int64_t n)
-      : n_(n),
-        sources_(sources.const_data_ptr<int64_t>()),
-        distance_(distance.numel() ? distance.mutable_data_ptr<int32_t>() : nullptr),
-        paths_(paths.numel() ? reinterpret_cast<Paths*>(paths.mutable_data_ptr<double>()) : nullptr) {}
-  Row operator[](int64_t i) const { return {source(i), distance_ + i * n_, paths_ ? paths_ + i * n_ : nullptr}; }
+      : n_(n), sources_(sources.const_data_ptr<int64_t>()) {
+    if (!paths.numel()) return;
+    distance_ = with_huge_pages(static_cast<Hops*>(distance.mutable_data_ptr()), distance.numel());
+    paths_ = with_huge_pages(reinterpret_cast<Paths*>(paths.mutable_data_ptr<int64_t>()), distance.numel());
+  }
+  Row<Hops> operator[](int64_t i) const { return {source(i), distance_ + i * n_, paths_ + i * n_}; }
   int32_t source(int64_t i) const { return static_cast<int32_t>(sources_[i]); }
-  bool are_kept() const { return distance_ != nullptr; }
+  bool are_kept() const { return paths_ != nullptr; }
 
  private:
   const int64_t n_;
-  const int64_t* sources_;
-  int32_t* distance_;
-  Paths* paths_;
+  const int64_t* const sources_;
+  Hops* distance_ = nullptr;
+  Paths* paths_ = nullptr;
 };
 
-// Calls task(search, sums, i) for each source, on threads that have a search and sums of their own.
-template <bool paths>
-void each_source(const Graph& graph, int64_t sources, Tensor& sums, Control& control, int64_t threads, auto task) {
-  const Csr forward = view(graph.rowptr, graph.col), backward = view(graph.colptr, graph.row);
-  Fixed* const total = paths ? reinterpret_cast<Fixed*>(sums.mutable_data_ptr<int64_t>()) : nullptr;
+// Calls run(Hops{}) with the type of distances.
+void with_hops(const Tensor& distance, auto run) {
+  if (distance.scalar_type() == ScalarType::Byte) run(uint8_t{});
+  else run(int32_t{});
+}
+
+// What became of a row.
+enum Outcome : int8_t { kUntouched, kRepaired, kAnew, kTooFar };
+
+template <typename Hops>
+Outcome computed(Search<Hops>& search, const Row<Hops>& row, FixedSums& sums, int64_t sign) {
+  return search.compute(row, sums, static_cast<int>(sign)) ? kAnew : kTooFar;
+}
+
+constexpr int64_t kSources = 32;  // that a thread takes at a time
+
+// Calls work(own, sums, begin, end) for ranges of sources, on threads that have what `state()` gives, and sums.
+void each_range_of(int64_t sources, Tensor& sums, Control& control, int64_t threads, auto state, auto work) {
+  Fixed* const total = reinterpret_cast<Fixed*>(sums.mutable_data_ptr<int64_t>());
   std::atomic<int64_t> next{0};
   std::mutex adding;
-  const auto work = [&] {
-    Search<paths> search(forward, backward);
-    FixedSums own(paths ? forward.num_nodes : 0);
-    for (int64_t i = next++; i < sources && !cancelled(&control.cancel); i = next++) {
-      task(search, own, i);
-      finish(control, 1);
+  const auto on_thread = [&] {
+    auto own = state();
+    FixedSums added(sums.size(0));
+    for (int64_t i = next.fetch_add(kSources); i < sources && !cancelled(&control.cancel);
+         i = next.fetch_add(kSources)) {
+      const int64_t end = std::min(sources, i + kSources);
+      work(own, added, i, end);
+      finish(control, end - i);
     }
-    if constexpr (paths) {
-      const std::lock_guard lock(adding);
-      own.add_to(total);
-    }
+    const std::lock_guard lock(adding);
+    added.add_to(total);
   };
-  in_threads(static_cast<int>(std::max<int64_t>(1, std::min(threads, sources))), work, [&] { next = sources; });
+  const int64_t ranges = (sources + kSources - 1) / kSources;
+  in_threads(static_cast<int>(std::max<int64_t>(1, std::min(threads, ranges))), on_thread, [&] { next = sources; });
 }
 
-template <bool paths>
-void compute(const Graph& graph, const Rows& rows, int64_t sources, Tensor& sums, Control& control, int64_t sign,
-             int64_t threads) {
-  each_source<paths>(graph, sources, sums, control, threads, [&](Search<paths>& search, FixedSums& own, int64_t i) {
-    search.compute(rows.are_kept() ? rows[i] : search.scratch(rows.source(i)), &own, static_cast<int>(sign));
+void measure_distances(const Graph& graph, const Tensor& sources, Tensor& distance, Control& control, int64_t threads) {
+  const Csr forward = view(graph.rowptr, graph.col);
+  const int64_t* const source = sources.const_data_ptr<int64_t>();
+  int32_t* const rows = distance.mutable_data_ptr<int32_t>();
+  each_task(threads, sources.numel(), [&](int64_t i) {
+    if (cancelled(&control.cancel)) return;
+    std::vector<int32_t> order;
+    measure(forward, static_cast<int32_t>(source[i]), rows + i * forward.num_nodes, order);
+    finish(control, 1);
   });
-}
-
-template <bool paths>
-void repair(const Graph& graph, const Rows& rows, const std::vector<Arc>& removed, const std::vector<Arc>& inserted,
-            Tensor& outcome, Tensor& sums, Control& control, int64_t threads) {
-  const int64_t n = graph.rowptr.numel() - 1, changes = static_cast<int64_t>(removed.size() + inserted.size());
-  int8_t* const result = outcome.mutable_data_ptr<int8_t>();
-  each_source<paths>(graph, outcome.numel(), sums, control, threads,
-                     [&](Search<paths>& search, FixedSums& own, int64_t i) {
-                       const Row row = rows[i];
-                       result[i] = 0;
-                       if (!Search<paths>::touches(row, removed, inserted)) return;
-                       result[i] = 1;
-                       if (changes <= n / 4 && search.repair(row, removed, inserted, &own)) {
-                         if (!paths && !search.has_moved(row)) result[i] = 0;
-                         return;
-                       }
-                       result[i] = 2;
-                       if constexpr (paths) search.remove(row, own);
-                       search.compute(row, &own, 1);
-                     });
 }
 
 }  // namespace
 
-void dynamic_rows(const std::vector<Tensor>& arcs, const Tensor& sources, Tensor& distance, Tensor& paths, Tensor& sums,
-                  Tensor& control, int64_t sign, int64_t threads) {
+Tensor dynamic_rows(const std::vector<Tensor>& arcs, const Tensor& sources, Tensor& distance, Tensor& paths,
+                    Tensor& sums, Tensor& control, int64_t sign, int64_t threads) {
   const auto graph = record<Graph, 4>(arcs);
-  const Rows rows(sources, distance, paths, graph.rowptr.numel() - 1);
-  const auto run = sums.numel() ? compute<true> : compute<false>;
-  run(graph, rows, sources.numel(), sums, control_of(control), sign, threads);
+  const int64_t n = graph.rowptr.numel() - 1;
+  Tensor outcome = empty(sources, sources.numel(), ScalarType::Char);
+  int8_t* const result = outcome.mutable_data_ptr<int8_t>();
+  if (!sums.numel()) {
+    std::fill_n(result, outcome.numel(), kAnew);
+    measure_distances(graph, sources, distance, control_of(control), threads);
+    return outcome;
+  }
+  const Csr forward = view(graph.rowptr, graph.col), backward = view(graph.colptr, graph.row);
+  with_hops(distance, [&]<typename Hops>(Hops) {
+    const Rows<Hops> rows(sources, distance, paths, n);
+    each_range_of(
+        sources.numel(), sums, control_of(control), threads, [&] { return Search<Hops>(forward, backward); },
+        [&](Search<Hops>& search, FixedSums& own, int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i)
+            result[i] = computed(search, rows.are_kept() ? rows[i] : search.scratch(rows.source(i)), own, sign);
+        });
+  });
+  return outcome;
 }
 
 Tensor dynamic_repair(const std::vector<Tensor>& arcs, const Tensor& sources, const Tensor& removed,
                       const Tensor& inserted, Tensor& distance, Tensor& paths, Tensor& sums, Tensor& control,
                       int64_t threads) {
   const auto graph = record<Graph, 4>(arcs);
-  const Rows rows(sources, distance, paths, graph.rowptr.numel() - 1);
-  Tensor outcome = empty(sources, sources.numel(), torch::headeronly::ScalarType::Char);
-  const auto run = sums.numel() ? repair<true> : repair<false>;
-  run(graph, rows, arcs_of(removed), arcs_of(inserted), outcome, sums, control_of(control), threads);
+  const int64_t n = graph.rowptr.numel() - 1;
+  const Csr forward = view(graph.rowptr, graph.col), backward = view(graph.colptr, graph.row);
+  const Arcs lost = arcs_of(removed), won = arcs_of(inserted);
+  Tensor outcome = empty(sources, sources.numel(), ScalarType::Char);
+  int8_t* const result = outcome.mutable_data_ptr<int8_t>();
+  with_hops(distance, [&]<typename Hops>(Hops) {
+    struct State {
+      Search<Hops> search;
+      Repair<Hops> repair;
+    };
+    const Rows<Hops> rows(sources, distance, paths, n);
+    each_range_of(
+        sources.numel(), sums, control_of(control), threads,
+        [&] { return State{{forward, backward}, {forward, backward, lost, won}}; },
+        [&](State& state, FixedSums& own, int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) state.repair.prefetch(rows[i]);
+          for (int64_t i = begin; i < end; ++i) {
+            result[i] = state.repair.touches(rows[i]) ? kRepaired : kUntouched;
+            if (result[i] == kRepaired && !state.repair(rows[i], own))
+              result[i] = computed(state.search, rows[i], own, 1);
+          }
+        });
+  });
   return outcome;
 }
 
 STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
-  // arcs: rowptr, col, colptr, row. Rows [k, n] of sources: distances (int32, -1: not reached), and paths
-  // [k, n, 2] (float64), path counts and dependencies. sums, int64 [n, 2], are 128-bit multiples of 2^-64 of the
-  // dependencies of all sources on each vertex, lower half first; without them rows have distances alone. Rows without
-  // entries are not kept.
+  // arcs: rowptr, col, colptr, row. Rows of sources: distances [k, n] (uint8, or int32 where these are not enough; the
+  // largest: not reached), and paths int64 [k, n, 3] (the 24 bytes of a Paths, row.h); without entries, they are not
+  // kept. sums, int64 [n, 2], are 128-bit multiples of 2^-64 of the dependencies of all sources on each vertex, lower
+  // half first; without them rows are distances alone, int32, -1: not reached.
+  // int8 [k]: 2, or 3 where distances are beyond uint8. Then this row is not in the sums, and of no use.
   m.def(
       "dynamic_rows(Tensor[] arcs, Tensor sources, Tensor(a!) distance, Tensor(b!) paths, Tensor(c!) sums, "
-      "Tensor(d!) control, int sign, int threads=1) -> ()");
+      "Tensor(d!) control, int sign, int threads=1) -> Tensor");
   // The same rows after a batch: arcs are those of the new graph, removed and inserted [2, count] what it has lost and
-  // gained. int8 [k]: 0 where nothing has changed, 1 where a row was repaired, 2 where it was computed anew.
+  // gained. int8 [k]: 0 where nothing has changed, 1 where a row was repaired, else as above.
   m.def(
       "dynamic_repair(Tensor[] arcs, Tensor sources, Tensor removed, Tensor inserted, Tensor(a!) distance, "
       "Tensor(b!) paths, Tensor(c!) sums, Tensor(d!) control, int threads=1) -> Tensor");
