@@ -43,9 +43,10 @@ class DynamicBetweenness(DynamicMeasure):
             stay the same.
         normalized: as in :func:`betweenness`.
         state: "rows" keeps 25 bytes for each source and vertex, 28 where distances are more than
-            253; "none" and "whole" keep none. "auto" takes rows where they pay, else the whole: in
-            graphs of at least 4 edges per vertex, where rows take at most ``Run(memory=)``, or half
-            of the free memory, and until a batch changes more than 8 edges.
+            253; "none" and "whole" keep none. "auto" takes rows where they pay: in graphs of at
+            least 4 edges per vertex, if rows take at most ``Run(memory=)``, or half of the free
+            memory. Else, and from the first batch on that changes more than 8 edges, it takes
+            the whole.
         generator: of random pivots.
         run: memory and progress, see :class:`Run`. Threads are PyTorch's at each update.
 
