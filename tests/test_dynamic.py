@@ -276,13 +276,13 @@ def test_large_distances_and_counts(edges, changes, directed):
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 def test_larger_graphs(directed):
     chance = torch.Generator().manual_seed(5)
-    ends = torchcent.generate.ba(300, 6, seed=4)
-    graph = DynamicGraph(ends, 300, directed)
+    n = 200
+    graph = DynamicGraph(torchcent.generate.ba(n, 6, seed=4), n, directed)
     rows = DynamicBetweenness(graph, state="rows", normalized=False)
     repaired = 0
-    for step in range(60):
+    for step in range(30):
         count = (1, 1, 1, 3, 20)[step % 5]
-        arcs = torch.randint(300, (2, count), generator=chance)
+        arcs = torch.randint(n, (2, count), generator=chance)
         there = graph.snapshot().to_edge_index()
         some = there[:, torch.randint(there.shape[1], (count,), generator=chance)]
         kind = step % 3
@@ -293,7 +293,7 @@ def test_larger_graphs(directed):
         )
         known = torchcent.betweenness(graph.snapshot(), normalized=False, run=EXACT)
         torch.testing.assert_close(rows.scores, known, rtol=1e-12, atol=1e-14)
-    assert repaired > 2000
+    assert repaired > 1000
 
 
 def test_auto_takes_what_pays():
