@@ -29,7 +29,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --con
 JOBS ?= $(shell nproc 2> /dev/null || echo 2)
 # How much of each large sweep is run, chosen by a seed that is printed (tests/parts.py). All that is
 # random in the tests comes from it (tests/seeds.py); by default it is that of the commit.
-PART ?= 0.15
+PART ?= 0.08
 KERNELS_PART ?= 0.1
 SEED ?=
 ifneq ($(SEED),)

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from internals import has_kernel
 
 import torchcent
-from torchcent import DynamicBetweenness, DynamicCloseness, DynamicGraph, Graph, Run
+from torchcent import (
+    DynamicBetweenness,
+    DynamicCloseness,
+    DynamicEdgeBetweenness,
+    DynamicGraph,
+    Graph,
+    Run,
+)
 
 pytestmark = pytest.mark.skipif(
     DEVICE.type != "cpu" or not has_kernel("dynamic_rows", DEVICE), reason="is on the CPU, compiled"
@@ -110,6 +117,33 @@ def test_betweenness_follows(history, normalized, data):
             differ = ~torch.isclose(old, new, rtol=0, atol=0, equal_nan=True)
             if history.graph.num_nodes == old.numel():
                 assert measure.changed.tolist() == differ.nonzero().flatten().tolist()
+
+
+@settings(max_examples=15)
+@given(history=histories, normalized=st.booleans(), data=st.data())
+def test_edge_betweenness_follows(history, normalized, data):
+    pivots = data.draw(st.none() | st.lists(st.integers(0, history.n - 1), min_size=1, unique=True))
+    options = {"sources": torch.tensor(pivots) if pivots else None, "normalized": normalized}
+    following = DynamicEdgeBetweenness(history.graph, **options)
+    for _ in range(6):
+        before = dict(zip(map(tuple, following.edges.T.tolist()), following.scores, strict=True))
+        history.step()
+        edges = [tuple(edge) for edge in following.edges.T.tolist()]
+        assert edges == sorted(history.edges)
+        assert following.edges.dtype == torch.int64 and following.edges.shape[0] == 2
+        scores, frozen = following.scores, history.frozen()
+        known = torchcent.edge_betweenness(frozen, run=EXACT, **options)
+        torch.testing.assert_close(scores, known, rtol=1e-6, atol=1e-12)
+        if pivots is None:
+            of_networkx = networkx.edge_betweenness_centrality(
+                history.of_networkx(), normalized=normalized
+            )
+            for edge, score in zip(edges, scores.tolist(), strict=True):
+                other = of_networkx.get(edge, of_networkx.get(edge[::-1]))
+                assert math.isclose(score, other, rel_tol=1e-6)
+        differ = [i for i, edge in enumerate(edges) if before.get(edge) != scores[i]]
+        if following._before is not None:  # else nothing has changed
+            assert following.changed.tolist() == differ
 
 
 @settings(max_examples=15)

@@ -40,6 +40,7 @@ try:
     from torchcent.distances._profile import DistanceProfile, distance_profile
     from torchcent.dynamic._betweenness import DynamicBetweenness
     from torchcent.dynamic._closeness import DynamicCloseness
+    from torchcent.dynamic._edges import DynamicEdgeBetweenness
     from torchcent.dynamic._graph import DynamicGraph, Update
     from torchcent.dynamic._measure import Statistics
     from torchcent.dynamic._windows import Window, windows
@@ -111,6 +112,7 @@ __all__ = [
     "DualGraph",
     "DynamicBetweenness",
     "DynamicCloseness",
+    "DynamicEdgeBetweenness",
     "DynamicGraph",
     "EdgeList",
     "Engine",

@@ -55,9 +55,15 @@ class Arcs:
         if not self.directed:
             return self
         arcs = copy.copy(self)
-        arcs.__dict__.pop("frozen", None)
+        for cached in ("frozen", "edges"):
+            arcs.__dict__.pop(cached, None)
         arcs.rowptr, arcs.col, arcs.colptr, arcs.row = self.backward
         return arcs
+
+    @functools.cached_property
+    def edges(self) -> Tensor:
+        """The numbers of the edges; of an undirected one that of its arc to the larger id."""
+        return self.keys if self.directed else self.keys[self.keys >> _BITS < self.keys & _MASK]
 
     @functools.cached_property
     def frozen(self) -> Graph:
