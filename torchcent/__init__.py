@@ -40,8 +40,10 @@ try:
     from torchcent.distances._profile import DistanceProfile, distance_profile
     from torchcent.dynamic._betweenness import DynamicBetweenness
     from torchcent.dynamic._closeness import DynamicCloseness
+    from torchcent.dynamic._counts import DynamicCounts
     from torchcent.dynamic._graph import DynamicGraph, Update
     from torchcent.dynamic._measure import Statistics
+    from torchcent.dynamic._walks import DynamicKatz, DynamicPageRank
     from torchcent.dynamic._windows import Window, windows
     from torchcent.engines.explain._explain import explain
     from torchcent.engines.plan._plan import Plan
@@ -111,7 +113,10 @@ __all__ = [
     "DualGraph",
     "DynamicBetweenness",
     "DynamicCloseness",
+    "DynamicCounts",
     "DynamicGraph",
+    "DynamicKatz",
+    "DynamicPageRank",
     "EdgeList",
     "Engine",
     "Graph",
