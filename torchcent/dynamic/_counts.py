@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -65,6 +63,9 @@ class DynamicCounts(DynamicMeasure):
         >>> counts.statistics.sources
         3
     """
+
+    _count: Tensor  # core numbers, or triangles by products of numbers of arcs
+    _mutual: Tensor  # arcs with their reverse, of directed graphs
 
     @computes()
     def __init__(
@@ -133,12 +134,13 @@ class DynamicCounts(DynamicMeasure):
             pairs = ((out + back) * (out + back - 1) - 2 * self._mutual).double()
         else:
             pairs = (out * (out - 1)).double() / 2
-        return self._count / torch.where(pairs > 0, pairs, math.inf)
+        return torch.where(pairs > 0, self._count / pairs.clamp(min=1), 0)
 
 
 def _pairs(columns: Tensor) -> Tensor:
     """The pairs of ends, each once, whatever the direction, as ascending numbers."""
-    return _keys(columns.amin(0), columns.amax(0)).unique()
+    keys: Tensor = _keys(columns.amin(0), columns.amax(0)).unique()
+    return keys
 
 
 def _between(arcs: Arcs, keys: Tensor) -> Tensor:
