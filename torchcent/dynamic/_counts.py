@@ -26,8 +26,8 @@ class DynamicCounts(DynamicMeasure):
     .. math:: T'(v) = T(v) - \text{triangles lost} + \text{triangles won}
 
     where a triangle is lost if one of its edges is deleted, and won if one of them is inserted.
-    Those of the graph before and of the graph after are listed from the changed edges, each once:
-    the neighbours of the end with fewer of them are looked up among those of the other end.
+    Those of the graph before and of the graph after are listed from the changed edges, each once.
+    The neighbours of the end with fewer of them are looked up among those of the other end.
 
     Args:
         graph: the graph to follow.
