@@ -301,6 +301,20 @@ def test_katz_of_what_changes_much():
         torch.testing.assert_close(measure.scores, expected, rtol=1e-11, atol=0)
 
 
+def test_an_alpha_that_becomes_too_large_leaves_other_measures():
+    graph = DynamicGraph(edge_index(path(5)), directed=False)
+    measures = [*counts_of(graph).values(), DynamicPageRank(graph), DynamicKatz(graph, alpha=0.55)]
+    before = [measure.scores for measure in measures]
+    with pytest.raises(ValueError, match="alpha=0.55 must be below"):  # a cycle has 1 / 2
+        graph.update(insert=torch.tensor([[0], [4]]))
+    for measure, scores in zip(measures, before, strict=True):
+        assert torch.equal(measure.scores, scores)
+    graph.update(delete=torch.tensor([[1], [2]]))
+    expected = torchcent.katz(graph.snapshot(), alpha=0.55, run=DOUBLE)
+    torch.testing.assert_close(measures[-1].scores, expected)
+    assert measures[0].scores.tolist() == [1, 1, 1, 2, 1]
+
+
 @pytest.mark.parametrize(
     "make",
     [
