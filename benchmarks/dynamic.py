@@ -6,7 +6,8 @@
 
 Inserted edges are between random vertices, deleted ones random edges; each is an update of its own,
 and the medians of 20 are shown. NetworKit's DynBetweenness takes insertions only. Of measures of
-vertices, times are of the measure without the arcs, beside those of the function for a snapshot.
+vertices, seconds are those of the processor with one thread: of updates without a measure ("arcs
+alone"), of the function for a snapshot ("whole"), and of updates with the measure.
 """
 
 from __future__ import annotations
@@ -51,10 +52,12 @@ Measure = Callable[[DynamicGraph], DynamicCounts | DynamicKatz | DynamicPageRank
 Function = Callable[[Graph], torch.Tensor]
 
 
-def seconds(function: Callable[[], object]) -> float:
-    begin = time.perf_counter()
+def seconds(
+    function: Callable[[], object], clock: Callable[[], float] = time.perf_counter
+) -> float:
+    begin = clock()
     function()
-    return time.perf_counter() - begin
+    return clock() - begin
 
 
 def median(graph: DynamicGraph, changes: list[torch.Tensor], name: str) -> str:
@@ -144,7 +147,7 @@ def rows_of_vertices(name: str) -> Iterator[str]:
     directed = (matrix != matrix.T).nnz > 0
     if not directed:
         arcs, n = simplified(arcs, n)
-    index = torch.from_numpy(arcs)
+    index, taken = torch.from_numpy(arcs), partial(seconds, clock=time.process_time)
     for each, (make, function) in of_vertices(directed, 0.85 / float(largest)).items():
         graph, plain = (DynamicGraph(index, n, directed) for _ in range(2))
         following = make(graph)
@@ -154,12 +157,12 @@ def rows_of_vertices(name: str) -> Iterator[str]:
         for kind, edges in zip(("insert", "delete"), changes(index, n), strict=True):
             own = []
             for at, edge in enumerate(edges):
-                graph.update(**{kind: edge}, strict=False)
-                own.append(following.statistics.seconds)
+                update = {kind: edge, "strict": False}
+                own.append(taken(partial(graph.update, **update)))
                 iterations.append(following.statistics.iterations)
-                alone.append(plain.update(**{kind: edge}, strict=False).seconds)
+                alone.append(taken(partial(plain.update, **update)))
                 if at % 4 == 0:  # of a snapshot with which nothing is kept yet
-                    whole.append(seconds(partial(function, plain.snapshot())))
+                    whole.append(taken(partial(function, plain.snapshot())))
             times.append(own)
         cells = [shown(statistics.median(x)) for x in (alone, whole, *times)]
         cells.append(f"{first} to {statistics.median(iterations):g}" if first else "")
@@ -173,12 +176,12 @@ def main() -> None:
     args = parser.parse_args()
     if not SHARED_DATA.exists():
         parser.error(f"{SHARED_DATA} is not here")
-    torch.set_num_threads(2)
     tables = {
-        "paths": (HEAD, GRAPHS, lambda name: [row(name)]),
-        "vertices": (HEAD_OF_VERTICES, (*GRAPHS, *MORE), rows_of_vertices),
+        "paths": (2, HEAD, GRAPHS, lambda name: [row(name)]),
+        "vertices": (1, HEAD_OF_VERTICES, (*GRAPHS, *MORE), rows_of_vertices),
     }
-    for head, graphs, rows in [tables[args.of]] if args.of else tables.values():
+    for threads, head, graphs, rows in [tables[args.of]] if args.of else tables.values():
+        torch.set_num_threads(threads)
         print(head)
         print("|---|" + "---:|" * (head.count("|") - 2))
         for name in args.graphs or graphs:
