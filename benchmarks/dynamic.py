@@ -6,8 +6,8 @@
 
 Inserted edges are between random vertices, deleted ones random edges; each is an update of its own,
 and the medians of 20 are shown. NetworKit's DynBetweenness takes insertions only. Of measures of
-vertices, seconds are those of the processor with one thread: of updates without a measure ("arcs
-alone"), of the function for a snapshot ("whole"), and of updates with the measure.
+vertices, seconds are those of the processor with one thread. They are of updates without a measure
+("arcs alone"), of the function for a snapshot ("whole"), and of updates with the measure.
 """
 
 from __future__ import annotations
