@@ -315,6 +315,23 @@ def test_an_alpha_that_becomes_too_large_leaves_other_measures():
     assert measures[0].scores.tolist() == [1, 1, 1, 2, 1]
 
 
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+def test_another_default_device(directed):
+    edges = torchcent.generate.ba(100, 3, seed=1)
+    change = torch.tensor([[98, 99], [99, 120]])
+
+    def scores(device):
+        with torch.device(device):
+            graph = DynamicGraph(edges, directed=directed)
+            walks = DynamicPageRank(graph), DynamicKatz(graph, alpha=None)
+            measures = [*counts_of(graph).values(), *walks]
+            graph.update(change, grow=True, strict=False)
+            return [(measure.scores, measure.changed) for measure in measures]
+
+    for one, other in zip(scores("cpu"), scores("meta"), strict=True):
+        assert torch.equal(one[0], other[0]) and torch.equal(one[1], other[1])
+
+
 @pytest.mark.parametrize(
     "make",
     [
