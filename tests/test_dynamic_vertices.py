@@ -217,6 +217,7 @@ def test_katz_follows(by, tuning, history, alpha, beta, normalized, tol):
     tuning(**BY[by])
     graph, edges = DynamicGraph(NONE, history.n, history.directed), set()
     options = {"alpha": alpha, "beta": beta, "normalized": normalized, "tol": tol}
+    options["max_iter"] = 10**6  # alpha may be close to its limit
     measure = DynamicKatz(graph, **options)
     for _ in range(10):
         history.step()
@@ -237,13 +238,13 @@ def test_katz_follows(by, tuning, history, alpha, beta, normalized, tol):
             continue
         graph.update(**change, grow=True, strict=False)
         edges = set(history.edges)
-        error = tol * float(expected.max())
+        error = (tol + 1e-12) * float(expected.max())
         if normalized:
             norm = float(expected.norm())
             error, expected = error * (1 + history.n**0.5) / norm, expected / norm
-        assert float((measure.scores - expected).abs().max()) <= error + 1e-12
+        assert float((measure.scores - expected).abs().max()) <= error
         fresh = torchcent.katz(history.frozen(), run=DOUBLE, **options)
-        assert float((measure.scores - fresh).abs().max()) <= 2 * error + 1e-12
+        assert float((measure.scores - fresh).abs().max()) <= 2 * error
         assert (measure.statistics.iterations == 0) | (by == "iterated")
 
 
