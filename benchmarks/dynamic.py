@@ -1,10 +1,13 @@
 """Single changes of graphs that change, beside scores of the whole graph and NetworKit.
 
-    python benchmarks/dynamic.py            # the table of docs/notes/dynamic.md
+    python benchmarks/dynamic.py            # the tables of docs/notes/dynamic.md
     python benchmarks/dynamic.py power      # of some graphs
+    python benchmarks/dynamic.py --of vertices      # triangles, PageRank and Katz centrality alone
 
 Inserted edges are between random vertices, deleted ones random edges; each is an update of its own,
-and the medians of 20 are shown. NetworKit's DynBetweenness takes insertions only.
+and the medians of 20 are shown. NetworKit's DynBetweenness takes insertions only. Of measures of
+vertices, seconds are those of the processor with one thread. They are of updates without a measure
+("arcs alone"), of the function for a snapshot ("whole"), and of updates with the measure.
 """
 
 from __future__ import annotations
@@ -12,29 +15,49 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import networkit
+import numpy as np
+import scipy.sparse.linalg
 import torch
 from graphs import SHARED_DATA, shared, simplified
 
 import torchcent
-from torchcent import DynamicBetweenness, DynamicCloseness, DynamicGraph
+from torchcent import (
+    DynamicBetweenness,
+    DynamicCloseness,
+    DynamicCounts,
+    DynamicGraph,
+    DynamicKatz,
+    DynamicPageRank,
+    Graph,
+    Run,
+)
 
 GRAPHS = ("facebook_combined", "power", "PGPgiantcompo", "astro-ph")
+MORE = ("soc-Epinions1-und", "web-NotreDame")  # for measures of vertices
 CHANGES = 20
 MOST_FOR_NETWORKIT = 6000  # vertices: its memory is quadratic
 HEAD = (
     "| graph | vertices | edges | betweenness | first rows | insert | delete | NetworKit insert "
     "| closeness | insert | delete |"
 )
+HEAD_OF_VERTICES = (
+    "| graph | vertices | edges | measure | arcs alone | whole | insert | delete | iterations |"
+)
+DOUBLE = Run(dtype=torch.float64)
+Measure = Callable[[DynamicGraph], DynamicCounts | DynamicKatz | DynamicPageRank]
+Function = Callable[[Graph], torch.Tensor]
 
 
-def seconds(function: Callable[[], object]) -> float:
-    begin = time.perf_counter()
+def seconds(
+    function: Callable[[], object], clock: Callable[[], float] = time.perf_counter
+) -> float:
+    begin = clock()
     function()
-    return time.perf_counter() - begin
+    return clock() - begin
 
 
 def median(graph: DynamicGraph, changes: list[torch.Tensor], name: str) -> str:
@@ -68,11 +91,7 @@ def shown(value: float) -> str:
 def row(name: str) -> str:
     edges, n = simplified(*shared(name))
     index = torch.from_numpy(edges)
-    generator = torch.Generator().manual_seed(1)
-    inserts = [torch.randint(n, (2, 1), generator=generator) for _ in range(CHANGES)]
-    inserts = [edge for edge in inserts if edge[0] != edge[1]]
-    places = torch.randint(index.shape[1], (CHANGES,), generator=generator)
-    deletes = [index[:, place : place + 1] for place in places]
+    inserts, deletes = changes(index, n)
 
     def whole(measure: Callable[..., torch.Tensor]) -> float:
         return statistics.median(
@@ -94,17 +113,80 @@ def row(name: str) -> str:
     return f"| {name} | {n:,} | {index.shape[1]:,} | " + " | ".join(cells) + " |"
 
 
+def changes(index: torch.Tensor, n: int) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    """Edges to insert and to delete."""
+    generator = torch.Generator().manual_seed(1)
+    inserts = [torch.randint(n, (2, 1), generator=generator) for _ in range(CHANGES)]
+    places = torch.randint(index.shape[1], (CHANGES,), generator=generator)
+    deletes = [index[:, place : place + 1] for place in places]
+    return [edge for edge in inserts if edge[0] != edge[1]], deletes
+
+
+def of_vertices(directed: bool, alpha: float) -> dict[str, tuple[Measure, Function]]:
+    """By name, what follows and the function; triangles are those of undirected graphs."""
+    katz = partial(torchcent.katz, alpha=alpha, run=DOUBLE)
+    every: dict[str, tuple[Measure, Function]] = {
+        "triangles": (partial(DynamicCounts, measure="triangles"), torchcent.triangles),
+        "clustering": (
+            partial(DynamicCounts, measure="clustering_coefficient"),
+            partial(torchcent.clustering_coefficient, run=DOUBLE),
+        ),
+        "PageRank": (DynamicPageRank, partial(torchcent.pagerank, run=DOUBLE)),
+        "Katz": (partial(DynamicKatz, alpha=alpha), katz),
+    }
+    if directed:
+        del every["triangles"]
+    return every
+
+
+def rows_of_vertices(name: str) -> Iterator[str]:
+    """Directed where the graph is; Katz centrality has 0.85 of its largest alpha."""
+    arcs, n = shared(name)
+    matrix = scipy.sparse.csr_array((np.ones(arcs.shape[1]), arcs), shape=(n, n))
+    largest = abs(scipy.sparse.linalg.eigs(matrix, 1, return_eigenvectors=False)[0])
+    directed = (matrix != matrix.T).nnz > 0
+    if not directed:
+        arcs, n = simplified(arcs, n)
+    index, taken = torch.from_numpy(arcs), partial(seconds, clock=time.process_time)
+    for each, (make, function) in of_vertices(directed, 0.85 / float(largest)).items():
+        graph, plain = (DynamicGraph(index, n, directed) for _ in range(2))
+        following = make(graph)
+        assert following.scores.numel() == n
+        first, iterations = following.statistics.iterations, []
+        alone, whole, times = [], [], []
+        for kind, edges in zip(("insert", "delete"), changes(index, n), strict=True):
+            own = []
+            for at, edge in enumerate(edges):
+                update = {kind: edge, "strict": False}
+                own.append(taken(partial(graph.update, **update)))
+                iterations.append(following.statistics.iterations)
+                alone.append(taken(partial(plain.update, **update)))
+                if at % 4 == 0:  # of a snapshot with which nothing is kept yet
+                    whole.append(taken(partial(function, plain.snapshot())))
+            times.append(own)
+        cells = [shown(statistics.median(x)) for x in (alone, whole, *times)]
+        cells.append(f"{first} to {statistics.median(iterations):g}" if first else "")
+        yield f"| {name} | {n:,} | {graph.num_edges:,} | {each} | " + " | ".join(cells) + " |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("graphs", nargs="*", default=GRAPHS)
-    names = parser.parse_args().graphs
+    parser.add_argument("graphs", nargs="*")
+    parser.add_argument("--of", choices=("paths", "vertices"), help="one of the tables")
+    args = parser.parse_args()
     if not SHARED_DATA.exists():
         parser.error(f"{SHARED_DATA} is not here")
-    torch.set_num_threads(2)
-    print(HEAD)
-    print("|---|" + "---:|" * (HEAD.count("|") - 2))
-    for name in names:
-        print(row(name), flush=True)
+    tables = {
+        "paths": (2, HEAD, GRAPHS, lambda name: [row(name)]),
+        "vertices": (1, HEAD_OF_VERTICES, (*GRAPHS, *MORE), rows_of_vertices),
+    }
+    for threads, head, graphs, rows in [tables[args.of]] if args.of else tables.values():
+        torch.set_num_threads(threads)
+        print(head)
+        print("|---|" + "---:|" * (head.count("|") - 2))
+        for name in args.graphs or graphs:
+            for line in rows(name):
+                print(line, flush=True)
 
 
 if __name__ == "__main__":

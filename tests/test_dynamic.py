@@ -7,6 +7,7 @@ import networkx
 import pytest
 import torch
 from graphs import DEVICE, edge_index, grid, path
+from histories import EXACT, NONE, History, columns, histories, run_long
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from internals import has_kernel
@@ -26,60 +27,15 @@ pytestmark = pytest.mark.skipif(
 )
 
 F64 = torch.float64
-EXACT = Run(engine="reference", dtype=F64)
-NONE = torch.empty(2, 0, dtype=torch.int64)
 STATES = ("rows", "none")
 KINDS = ("closeness", "harmonic", "eccentricity")
 
 
-def columns(edges):
-    return torch.tensor(sorted(edges), dtype=torch.int64).reshape(-1, 2).T
-
-
-class History:
-    """A graph and the set of its edges, and random batches of changes to both."""
-
-    def __init__(self, n, directed, chance):
-        self.n, self.directed, self.chance, self.edges = n, directed, chance, set()
-        self.graph = DynamicGraph(NONE, n, directed)
-
-    def one(self, u, v):
-        return (u, v) if self.directed else (min(u, v), max(u, v))
-
-    def step(self):
-        most = self.n + (self.chance.randint(1, 3) if self.chance.random() < 0.1 else 0)
-        insert, delete = [], []
-        for _ in range(self.chance.choice([0, 1, 1, 1, 2, 5, 20])):
-            if self.chance.random() < 0.5 or not self.edges:
-                insert.append((self.chance.randrange(most), self.chance.randrange(most)))
-            else:
-                delete.append(self.chance.choice(sorted(self.edges)))
-        delete += [arc for arc in insert if max(arc) < self.n and self.chance.random() < 0.1]
-        gone, new = {self.one(*arc) for arc in delete}, {self.one(*arc) for arc in insert}
-        edges = (self.edges - gone) | {arc for arc in new if arc[0] != arc[1]}
-        update = self.graph.update(
-            *(torch.tensor(arcs, dtype=torch.int64).reshape(-1, 2).T for arcs in (insert, delete)),
-            grow=True, strict=False,
-        )  # fmt: skip
-        assert update.inserted == len(edges - self.edges)
-        assert update.deleted == len(self.edges - edges)
-        assert update.ignored == len(insert) + len(delete) - update.inserted - update.deleted
-        self.edges = edges
-        self.n = max([self.n, *(1 + max(arc) for arc in insert)])
-
-    def frozen(self):
-        return Graph.from_edge_index(columns(self.edges), self.n, self.directed)
-
-    def of_networkx(self):
-        graph = networkx.DiGraph() if self.directed else networkx.Graph()
-        graph.add_nodes_from(range(self.n))
-        graph.add_edges_from(self.edges)
-        return graph
-
-
-histories = st.builds(
-    History, st.integers(2, 12), st.booleans(), st.integers(0, 2**32).map(random.Random)
-)
+@pytest.fixture
+def threads():
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
 
 
 @settings(max_examples=15)
@@ -185,6 +141,19 @@ def test_a_long_history(directed):
     assert torch.equal(rows.scores, new.scores)
 
 
+@pytest.mark.slow
+@pytest.mark.sweep(cases=1)
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+def test_two_thousand_updates(directed, threads):
+    """tools/histories.py makes more of them, of all measures."""
+    threads(1)
+    history = History(30, directed, random.Random(directed))
+    history.most = 60
+    names = [*(f"betweenness, {state}" for state in STATES), *KINDS]
+    assert run_long(history, names, 2000, 40) == 50 * len(names)
+    assert history.n == 60
+
+
 def test_sources_between_equal_levels_are_left_alone():
     graph = DynamicGraph(edge_index([(0, 1), (0, 2), (1, 3), (2, 3)]), 4, directed=False)
     follows = {state: DynamicBetweenness(graph, state=state) for state in STATES}
@@ -193,13 +162,6 @@ def test_sources_between_equal_levels_are_left_alone():
     graph.update(insert=torch.tensor([[1], [2]]))
     for state, measure in follows.items():
         assert (measure.statistics.sources, measure.statistics.state) == (2, state)  # 1 and 2
-
-
-@pytest.fixture
-def threads():
-    before = torch.get_num_threads()
-    yield torch.set_num_threads
-    torch.set_num_threads(before)
 
 
 def test_threads_do_not_matter(threads):

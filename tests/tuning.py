@@ -65,6 +65,12 @@ PLACES = {
     "layout_all": "plots._layout._ALL",
     "returns_in_kernel": "walks._returns._has_kernel",
     "returns_columns": "walks._returns._COLUMNS",
+    # Graphs that change: neighbours that are looked up together, and at most.
+    "counts_together": "dynamic._counts._TOGETHER",
+    "counts_few": "dynamic._counts._FEW",
+    "counts_most": "dynamic._counts._MOST",
+    # Vertices of graphs for which systems of equations are solved directly.
+    "direct_most": "walks._direct.MOST",
     # Pairs within a distance that are taken at a time.
     "pairs_together": "pairs._near.MOST_PAIRS",
     # Vertices of components that are searched together.

@@ -40,9 +40,11 @@ try:
     from torchcent.distances._profile import DistanceProfile, distance_profile
     from torchcent.dynamic._betweenness import DynamicBetweenness
     from torchcent.dynamic._closeness import DynamicCloseness
+    from torchcent.dynamic._counts import DynamicCounts
     from torchcent.dynamic._edges import DynamicEdgeBetweenness
     from torchcent.dynamic._graph import DynamicGraph, Update
     from torchcent.dynamic._measure import Statistics
+    from torchcent.dynamic._walks import DynamicKatz, DynamicPageRank
     from torchcent.dynamic._windows import Window, windows
     from torchcent.engines.explain._explain import explain
     from torchcent.engines.plan._plan import Plan
@@ -113,7 +115,10 @@ __all__ = [
     "DynamicBetweenness",
     "DynamicCloseness",
     "DynamicEdgeBetweenness",
+    "DynamicCounts",
     "DynamicGraph",
+    "DynamicKatz",
+    "DynamicPageRank",
     "EdgeList",
     "Engine",
     "Graph",

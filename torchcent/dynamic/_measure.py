@@ -17,23 +17,27 @@ class Statistics:
     """What the last update took.
 
     Attributes:
-        sources: the sources whose distances or paths the changes touched.
-        recomputed: those of them that were searched anew, instead of repaired.
+        sources: the sources whose distances or paths the changes touched; of
+            :class:`DynamicCounts`, the vertices whose counts they touched.
+        recomputed: those of them that were searched or counted anew, instead of repaired.
         state: "rows", "none" or "whole", see :class:`DynamicBetweenness`.
         seconds: of this measure.
+        iterations: of :class:`DynamicPageRank` and :class:`DynamicKatz`, 0 of small graphs, which
+            are solved directly.
     """
 
     sources: int
     recomputed: int
     state: str
     seconds: float
+    iterations: int = 0
 
 
 class DynamicMeasure(ABC):
     """Scores of a :class:`DynamicGraph` that follow its updates.
 
     Attributes:
-        scores: float64 [n], of the graph as it is.
+        scores: [n], of the graph as it is.
         changed: int64, the vertices whose score the last update changed, in ascending order. New
             vertices are among them. Empty before the first update.
         statistics: what the last update took, see :class:`Statistics`.
@@ -48,6 +52,7 @@ class DynamicMeasure(ABC):
         self._graph, self._progress = graph, progress
         self._is_current = False
         self._before: Tensor | None = None  # scores before the last update
+        self._iterations = 0
         self.statistics = Statistics(0, 0, "none", 0.0)
         graph._measures.add(self)
 
@@ -71,7 +76,8 @@ class DynamicMeasure(ABC):
             return
         begin = time.perf_counter()
         sources, state = self._start(self._graph._arcs)
-        self.statistics = Statistics(sources, sources, state, time.perf_counter() - begin)
+        seconds = time.perf_counter() - begin
+        self.statistics = Statistics(sources, sources, state, seconds, self._iterations)
         self._is_current = True
 
     def _follow(self, change: Change) -> None:
@@ -81,7 +87,8 @@ class DynamicMeasure(ABC):
         before = self._scores(change.before)
         touched, recomputed, state = self._repair(change)
         self._before = before
-        self.statistics = Statistics(touched, recomputed, state, time.perf_counter() - begin)
+        seconds = time.perf_counter() - begin
+        self.statistics = Statistics(touched, recomputed, state, seconds, self._iterations)
 
     def _skip(self) -> None:
         """Follows an update that changes nothing."""

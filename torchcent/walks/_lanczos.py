@@ -94,7 +94,7 @@ def _products(vectors: Tensor, other: Tensor) -> Tensor:
 
 
 def _combined(vectors: Tensor, factors: Tensor | _Numbers) -> Tensor:
-    along = torch.as_tensor(factors).to(vectors.device)[:, None]
+    along = torch.as_tensor(factors, device=vectors.device)[:, None]
     parts = zip(vectors.split(_TOGETHER), along.split(_TOGETHER), strict=True)
     sums = [(part * factor).sum(0) for part, factor in parts]
     total: Tensor = sums[0]

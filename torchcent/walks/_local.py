@@ -234,6 +234,14 @@ def triangles_of(graph: Graph) -> Tensor:
     return count
 
 
+def triangles_by_arcs(graph: Graph) -> Tensor:
+    """int64 [n], of a graph without weights, loops and parallel arcs; in directed ones, of the
+    triangles of each vertex, the products of the numbers of arcs between their corners."""
+    if not graph.directed:
+        return triangles_of(graph)
+    return 8 * triangles_of(graph) if graph.is_symmetric else _sums(_oriented(graph)).long()
+
+
 @measure(
     "vertices", "dtype", searches=True, weights="strengths", columns=("clustering_coefficient",),
 )  # fmt: skip

@@ -85,18 +85,18 @@ def pagerank(
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     follow = check.within(alpha, "alpha", "[0, 1)")
     bound = check.tolerance(tol)
-    restart = _distribution(personalization, "personalization", graph)
-    jump = restart if dangling is None else _distribution(dangling, "dangling", graph)
+    restart = distribution(personalization, "personalization", graph)
+    jump = restart if dangling is None else distribution(dangling, "dangling", graph)
     single = restart.dim() == 1 and jump.dim() == 1
     restart, jump = _matched(restart, jump)
     parts = zip(restart.split(_TOGETHER, 1), jump.split(_TOGETHER, 1), strict=True)
-    walk = _Walk(graph, follow, bound)
+    walk = Walk(graph, follow, bound)
     columns = [walk.stationary(p.contiguous(), d.contiguous()).to(run.dtype) for p, d in parts]
     scores = torch.cat(columns, 1) if columns else restart.to(run.dtype)
     return scores[:, 0] if single else scores
 
 
-def _distribution(value: object, name: str, graph: Graph) -> Tensor:
+def distribution(value: object, name: str, graph: Graph) -> Tensor:
     if value is None:
         numbers = torch.ones(graph.num_nodes, dtype=torch.float64, device=graph.device)
     else:
@@ -119,7 +119,11 @@ def _matched(restart: Tensor, jump: Tensor) -> tuple[Tensor, Tensor]:
     return one.expand(-1, width), other.expand(-1, width)
 
 
-class _Walk:
+class Walk:
+    """Attributes: iterations: those of the last call of :meth:`stationary`."""
+
+    iterations = 0
+
     def __init__(self, graph: Graph, alpha: float, tol: float) -> None:
         self.graph, self.alpha = graph, alpha
         out = _matrix.strength(graph.weight, graph.rowptr)
@@ -130,20 +134,25 @@ class _Walk:
         self.enough = tol * (1 - alpha) / alpha if alpha > 0 else math.inf
         self.steps = 1 if alpha == 0 else 2 + math.ceil(math.log(tol / 2) / math.log(alpha))
 
-    def stationary(self, restart: Tensor, jump: Tensor) -> Tensor:
-        """The scores [n, k]. Each graph and column stops by itself, as if it were alone."""
-        graph = self.graph
+    def stationary(self, restart: Tensor, jump: Tensor, near: Tensor | None = None) -> Tensor:
+        """The scores [n, k]. Each graph and column stops by itself, as if it were alone.
+
+        Iterations begin at the restarts, or at other distributions that may be near the scores.
+        """
+        graph, self.iterations = self.graph, 0
+        start = restart if near is None else near
         x, solved = self._solved(restart, jump)
         if bool(solved.all()):
             return self._normalized(x)
         moving: Tensor | None = None
         if bool(solved.any()):
             moving = (~solved)[:, None].expand(-1, restart.shape[1])
-            x = torch.where(_batch.per_vertex(graph, moving), restart, x)
+            x = torch.where(_batch.per_vertex(graph, moving), start, x)
         else:
-            x = restart
+            x = start
         every = _STRIDE if graph.device.type == "cuda" else 1
         for step in range(1, self.steps + 1):
+            self.iterations = step
             new = self._step(x, restart, jump)
             change = _batch.total(graph, (new - x).abs_())
             x = new if moving is None else torch.where(_batch.per_vertex(graph, moving), new, x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -93,7 +94,7 @@ def katz(
         Katz 1953.
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
-    factor = _attenuation(alpha, graph)
+    factor = attenuation(alpha, graph)
     check.flag(normalized, "normalized")
     bound, most = check.tolerance(tol), check.iterations(max_iter)
     if not isinstance(beta, Tensor):
@@ -103,14 +104,17 @@ def katz(
     start = check.per_vertex(beta, "beta", graph)
     largest = start.max() if start.numel() else start.sum()
     largest = torch.where(largest > 0, largest, 1)  # the scores are linear in beta
-    scores = _walks(graph, factor, start / largest, bound, most) * largest
-    if normalized:
-        norm = _batch.total(graph, scores * scores).sqrt()
-        scores = scores / _batch.per_vertex(graph, torch.where(norm > 0, norm, 1))
-    return scores.to(run.dtype)
+    scores = walks(graph, factor, start / largest, bound, most)[0] * largest
+    return (unit(graph, scores) if normalized else scores).to(run.dtype)
 
 
-def _attenuation(alpha: object, graph: Graph) -> float | Tensor:
+def unit(graph: Graph, scores: Tensor) -> Tensor:
+    """Divided by the Euclidean norm, of each graph of a batch."""
+    norm = _batch.total(graph, scores * scores).sqrt()
+    return scores / _batch.per_vertex(graph, torch.where(norm > 0, norm, 1))
+
+
+def attenuation(alpha: object, graph: Graph) -> float | Tensor:
     """One number, or float64 [num_graphs]."""
     if alpha is None:
         most = _leading.values(graph)
@@ -125,16 +129,22 @@ def _attenuation(alpha: object, graph: Graph) -> float | Tensor:
     return check_batch.per_graph(alpha, "alpha", graph)
 
 
-def _walks(graph: Graph, alpha: float | Tensor, start: Tensor, tol: float, max_iter: int) -> Tensor:
-    """The sum of M^k start over all k, M = alpha transpose(A). Each graph stops by itself. Let t be
-    the largest entry of M^k 1, that is the norm of M^k. What is left after k terms is at most t /
-    (1 - t) times the largest sum of these."""
+def walks(
+    graph: Graph, alpha: float | Tensor, start: Tensor, tol: float, max_iter: int,
+    near: Tensor | None = None,
+) -> tuple[Tensor, int]:  # fmt: skip
+    """The sum of M^k start over all k, M = alpha transpose(A), and the number of iterations. Each
+    graph stops by itself. Let t be the largest entry of M^k 1, that is the norm of M^k. What is
+    left after k terms is at most t / (1 - t) times the largest sum of these. `near` may be near the
+    sum of a single graph, for a `start` of ones."""
     pull = _matrix.pull(graph)
     factor = _batch.per_vertex(graph, alpha) if isinstance(alpha, Tensor) else alpha
 
     solution, is_sure = _solved(graph, pull, factor, start)
     if bool(is_sure.all()):
-        return solution
+        return solution, 0
+    if near is not None and (better := _from(near, pull, factor, tol, max_iter)) is not None:
+        return better
 
     def bounds() -> tuple[float, float]:
         """Of the largest eigenvalue of alpha A, of a graph or of all graphs of a batch."""
@@ -163,7 +173,7 @@ def _walks(graph: Graph, alpha: float | Tensor, start: Tensor, tol: float, max_i
         moving = moving & ~(norm <= tol / (1 + tol))
         if step == max_iter or step % every == 0:
             if not bool(moving.any()):
-                return x
+                return x, step
             worst = float(torch.where(moving, norm, 0).max())
             if not is_below and (not worst < 1e150 or (step >= _LATE and worst >= 1)):
                 low, high = bounds()
@@ -193,6 +203,26 @@ def _walks(graph: Graph, alpha: float | Tensor, start: Tensor, tol: float, max_i
         else ": the graph has no cycle, but long paths; raise max_iter"
     )
     raise ValueError(f"no convergence to tol={tol:g} in max_iter={max_iter} iterations{close}")
+
+
+def _from(
+    near: Tensor, pull: _matrix.Rows, factor: float | Tensor, tol: float, max_iter: int
+) -> tuple[Tensor, int] | None:
+    """The x of x = M x + 1 from another one, and the number of iterations; None if it is far.
+
+    What an x lacks, r = M x + 1 - x, is added to it, and M r is what it lacks then. Where
+    |r| <= t, x is within t times the exact one, (1 - M)^-1 1. If x > 0 besides, M x < x, so that
+    the sum of M^k 1 converges (Collatz and Wielandt)."""
+    x, rest, first = near, pull(near) * factor + 1 - near, math.inf
+    for step in range(max_iter + 1):
+        worst = float(rest.abs().max())
+        if worst <= tol / (1 + tol):
+            return (x, step) if float(x.min()) > 0 and float(x.max()) < _SURE else None
+        if step >= _LATE and not worst < first:
+            return None
+        first = worst if step == 0 else first
+        x, rest = x + rest, pull(rest) * factor
+    return None
 
 
 def _solved(
