@@ -105,6 +105,12 @@ class DynamicBetweenness(DynamicMeasure):
         pays = graph.num_edges >= _DENSE * graph.num_nodes and needed <= limit
         self._state = ("rows" if pays else "whole") if self._is_auto else state
 
+    def _fault(self) -> str:
+        if not self._is_current:
+            return ""
+        n = self._graph.num_nodes
+        return self._rows.fault(self._sources(n), n, paths=True, kept=self._keeps_rows)
+
     def _sources(self, num_nodes: int) -> Tensor:
         return torch.arange(num_nodes, device="cpu") if self._pivots is None else self._pivots
 

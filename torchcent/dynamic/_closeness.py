@@ -79,6 +79,13 @@ class DynamicCloseness(DynamicMeasure):
         self._normalized = values.flag(normalized, "normalized")
         self._wf_improved = values.flag(wf_improved, "wf_improved")
 
+    def _fault(self) -> str:
+        if not self._is_current:
+            return ""
+        scores = self._values
+        suits = scores.dtype == torch.float64 and scores.shape == (self._graph.num_nodes,)
+        return "" if suits else "scores of another graph"
+
     def _start(self, arcs: Arcs) -> tuple[int, str]:
         self._values = self._of(self._graph.snapshot(), None)
         return arcs.num_nodes, "none"

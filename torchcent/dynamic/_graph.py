@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import copy
 import functools
+import os
 import time
 import weakref
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check import _files as check_files
 from torchcent.check import _values as values
+from torchcent.dynamic import _saved
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, as_graph
+from torchcent.runtime import _memory
 
 _BITS = 32  # an arc (u, v) is the number u 2^32 + v
 _MASK = 2**_BITS - 1
@@ -116,6 +120,17 @@ class Follower(Protocol):
     def _skip(self) -> None: ...
 
     def _forget(self) -> None: ...
+
+    def _state(self) -> dict[str, Any]: ...
+
+    def _fault(self) -> str: ...
+
+    @classmethod
+    def _restored(cls, graph: DynamicGraph, state: dict[str, Any]) -> Follower: ...
+
+
+#: the classes of measures, by the names that files have for them
+KINDS: dict[str, type[Follower]] = {}
 
 
 class DynamicGraph:
@@ -261,6 +276,81 @@ class DynamicGraph:
         ignored = new_ends.shape[1] + old_ends.shape[1] - inserted.numel() - removed.numel()
         seconds = time.perf_counter() - begin
         return Update(inserted.numel(), removed.numel(), ignored, vertices, seconds)
+
+    def save(self, path: str | os.PathLike[str], *measures: Any) -> None:
+        """Writes the graph and measures that follow it to a file, with all that these keep.
+
+        The file is one of ``torch.save``. It replaces an older file at once, when it is whole and
+        on the disk: a killed process leaves the older one.
+
+        Args:
+            path: the file. With ``state="rows"`` it is as large as the rows.
+            measures: of this graph, such as :class:`DynamicBetweenness`.
+
+        Raises:
+            TypeError, ValueError: an argument is invalid, or a measure follows another graph.
+            OSError: the file cannot be written.
+
+        Example:
+            >>> import os, tempfile, torch, torchcent
+            >>> graph = torchcent.DynamicGraph(torch.tensor([[0, 1], [1, 2]]), directed=False)
+            >>> between = torchcent.DynamicBetweenness(graph, normalized=False)
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     graph.save(os.path.join(folder, "path.pt"), between)
+            ...     graph, [between] = torchcent.DynamicGraph.load(os.path.join(folder, "path.pt"))
+            >>> graph.update(insert=torch.tensor([[2], [3]]), grow=True).vertices
+            1
+            >>> between.scores
+            tensor([0., 2., 2., 0.], dtype=torch.float64)
+        """
+        for at, measure in enumerate(measures):
+            if type(measure) not in KINDS.values():
+                raise values.wrong_type(f"measures[{at}]", "a measure of this graph", measure)
+            if measure not in self._measures:
+                raise ValueError(f"measures[{at}] follows another graph")
+        self._save(check_files.path(path), measures, {})
+
+    @staticmethod
+    @_memory.reported
+    def load(path: str | os.PathLike[str]) -> tuple[DynamicGraph, list[Any]]:
+        """Reads what :meth:`save` wrote; nothing is computed again.
+
+        Returns:
+            The graph, and its measures in the order in which they were saved. They have the scores
+            that they had, to the bit, with options and statistics, and follow this graph.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            ValueError: the file is damaged, of a newer torchcent, or was not written by
+                :meth:`save`.
+
+        No code in a file is executed. What measures keep is checked for shapes alone: of a file
+        that others have changed, scores may be wrong.
+        """
+        graph, measures, _ = DynamicGraph._load(check_files.path(path))
+        return graph, measures
+
+    def _save(self, path: str, measures: tuple[Any, ...], more: dict[str, Any]) -> None:
+        states = [(type(measure).__name__, measure._state()) for measure in measures]
+        _saved.save(path, self.snapshot(), states, more)
+
+    @staticmethod
+    def _load(path: str) -> tuple[DynamicGraph, list[Any], dict[str, Any]]:
+        content = _saved.load(path)
+        graph, measures = DynamicGraph(content.graph), []
+        for name, state in content.measures:
+            if name not in KINDS:
+                raise _saved.refused(path, f"no measure is called {name:.40}")
+            try:
+                known = _saved.records(KINDS[name])
+                measure = KINDS[name]._restored(graph, _saved.unpacked(state, known))
+                fault = measure._fault()
+            except (TypeError, KeyError, AttributeError, RuntimeError) as error:
+                fault = f"{type(error).__name__} {error}"
+            if fault:
+                raise _saved.refused(path, f"{name}: {fault:.80}")
+            measures.append(measure)
+        return graph, measures, content.more
 
     def _follow(self, removed: Tensor, inserted: Tensor, num_nodes: int) -> None:
         """Changes the arcs by edges that are there and are not, and tells the measures."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any, Self
 
 import torch
 from torch import Tensor
 
-from torchcent.dynamic._graph import Arcs, Change, DynamicGraph
+from torchcent.dynamic._graph import KINDS, Arcs, Change, DynamicGraph
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class DynamicMeasure(ABC):
             vertices are among them. Empty before the first update.
         statistics: what the last update took, see :class:`Statistics`.
     """
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        KINDS[cls.__name__] = cls
 
     def __init__(self, graph: DynamicGraph, progress: bool | None) -> None:
         if not isinstance(graph, DynamicGraph):
@@ -99,6 +104,27 @@ class DynamicMeasure(ABC):
     def _forget(self) -> None:
         """Leaves what is kept, which may be that of another graph."""
         self._is_current, self._before = False, None
+
+    def _state(self) -> dict[str, Any]:
+        """What a file has of the measure: all attributes but the graph.
+
+        They are plain values, tensors, generators, and lists, tuples, dictionaries, dataclasses and
+        named tuples of such (_saved.py).
+        """
+        return {name: value for name, value in vars(self).items() if name != "_graph"}
+
+    @classmethod
+    def _restored(cls, graph: DynamicGraph, state: dict[str, Any]) -> Self:
+        """The measure of such a state, which follows a graph."""
+        measure = cls.__new__(cls)
+        measure._graph = graph
+        vars(measure).update(state)
+        graph._measures.add(measure)
+        return measure
+
+    def _fault(self) -> str:
+        """What of a restored state does not suit the graph; nothing if it does."""
+        return ""
 
     @abstractmethod
     def _start(self, arcs: Arcs) -> tuple[int, str]:

@@ -52,6 +52,24 @@ class Rows:
             torch.zeros(num_nodes if paths else 0, 2, dtype=torch.int64, device="cpu"),
         )
 
+    def fault(self, sources: Tensor, num_nodes: int, paths: bool, kept: bool) -> str:
+        """What shows that these are no rows of such sources; nothing if there is no such thing."""
+        rows = sources.numel() if kept else 0
+        shapes = {
+            "sources": (torch.int64, (sources.numel(),)),
+            "distance": (torch.int32, (rows, num_nodes)),
+            "paths": (torch.float64, (rows, num_nodes, 2) if paths else (0,)),
+            "sums": (torch.int64, (num_nodes if paths else 0, 2)),
+        }
+        for name, shape in shapes.items():
+            part = getattr(self, name)
+            if (part.dtype, part.shape) != shape or not part.is_contiguous():
+                return f"{name} of another graph"
+        if not torch.equal(self.sources, sources):
+            return "rows of other sources"
+        low, high = self.distance.aminmax() if self.distance.numel() else (-1, -1)
+        return "" if low >= -1 and high < num_nodes else "distances beyond the graph"
+
     def compute(
         self, arcs: tuple[Tensor, ...], progress: bool | None, sources: Tensor | None = None,
         sign: int = 1,

@@ -24,7 +24,7 @@ from torchcent.graph import _csr, _labels
 from torchcent.graph._contraction import Contraction
 from torchcent.graph._strengths import Strengths
 from torchcent.graph._weights import DECIMAL, Ties
-from torchcent.runtime import _ops, _pickled, _replacing, _small
+from torchcent.runtime import _memory, _ops, _pickled, _replacing, _small
 
 _FORMAT = "torchcent.Graph"
 # 2 has the strengths of parallel arcs and loops, and 3 names, which earlier readers would lose.
@@ -102,24 +102,41 @@ def save(path: str, stored: Stored) -> None:
 
 def load(path: str) -> Stored:
     """Maps the arrays of a file and checks them."""
+    refuse = partial(_refuse, path)
+    return restored(refuse, content(path, refuse, _NAMED))
+
+
+def content(
+    path: str, refuse: Callable[[str], ValueError], named: bytes, *,
+    most: int = _MOST_PICKLED, mapped: bool = True,
+) -> Any:  # fmt: skip
+    """What is in a file of torch.save: arrays, and at most so many bytes of plain values.
+
+    `named` is what the pickle may name, as a pattern. Arrays that are not mapped are compared with
+    their checksums. Messages of `refuse` begin with the path.
+    """
     if not os.path.exists(path):
         raise FileNotFoundError(f"{path}: no such file")
     if os.path.isdir(path):
-        raise _refuse(path, "a directory")
+        raise refuse("a directory")
     try:
         with open(path, "rb") as file:
-            _check_archive(path, file)
+            _check_archive(file, refuse, named, most, not mapped)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            content = torch.load(path, mmap=True, weights_only=True, map_location="cpu")
+            return torch.load(path, mmap=mapped, weights_only=True, map_location="cpu")
     except MemoryError:
         raise MemoryError(f"{path}: not enough memory to read its directory") from None
     except Exception as error:  # whatever a damaged file has PyTorch or zipfile raise
-        if str(error).startswith(path) or isinstance(error, PermissionError):
+        own = str(error).startswith(path) or isinstance(error, PermissionError)
+        if own or (not mapped and _memory.ran_out(str(error))):
             raise
         reason = " ".join(str(error).split())[:120] or type(error).__name__
-        raise _refuse(path, reason) from None
-    refuse = partial(_refuse, path)
+        raise refuse(reason) from None
+
+
+def restored(refuse: Callable[[str], ValueError], content: Any) -> Stored:
+    """The arrays of a graph among the values of a file, checked."""
     stored = _stored(refuse, content)
     _check_values(refuse, stored)
     return stored
@@ -168,22 +185,26 @@ def _refuse(path: str, reason: str) -> ValueError:
     )
 
 
-def _check_archive(path: str, file: IO[bytes]) -> None:
+def _check_archive(
+    file: IO[bytes], refuse: Callable[[str], ValueError], named: bytes, most: int, whole: bool
+) -> None:
     """Checks what a file of torch.save names and where its arrays lie, before any of it is used."""
     if file.read(2) != b"PK":
-        raise _refuse(path, "no zip archive")
+        raise refuse("no zip archive")
     archive = zipfile.ZipFile(file)
     size = file.seek(0, 2)
     for entry in archive.infolist():
         plain = entry.compress_type == zipfile.ZIP_STORED and entry.compress_size == entry.file_size
         if not plain or entry.header_offset + entry.file_size > size:
-            raise _refuse(path, f"{entry.filename!r:.40} is compressed, or goes beyond the file")
+            raise refuse(f"{entry.filename!r:.40} is compressed, or goes beyond the file")
         if entry.filename.rpartition("/")[2] != "data.pkl":
             continue
-        if entry.file_size > _MOST_PICKLED:
-            raise _refuse(path, f"{entry.file_size} bytes of values beside the arrays")
-        if names := _pickled.unexpected(archive.read(entry), _NAMED):
-            raise _refuse(path, f"it holds {names}")
+        if entry.file_size > most:
+            raise refuse(f"{entry.file_size} bytes of values beside the arrays")
+        if names := _pickled.unexpected(archive.read(entry), named):
+            raise refuse(f"it holds {names}")
+    if whole and (damaged := archive.testzip()) is not None:
+        raise refuse(f"the checksum of {damaged} differs")
 
 
 def _stored(refuse: Callable[[str], ValueError], content: Any) -> Stored:
