@@ -28,7 +28,7 @@ _torchcent() {
 
 complete -o bashdefault -F _torchcent torchcent
 """
-_FILES = ("GRAPH", "OUT", "FILE", "FILE|K", "FILE|X", "FOLDER")
+_FILES = ("GRAPH", "CHANGES", "OUT", "FILE", "FILE|K", "FILE|X", "FOLDER")
 
 
 def script(shell: str) -> str:

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from _torchcent_command import _common, _files, _groups, _mcl, _pairs, _scores
+from _torchcent_command import _common, _files, _groups, _mcl, _pairs, _scores, _stream
 from _torchcent_command._meant import meant
 
 #: adds options to a parser
@@ -51,6 +51,8 @@ _EXAMPLES = """\
   torchcent mcl hits.tsv --blast -o families.graphml    # proteins, from a table of BLAST
   torchcent betweenness streets.gpkg --edges --weights -o scores.gpkg
   torchcent mcl ppi.tsv --sweep 1.4,2,4,6 --plot sweep.png      # which inflation?
+  torchcent stream calls.txt changes.txt --every 100 --changed -o scores.csv
+  tail -n +1 -f changes.txt | torchcent stream calls.txt - --every 1 --top 10
   torchcent betweenness road.gr -o scores.csv --checkpoint road.run   # keep what is finished
   torchcent closeness road.gr -o scores.csv --checkpoint road.run --time-limit 11.5h
   torchcent info road.run                               # how far is it?
@@ -172,6 +174,7 @@ def parser() -> Parser:
     _pairs.add_parsers(add)
     _groups.add_parsers(add)
     _mcl.add_parsers(add)
+    _stream.add_parsers(add)
     _files.add_parsers(add)
     resume = add("resume", "continue an interrupted run, by the command that it began with")
     resume.add_argument("checkpoint", metavar="FOLDER", help="that of --checkpoint")

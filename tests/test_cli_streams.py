@@ -369,7 +369,9 @@ def test_every_key_of_json_is_on_the_page(capsys, folder):
         "diameter friends.csv --average --effective 0.9", "apsp friends.csv -o d.npy",
         "closure friends.csv --directed", "mcl friends.csv", "info friends.csv", "info kept",
         "communities friends.csv", "prominent-group friends.csv -k 2",
+        "stream friends.csv changes.txt --every 1 -o s.csv",
     ]  # fmt: skip
+    Path("changes.txt").write_text("+ Ada Di\n")
     for command in commands:
         found = object_of(capsys, *command.split())
         assert set(keys(found)) <= known, command

@@ -50,6 +50,7 @@ COMMANDS = {
     "parquet": "convert rmat.npz out.parquet",
     "packed": "convert rmat.npz out.mtx.gz",
     "text": "convert weights.gr out.txt.bz2",
+    "stream": "stream grid.txt.gz changes.txt --every 40 --no-strict -o out.csv --quiet",
     "generate": "generate ba --n 3000 --m 4 --seed 1 -o out.npz",
 }
 ENDS = 10  # one forked run in so many ends as an interpreter does
@@ -271,6 +272,9 @@ def make_graphs(folder: Path) -> None:
     length = torch.randint(1, 20, (road.size(1),), generator=torch.Generator().manual_seed(3))
     write(folder / "rmat.npz", EdgeList(rmat, None, None, 1 << 9, False))
     write(folder / "grid.txt.gz", EdgeList(grid, None, None, 400, False))
+    vertices = random.Random(4).choices(range(400), k=400)
+    lines = (f"{'+-'[u % 2]} {u} {v}\n" for u, v in zip(vertices, vertices[1:], strict=False))
+    (folder / "changes.txt").write_text("".join(lines))
     write(folder / "weights.gr", EdgeList(road, length.double(), None, 500, False))
 
 

@@ -5,7 +5,8 @@ Measures are derived from their declarations: ``_scores.py`` runs those that hav
 ``_whole.py`` those of a whole graph. ``_arguments.py`` has the arguments of their functions,
 ``_columns.py`` their results. Commands for pairs of vertices
 and whole graphs are in ``_pairs.py``, those that find groups in ``_groups.py`` and ``_mcl.py``,
-what is known of interrupted runs in ``_ledgers.py``.
+that for graphs that change in ``_stream.py`` and ``_changes.py``. What is known of interrupted runs
+is in ``_ledgers.py``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,17 @@ from typing import Any
 
 import _torchcent_command
 from _torchcent_command._parser import parsed
-from torchcent.cli import _common, _files, _groups, _ledgers, _mcl, _pairs, _scores, _whole
+from torchcent.cli import (
+    _common,
+    _files,
+    _groups,
+    _ledgers,
+    _mcl,
+    _pairs,
+    _scores,
+    _stream,
+    _whole,
+)
 from torchcent.distribute._group import Stopped
 from torchcent.distribute._ledger import recording
 from torchcent.engines.measures._measures import MEASURES
@@ -60,7 +71,8 @@ def _resume(args: argparse.Namespace) -> None:
 
 #: what runs the subcommands that are no measures
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
-    **_pairs.COMMANDS, **_groups.COMMANDS, **_mcl.COMMANDS, **_files.COMMANDS, "resume": _resume,
+    **_pairs.COMMANDS, **_groups.COMMANDS, **_mcl.COMMANDS, **_stream.COMMANDS, **_files.COMMANDS,
+    "resume": _resume,
 }  # fmt: skip
 
 
@@ -125,6 +137,8 @@ def run(args: argparse.Namespace, arguments: list[str]) -> int:
             more = ""
             if checkpoint is not None and _ledgers.is_ledger(Path(checkpoint)):
                 more = f"; torchcent resume {shlex.quote(checkpoint)} continues"
+            elif checkpoint is not None and os.path.isfile(checkpoint):  # of stream
+                more = "; the same command continues"
             print(f"torchcent: {cause_of_interrupt()}{more}", file=sys.stderr)
             return status_of_interrupt()
         if not isinstance(error, _TOLD):

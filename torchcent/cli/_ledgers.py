@@ -39,7 +39,8 @@ def recorded(path: str) -> Command:
     """
     folder = Path(path)
     if not folder.is_dir():
-        raise FileNotFoundError(f"{path}: no such folder")
+        hint = "; a file of stream --checkpoint continues with the same command" * folder.is_file()
+        raise FileNotFoundError(f"{path}: no such folder{hint}")
     if not is_ledger(folder):
         raise ValueError(f"{path} is no ledger, the folder of --checkpoint or Run(checkpoint=...)")
     try:

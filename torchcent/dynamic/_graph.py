@@ -372,6 +372,11 @@ class DynamicGraph:
             raise
         self._arcs = after
 
+    def _has(self, tail: int, head: int) -> bool:
+        keys, key = self._arcs.keys.numpy(), (tail << _BITS) | head
+        at = int(keys.searchsorted(key))
+        return at < keys.size and int(keys[at]) == key
+
     def _named(self, ends: Tensor) -> Tensor:
         """The number of the edge of each column."""
         return _keys(*ends) if self.directed else _keys(ends.amin(0), ends.amax(0))

@@ -92,7 +92,7 @@ def write_scores(
     try:
         with replacing(path) as file:
             if suffix in (".csv", ".tsv", ".txt"):
-                _write_table(file, arrays, "," if suffix == ".csv" else "\t", escape_formulas)
+                write_table(file, arrays, "," if suffix == ".csv" else "\t", escape_formulas)
             elif suffix == ".json":
                 _write_json(file, arrays, about)
             elif shape is not None and suffix == ".geojson":
@@ -154,12 +154,15 @@ def fixed_width(values: np.ndarray) -> np.ndarray:
     return values.astype(str) if values.dtype == object else values
 
 
-def _write_table(
-    file: IO[bytes], arrays: dict[str, np.ndarray], separator: str, escape: bool
-) -> None:
+def write_table(
+    file: IO[bytes], arrays: Mapping[str, np.ndarray], separator: str, escape: bool,
+    headed: bool = True,
+) -> None:  # fmt: skip
+    """Writes rows, below one with the names of the columns unless that is there already."""
     comma = separator == ","
     heads = _escaped(arrays) if escape else list(arrays)
-    file.write((separator.join(quoted(heads) if comma else heads) + "\n").encode())
+    if headed:
+        file.write((separator.join(quoted(heads) if comma else heads) + "\n").encode())
     columns = []
     for values in arrays.values():
         if values.dtype == object:
