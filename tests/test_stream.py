@@ -419,6 +419,17 @@ def test_a_checkpoint_is_no_ledger(capsys, folder):
     assert message in refused(capsys, "resume", "kept.pt")
 
 
+@POSIX
+def test_another_process_at_work(capsys, folder, monkeypatch):
+    assert run(capsys, *KEPT)[0] == 0
+    before = Path("s.csv").read_bytes()
+    with open("s.csv", "rb") as file:
+        fcntl = pytest.importorskip("fcntl")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert "s.csv: another process is at work on it" in refused(capsys, *KEPT)
+    assert run(capsys, *KEPT)[0] == 0 and Path("s.csv").read_bytes() == before
+
+
 def test_an_interrupt(capsys, folder, monkeypatch):
     assert run(capsys, *COMMAND)[0] == 0
     usual = Path("s.csv").read_bytes()
@@ -442,8 +453,9 @@ def test_an_interrupt(capsys, folder, monkeypatch):
 # A process that has imported all and used no thread; its forks run the command, and kill themselves
 # before or after the given number of events: updates, bytes that go to the disk, renamings.
 FORKS = """
-import contextlib, io, json, os, signal, sys
+import json, os, signal, sys
 import torch, torchcent
+from torchcent import cli
 
 torch.set_num_threads(1)
 left = 0

@@ -25,6 +25,7 @@ from torchcent.cli import _common, _output
 from torchcent.cli._changes import Batch, Reader
 from torchcent.cli._report import score_rows
 from torchcent.distribute import _digest
+from torchcent.distribute._ledger import lock
 from torchcent.engines.measures._measures import MEASURES
 from torchcent.graph import _labels
 from torchcent.io import EdgeList
@@ -164,6 +165,7 @@ class Stream:
         return np.argsort(order, kind="stable")[: self.args.top]
 
     def write(self, sink: Sink, time: str | None) -> None:
+        """Writes the scores of the graph as it is."""
         vertices = self.rows()
         at = (
             np.full(vertices.size, self.changes)
@@ -260,14 +262,16 @@ def _sink(args: argparse.Namespace, size: int, checksum: int) -> Iterator[Sink]:
                 f"{name}: no such file, of which --checkpoint has {size} bytes; delete the "
                 "checkpoint to begin anew"
             )
-        with open(args.out, "r+b" if size else "wb") as file:
+        with open(args.out, "a+b") as file:
+            if not lock(file.fileno(), "LOCK_EX"):
+                raise BlockingIOError(f"{name}: another process is at work on it")
+            file.seek(0)
             if size and not _begins(file, size, checksum):
                 raise ValueError(
                     f"{name} does not begin with the {size} bytes that --checkpoint is of; "
                     "delete the checkpoint to begin anew"
                 )
             file.truncate(size)
-            file.seek(size)
             yield Sink(name, file, size, checksum)
 
 

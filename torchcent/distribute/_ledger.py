@@ -223,7 +223,7 @@ def locked(ledger: Ledger | None) -> Iterator[None]:
     folder = _opened(ledger.folder)
     try:
         until = time.monotonic() + _PATIENCE
-        while not _lock(folder, "LOCK_EX"):
+        while not lock(folder, "LOCK_EX"):
             if time.monotonic() > until:
                 raise BlockingIOError(
                     errno.EAGAIN,
@@ -243,7 +243,7 @@ def in_use(folder: Path) -> bool:
     """Whether a process is at work on a ledger."""
     file = _opened(folder)
     try:
-        return not _lock(file, "LOCK_SH")
+        return not lock(file, "LOCK_SH")
     finally:
         if file is not None:
             os.close(file)
@@ -256,15 +256,16 @@ def _opened(folder: Path) -> int | None:
     return os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
 
 
-def _lock(folder: int | None, kind: str) -> bool:
+def lock(file: int | None, kind: str) -> bool:
+    """Locks a file or folder until it is closed; False if another process has locked it."""
     try:
         import fcntl
     except ImportError:
         return True
-    if folder is None:
+    if file is None:
         return True
     try:
-        fcntl.flock(folder, getattr(fcntl, kind) | fcntl.LOCK_NB)
+        fcntl.flock(file, getattr(fcntl, kind) | fcntl.LOCK_NB)
     except OSError as error:
         return error.errno not in (errno.EAGAIN, errno.EACCES)  # others: no locks here
     return True
