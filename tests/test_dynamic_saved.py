@@ -156,6 +156,24 @@ def test_the_file_is_plain(tmp_path):
     assert [each["name"] for each in content["measures"]] == ["DynamicBetweenness"]
 
 
+def test_what_looks_like_a_call(tmp_path):
+    """Bytes of the pickle that are text or sizes are no names of functions, whatever they are."""
+    for n in range(2, 70):
+        graph = DynamicGraph(edge_index(path(n)), directed=False)
+        measure = BETWEEN(graph)
+        assert measure.scores.shape == (n,)
+        graph.save(tmp_path / "graph.pt", measure)
+        _, [again] = DynamicGraph.load(tmp_path / "graph.pt")
+        assert torch.equal(again.scores, measure.scores)
+    names = ["cab\ncd\n", "ctorch\nempty\n", "x"]
+    edges = {"edge_index": torch.tensor([[0, 1], [1, 2]]), "labels": names}
+    torch.save(edges, tmp_path / "edges.pt")
+    assert torchcent.read(tmp_path / "edges.pt").labels.tolist() == names
+    torch.save(edges | {"call": Harmful()}, tmp_path / "edges.pt")
+    with pytest.raises(ValueError, match="holds .*mkdir; accepted"):
+        torchcent.read(tmp_path / "edges.pt")
+
+
 # ---- files that are something else
 
 

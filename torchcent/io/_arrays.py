@@ -232,7 +232,9 @@ def _check_pickle(data: bytes, limits: Budget) -> None:
         contents = [archive.read(name) for name in pickles]
     for content in contents:
         limits.allow(40 * len(content), "plain values such as labels")
-        if name := _pickled.unexpected(content, _NAMED):
+        with parsing(path, "a PyTorch file"):
+            name = _pickled.unexpected(content, _NAMED)
+        if name is not None:
             raise ValueError(f"{path}: holds {name}; accepted: {_PLAIN}")
 
 
