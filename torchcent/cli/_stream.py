@@ -14,7 +14,8 @@ import os
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import IO, Any
 
 import numpy as np
@@ -33,6 +34,14 @@ from torchcent.io._cells import objects
 from torchcent.io._files import check_target, replacing, split_suffix
 from torchcent.io._scores import write_table
 
+#: what makes the measures, whose options are those of the command
+_MAKERS: dict[str, Callable[..., Any]] = {
+    "betweenness": DynamicBetweenness,
+    **{
+        name: partial(DynamicCloseness, measure=name)
+        for name in ("closeness", "harmonic", "eccentricity")
+    },
+}
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _RATIO = 10  # a checkpoint is written when so many times as long has passed as the last one took
 _TOP = 20  # rows of --json
@@ -108,13 +117,9 @@ class Stream:
         key = {name: getattr(self.args, name) for name in options}
         return {"graph": _digest.of_graph(frozen), "names": names, "to": _suffix(self.args), **key}
 
-    def _measure(self) -> DynamicBetweenness | DynamicCloseness:
-        run, name = Run(memory=self.args.memory, progress=self._progress), self.args.measure
-        given = {x: getattr(self.args, x) for x in OPTIONS[name]}
-        options = {x: value for x, value in given.items() if value is not None}
-        if name == "betweenness":
-            return DynamicBetweenness(self.graph, **options, run=run)
-        return DynamicCloseness(self.graph, measure=name, **options, run=run)
+    def _measure(self) -> Any:
+        run = Run(memory=self.args.memory, progress=self._progress)
+        return _MAKERS[self.args.measure](self.graph, **given(self.args), run=run)
 
     def resume(self, path: str, reader: Reader) -> tuple[int, int]:
         """Takes over what a checkpoint has; bytes that were written, and their checksum."""
@@ -157,7 +162,8 @@ class Stream:
     def rows(self) -> np.ndarray:
         """The vertices whose scores are written."""
         if self.args.changed:
-            return self.measure.changed.numpy()
+            changed: np.ndarray = self.measure.changed.numpy()
+            return changed
         if self.args.top is None:
             return np.arange(self.graph.num_nodes)
         values = self.measure.scores.numpy()
@@ -183,6 +189,12 @@ class Stream:
         except UnicodeEncodeError as error:
             raise ValueError(f"{sink.name}: {error.object!r:.40} is not valid UTF-8 text") from None
         sink.flush()
+
+
+def given(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of the measure that differ from its own defaults."""
+    options = {name: getattr(args, name) for name in OPTIONS[args.measure]}
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _suffix(args: argparse.Namespace) -> str:
@@ -309,9 +321,7 @@ def _stream(args: argparse.Namespace) -> None:
     _common.remark(args, f"{told}; scores in {sink.name}")
     if args.json:
         about |= {"measure": args.measure, "out": args.out}
-        about |= {
-            x: getattr(args, x) for x in OPTIONS[args.measure] if getattr(args, x) is not None
-        }
+        about |= given(args)
         columns = {"label": objects(stream.names), args.measure: stream.measure.scores.numpy()}
         lowest = MEASURES[args.measure].lowest
         top = score_rows(columns, _TOP if args.top is None else args.top, lowest=lowest)
