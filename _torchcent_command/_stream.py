@@ -8,7 +8,7 @@ from _torchcent_command import _common
 
 #: measures that follow a graph, with their own options (torchcent.dynamic)
 MEASURES = {
-    "betweenness": ("normalized",),
+    "betweenness": ("normalized", "state"),
     "closeness": ("wf_improved",),
     "harmonic": ("normalized",),
     "eccentricity": (),
@@ -55,6 +55,11 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--normalized", action=argparse.BooleanOptionalAction, default=None,
         help="betweenness by the number of pairs (default: yes), harmonic by n - 1 (default: no)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--state", choices=("auto", "rows", "none", "whole"),
+        help="what betweenness keeps (auto): rows takes 25 bytes for each pair of vertices, none "
+        "searches before and after each batch, whole computes all scores again",
     )  # fmt: skip
     parser.add_argument(
         "--wf-improved", action=argparse.BooleanOptionalAction, default=None,

@@ -26,14 +26,15 @@ pytestmark = pytest.mark.skipif(
 MEASURES = {
     "rows": lambda graph: DynamicBetweenness(graph, state="rows"),
     "none": lambda graph: DynamicBetweenness(graph, state="none", normalized=False),
+    "whole": lambda graph: DynamicBetweenness(graph, state="whole"),
     "pivots": lambda graph: DynamicBetweenness(
-        graph, sources=7, generator=torch.Generator().manual_seed(3)
+        graph, sources=7, state="rows", generator=torch.Generator().manual_seed(3)
     ),
     "closeness": lambda graph: DynamicCloseness(graph, wf_improved=False),
     "harmonic": lambda graph: DynamicCloseness(graph, measure="harmonic", normalized=True),
     "eccentricity": lambda graph: DynamicCloseness(graph, measure="eccentricity"),
 }
-COMPUTES = {"_start", "_of"}  # methods that compute all scores
+COMPUTES = {"_start", "_of", "_compute_whole"}  # methods that compute all scores
 BETWEEN = MEASURES["rows"]
 
 
@@ -99,7 +100,7 @@ def test_rows_are_kept(tmp_path):
     measure = BETWEEN(graph)
     before = measure.scores
     graph.save(tmp_path / "graph.pt", measure)
-    assert (tmp_path / "graph.pt").stat().st_size > 200 * 200 * 20
+    assert (tmp_path / "graph.pt").stat().st_size > 200 * 200 * 25
     found, [again] = DynamicGraph.load(tmp_path / "graph.pt")
     del graph, measure
     found.update(insert=torch.tensor([[150], [199]]), strict=False)
@@ -118,6 +119,17 @@ def test_several_measures_and_none(tmp_path, names):
         assert vars(one).keys() == vars(other).keys()  # nothing was computed for the file
         same(one, other)
     assert len(found._measures) == len(names)
+
+
+def test_rows_of_long_paths(tmp_path):
+    """Distances of four bytes, which a byte would not hold."""
+    graph = DynamicGraph(edge_index(path(300)), directed=False)
+    measure = BETWEEN(graph)
+    assert measure.scores.shape == (300,)
+    graph.save(tmp_path / "graph.pt", measure)
+    found, [again] = DynamicGraph.load(tmp_path / "graph.pt")
+    found.update(insert=torch.tensor([[0], [299]]))
+    assert torch.equal(again.scores, BETWEEN(found).scores)
 
 
 def test_labels_stay(tmp_path):
@@ -258,9 +270,14 @@ def with_rows(**values):
         (with_state(_rows=3), "DynamicBetweenness: AttributeError"),
         (with_rows(sources=torch.arange(29)), "sources of another graph"),
         (with_rows(sources=torch.arange(30).flip(0)), "rows of other sources"),
-        (with_rows(distance=torch.zeros(30, 29, dtype=torch.int32)), "distance of another graph"),
+        (with_rows(distance=torch.zeros(30, 29, dtype=torch.uint8)), "distance of another graph"),
+        (with_rows(distance=torch.zeros(30, 30)), "distance of another graph"),
         (
-            with_rows(distance=torch.full((30, 30), 30, dtype=torch.int32)),
+            with_rows(distance=torch.full((30, 30), 30, dtype=torch.uint8)),
+            "distances beyond the graph",
+        ),
+        (
+            with_rows(distance=torch.full((30, 30), -1, dtype=torch.int32)),
             "distances beyond the graph",
         ),
         (with_rows(paths=torch.zeros(30, 30)), "paths of another graph"),

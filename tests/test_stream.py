@@ -113,6 +113,7 @@ def test_scores_after_each_batch(capsys, folder, name, directed, every):
 @pytest.mark.parametrize(
     ("words", "function", "arguments"),
     [
+        ("--state none", torchcent.betweenness, {}),
         ("--no-normalized", torchcent.betweenness, {"normalized": False}),
         ("--measure harmonic --normalized", torchcent.harmonic, {"normalized": True}),
         ("--measure closeness --no-wf-improved", torchcent.closeness, {"wf_improved": False}),
@@ -285,6 +286,7 @@ def test_bad_lines(capsys, folder, text, message):
             "g.txt c.txt --every 1 --measure closeness --normalized",
             "--normalized is not for closeness",
         ),
+        ("g.txt c.txt --every 1 --measure harmonic --state rows", "--state is not for harmonic"),
         ("g.txt c.txt --every 1 --wf-improved", "--wf-improved is not for betweenness"),
         ("g.txt c.txt --every 1 -o s.json", "s.json: scores of a stream are written as .csv .tsv"),
         ("g.txt c.txt --every 1 -o s.csv.gz", "are written as .csv .tsv"),
@@ -349,7 +351,7 @@ def test_scores_come_as_changes_do(folder):
 # ---- runs that go on
 
 
-COMMAND = ["stream", "g.txt", "c.txt", "--every", "2", "--grow", "-o", "s.csv"]
+COMMAND = ["stream", "g.txt", "c.txt", "--every", "2", "--grow", "--state", "rows", "-o", "s.csv"]
 KEPT = [*COMMAND, "--checkpoint", "kept.pt", "--quiet"]
 
 
@@ -543,7 +545,7 @@ def test_a_killed_process(folder):
     chance = random.Random(6)
     changes = [(chance.choice("+-"), *chance.sample(range(300), 2)) for _ in range(900)]
     Path("c.txt").write_text("".join(f"{sign} {u} {v}\n" for sign, u, v in changes))
-    words = ["g.npz", "c.txt", "--every", 3, "--no-strict", "--quiet", "-o"]
+    words = ["g.npz", "c.txt", "--every", 3, "--no-strict", "--state", "rows", "--quiet", "-o"]
 
     def mark():
         return os.path.exists("kept.pt") and os.stat("kept.pt").st_ino

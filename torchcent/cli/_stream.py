@@ -211,7 +211,7 @@ def _check(args: argparse.Namespace) -> None:
         value = getattr(args, name)
         if value is not None and value < least:
             raise ValueError(f"--{name} {value}; accepted: {least} or more")
-    for name in ("normalized", "wf_improved"):
+    for name in sorted({name for names in OPTIONS.values() for name in names}):
         if getattr(args, name) is not None and name not in OPTIONS[args.measure]:
             raise ValueError(f"--{name.replace('_', '-')} is not for {args.measure}")
     if args.graph == args.changes == "-":

@@ -109,7 +109,10 @@ class DynamicBetweenness(DynamicMeasure):
         if not self._is_current:
             return ""
         n = self._graph.num_nodes
-        return self._rows.fault(self._sources(n), n, paths=True, kept=self._keeps_rows)
+        if self._rows is not None:
+            return self._rows.fault(self._sources(n), n, True, self._state == "rows")
+        suits = self._values.dtype == torch.float64 and self._values.shape == (n,)
+        return "" if suits else "scores of another graph"
 
     def _sources(self, num_nodes: int) -> Tensor:
         return torch.arange(num_nodes, device="cpu") if self._pivots is None else self._pivots

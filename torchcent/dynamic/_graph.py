@@ -121,7 +121,7 @@ class Follower(Protocol):
 
     def _forget(self) -> None: ...
 
-    def _state(self) -> dict[str, Any]: ...
+    def _stored(self) -> dict[str, Any]: ...
 
     def _fault(self) -> str: ...
 
@@ -331,7 +331,7 @@ class DynamicGraph:
         return graph, measures
 
     def _save(self, path: str, measures: tuple[Any, ...], more: dict[str, Any]) -> None:
-        states = [(type(measure).__name__, measure._state()) for measure in measures]
+        states = [(type(measure).__name__, measure._stored()) for measure in measures]
         _saved.save(path, self.snapshot(), states, more)
 
     @staticmethod

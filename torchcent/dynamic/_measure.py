@@ -105,7 +105,7 @@ class DynamicMeasure(ABC):
         """Leaves what is kept, which may be that of another graph."""
         self._is_current, self._before = False, None
 
-    def _state(self) -> dict[str, Any]:
+    def _stored(self) -> dict[str, Any]:
         """What a file has of the measure: all attributes but the graph.
 
         They are plain values, tensors, generators, and lists, tuples, dictionaries, dataclasses and

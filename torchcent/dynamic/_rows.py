@@ -14,6 +14,7 @@ _EMPTY = torch.empty(0, dtype=torch.int64, device="cpu")
 _NO_ROW = torch.empty(0, dtype=torch.int32, device="cpu")
 _FAR = {torch.uint8: 255, torch.int32: 2**31 - 1}  # in place of a distance, in rows with paths
 _REPAIRED, _ANEW, _TOO_FAR = 1, 2, 3  # what the operators say of a row
+_CHECKED = 256  # rows of a file that are checked at a time
 _ENDS = 256  # changed arcs whose ends are searched from at a time
 _QUICK = 10_000_000  # slots and vertices of all searches, below which Ctrl-C and a bar can wait
 
@@ -54,11 +55,11 @@ class Rows:
 
     def fault(self, sources: Tensor, num_nodes: int, paths: bool, kept: bool) -> str:
         """What shows that these are no rows of such sources; nothing if there is no such thing."""
-        rows = sources.numel() if kept else 0
+        rows, kind = sources.numel() if kept else 0, self.distance.dtype
         shapes = {
             "sources": (torch.int64, (sources.numel(),)),
-            "distance": (torch.int32, (rows, num_nodes)),
-            "paths": (torch.float64, (rows, num_nodes, 2) if paths else (0,)),
+            "distance": (kind if paths and kind in _FAR else torch.int32, (rows, num_nodes)),
+            "paths": (torch.int64, (rows, num_nodes, 3) if paths else (0,)),
             "sums": (torch.int64, (num_nodes if paths else 0, 2)),
         }
         for name, shape in shapes.items():
@@ -67,8 +68,12 @@ class Rows:
                 return f"{name} of another graph"
         if not torch.equal(self.sources, sources):
             return "rows of other sources"
-        low, high = self.distance.aminmax() if self.distance.numel() else (-1, -1)
-        return "" if low >= -1 and high < num_nodes else "distances beyond the graph"
+        far = _FAR[kind] if paths else -1
+        most = min(num_nodes, _FAR[kind])  # as uint8, a larger number would be another one
+        for part in self.distance.split(_CHECKED):
+            if not bool((((part >= 0) & (part < most)) | (part == far)).all()):
+                return "distances beyond the graph"
+        return ""
 
     def compute(
         self, arcs: tuple[Tensor, ...], progress: bool | None, sources: Tensor | None = None,
