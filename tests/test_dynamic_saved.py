@@ -16,7 +16,15 @@ from graphs import DEVICE, edge_index, path
 from internals import has_kernel
 
 import torchcent
-from torchcent import DynamicBetweenness, DynamicCloseness, DynamicGraph, Graph, Run
+from torchcent import (
+    DynamicBetweenness,
+    DynamicCloseness,
+    DynamicCounts,
+    DynamicGraph,
+    DynamicPageRank,
+    Graph,
+    Run,
+)
 
 pytestmark = pytest.mark.skipif(
     DEVICE.type != "cpu" or not has_kernel("dynamic_rows", DEVICE), reason="is on the CPU, compiled"
@@ -33,6 +41,9 @@ MEASURES = {
     "closeness": lambda graph: DynamicCloseness(graph, wf_improved=False),
     "harmonic": lambda graph: DynamicCloseness(graph, measure="harmonic", normalized=True),
     "eccentricity": lambda graph: DynamicCloseness(graph, measure="eccentricity"),
+    "core_number": lambda graph: DynamicCounts(graph, measure="core_number"),
+    "clustering": lambda graph: DynamicCounts(graph, measure="clustering_coefficient"),
+    "pagerank": lambda graph: DynamicPageRank(graph, tol=1e-14),
 }
 COMPUTES = {"_start", "_of", "_compute_whole"}  # methods that compute all scores
 BETWEEN = MEASURES["rows"]
