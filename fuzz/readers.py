@@ -17,7 +17,7 @@ coverage of torchcent.io. An input fails its target if reading it
 from __future__ import annotations
 
 import bz2
-import contextlib
+import ctypes
 import faulthandler
 import gzip
 import io
@@ -330,8 +330,10 @@ def main() -> None:
     given = [*standard, *given, str(corpus)]
     faulthandler.cancel_dump_traceback_later()
     atheris.Setup([sys.argv[0], *given], one, **vars(options))
-    with contextlib.suppress(SystemExit):
-        atheris.Fuzz()
+    # libFuzzer calls exit(), which waits for threads of libraries, once in a while for ever.
+    libc = ctypes.CDLL(None)
+    libc.on_exit(libc._exit, None)
+    atheris.Fuzz()
 
 
 if __name__ == "__main__":

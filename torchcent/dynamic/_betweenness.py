@@ -68,7 +68,7 @@ class DynamicBetweenness(DynamicMeasure):
     Example:
         >>> import torch, torchcent
         >>> graph = torchcent.DynamicGraph(torch.tensor([[0, 1, 2], [1, 2, 3]]), directed=False)
-        >>> follows = torchcent.DynamicBetweenness(graph, normalized=False)
+        >>> follows = torchcent.DynamicBetweenness(graph, normalized=False, state="rows")
         >>> graph.update(insert=torch.tensor([[1], [3]])).inserted
         1
         >>> follows.scores
