@@ -373,6 +373,12 @@ def samples() -> dict[str, list[tuple]]:
             )
             for rows in of_sources
         ],
+        "dynamic_touched": [
+            (
+                *(*searched[:1], columns[:, :2], columns[:, 2:6], torch.ones(4, dtype=torch.int32)),
+                *(torch.zeros(4, dtype=torch.int8), torch.zeros(4, dtype=torch.int64), True, 5, 2),
+            )
+        ],
         "eliminated": [(*network, 4, 1, ratio) for ratio in (0, 2)],
         "expanded": [(left_over, *eliminated, 2)],
         "selected": [(left_over, *eliminated)],
@@ -432,9 +438,11 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "draw_paths": [
             (
-                *(rowptr, col, colptr, row, 5, 3, 40),
-                *(torch.zeros(40, dtype=torch.int64), torch.zeros(4, dtype=torch.int64), 2),
+                *(rowptr, col, colptr, row, 5, 3, size),
+                *(torch.zeros(size, dtype=torch.int64), torch.zeros(4, dtype=torch.int64), 2),
+                pairs,
             )
+            for size, pairs in ((40, None), (2, columns[:, :2]))
         ],
         "path_dependency": [
             *counted,
