@@ -96,7 +96,7 @@ class DynamicBetweennessApprox(DynamicMeasure):
         where = chance.device if chance is not None else _CPU
         seed = int(torch.randint(2**62, (1,), generator=chance, device=where))
         self._draws = Draws(seed, run.progress)
-        self._random = torch.Generator().manual_seed(seed).get_state()
+        self._random = torch.Generator().manual_seed(seed)
         self._memory = run.memory
 
     @property
@@ -134,10 +134,8 @@ class DynamicBetweennessApprox(DynamicMeasure):
         if change.grown:
             # A random pair of n vertices is one of the old ones with this probability.
             share = (old * (old - 1)) / (n * (n - 1))
-            random = self._generator()
-            leaves = torch.rand(samples.size, dtype=torch.float64, generator=random) >= share
-            samples.pairs[:, leaves] = random_pairs(int(leaves.sum()), n, random, old)
-            self._random = random.get_state()
+            leaves = torch.rand(samples.size, dtype=torch.float64, generator=self._random) >= share
+            samples.pairs[:, leaves] = random_pairs(int(leaves.sum()), n, self._random, old)
             marks[leaves] = 1
             samples.grow(n)
         self._draws.touched(change, samples, marks)
@@ -161,7 +159,7 @@ class DynamicBetweennessApprox(DynamicMeasure):
         self._draws.threads = limit // space.each
         first = max(math.ceil(FIRST_PHASE / self._epsilon), LEAST_FIRST)
         self._samples = Samples.empty(n)
-        work = self._draw(arcs, self._samples.extend(self._pairs(first, n)))
+        work = self._draw(arcs, self._samples.extend(random_pairs(first, n, self._random)))
         self._draws.arcs = 1 + work // first
         delta = self._delta / (self._epoch * (self._epoch + 1))
         self._schedule = Schedule.after(self._samples.counts, first, self._within(n), delta)
@@ -176,7 +174,7 @@ class DynamicBetweennessApprox(DynamicMeasure):
         while True:
             count = self._schedule.goal - self._samples.size
             if count > 0:
-                pairs = self._pairs(count, arcs.num_nodes)
+                pairs = random_pairs(count, arcs.num_nodes, self._random)
                 self._draw(arcs, self._samples.extend(pairs))
                 more += count
             self._radius = self._schedule.radius(self._samples.counts)
@@ -195,16 +193,10 @@ class DynamicBetweennessApprox(DynamicMeasure):
         self._samples.put(samples, vertex, length)
         return work
 
-    def _generator(self) -> torch.Generator:
-        random = torch.Generator()
-        random.set_state(self._random)
-        return random
-
-    def _pairs(self, count: int, num_nodes: int) -> Tensor:
-        random = self._generator()
-        pairs = random_pairs(count, num_nodes, random)
-        self._random = random.get_state()
-        return pairs
+    def _fault(self) -> str:
+        if not self._is_current:
+            return ""
+        return "" if self._samples.suit(self._graph.num_nodes) else "samples of another graph"
 
     def _scores(self, arcs: Arcs) -> Tensor:
         n, samples = arcs.num_nodes, self._samples

@@ -10,7 +10,7 @@ has arrived, whatever the samples were before.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -46,8 +46,10 @@ class Schedule:
     favoured: Tensor
     goal: int
     turn: int = 1
-    _known: tuple[int, int, int] = (0, 0, 0)  # what the widest radii of other vertices depend on
-    _widest: Floats = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        # What the widest radii of other vertices depend on, and these by their counts.
+        self._known, self._widest = (0, 0, 0), np.zeros(0)
 
     @classmethod
     def after(cls, counts: Tensor, first: int, epsilon: float, delta: float) -> Schedule:
@@ -83,8 +85,9 @@ class Schedule:
         """The largest distance of an end of an interval from the share of the samples."""
         one, other = self._parts(counts.numel())
         its = counts[self.favoured]
-        counts = counts.index_fill(0, self.favoured, 0) if its.numel() else counts
+        counts[self.favoured] = 0
         most = int(counts.max())
+        counts[self.favoured] = its
         key = counts.numel(), self.goal, self.turn
         if self._known != key or most >= self._widest.size:
             # All counts up to there, so that nothing depends on which of them occur.

@@ -78,8 +78,8 @@ class Draws:
     def touched(self, change: Change, samples: Samples, marks: Tensor) -> None:
         """Marks samples, int8 [k], whose shortest paths may be others after a change.
 
-        Let G be the graph before, G' without the deleted arcs, G'' that with the inserted ones, and
-        P, P', P'' the sets of shortest paths from s to t in them, with lengths d, d' and d''.
+        Let G be the graph before, G' without the deleted arcs, and G'' that with the inserted ones.
+        Shortest paths from s to t in them are the sets P, P' and P'', of lengths d, d' and d''.
 
         Deletions: if no deleted arc is on a path of P, all of P is left in G'. No other path of G'
         is as short, since G' is a part of G. So P' = P. An arc (u, v) is on a path of P if and only
@@ -157,6 +157,22 @@ class Samples:
     @property
     def size(self) -> int:
         return self.distance.numel()
+
+    def suit(self, num_nodes: int) -> bool:
+        """Whether they can be samples of a graph, by shapes and numbers alone."""
+        k, pairs, path = self.size, self.pairs, self.path[: self.used]
+        ends = self.place + self.length
+        return (
+            pairs.shape == (2, k)
+            and self.place.shape == self.length.shape == (k,)
+            and self.counts.shape == (num_nodes,)
+            and (pairs.dtype, self.distance.dtype) == (torch.int64, torch.int32)
+            and self.counts.dtype == torch.int64
+            and path.numel() == self.used
+            and bool(((pairs >= 0) & (pairs < num_nodes)).all() and (pairs[0] != pairs[1]).all())
+            and bool(((path >= 0) & (path < num_nodes)).all())
+            and bool(((self.place >= 0) & (self.length >= 0) & (ends <= self.used)).all())
+        )
 
     def grow(self, num_nodes: int) -> None:
         more = num_nodes - self.counts.numel()
