@@ -140,8 +140,9 @@ class DynamicBetweennessApprox(DynamicMeasure):
             samples.grow(n)
         self._draws.touched(change, samples, marks)
         again = marks.nonzero().flatten()
-        if again.numel():
-            self._draw(arcs, again)
+        if not again.numel() and not change.grown:
+            return 0, 0, "samples"
+        self._draw(arcs, again)
         count = again.numel() + self._enlarge(arcs)
         return count, count, "samples"
 

@@ -22,12 +22,12 @@ class Ball {
  public:
   static constexpr int64_t kFar = int64_t{1} << 40;
 
-  explicit Ball(const Csr& arcs) : arcs_(arcs), depth_(arcs.num_nodes) {}
+  explicit Ball(const Csr& arcs) : arcs_(arcs), reached_(arcs.num_nodes / 64 + 1), depth_(arcs.num_nodes) {}
 
   void start(int32_t root) {
-    for (const int32_t v : queue_) depth_[v] = 0;
-    queue_.assign(1, root);
-    depth_[root] = 1;
+    for (const int32_t v : queue_) reached_[v / 64] = 0;
+    queue_.clear();
+    add(root, 0);
     begin_ = 0, radius_ = 0;
     next_ = arcs_.degree(root);
   }
@@ -41,23 +41,30 @@ class Ball {
     for (; begin_ < end; ++begin_)
       for (int64_t slot = arcs_.rowptr[queue_[begin_]], last = arcs_.rowptr[queue_[begin_] + 1]; slot < last; ++slot) {
         const int32_t v = arcs_.col[slot];
-        if (depth_[v] != 0) continue;
-        depth_[v] = radius_ + 1;
-        queue_.push_back(v);
+        if (reaches(v)) continue;
+        add(v, radius_);
         next_ += arcs_.degree(v);
       }
   }
 
-  bool knows(int64_t v) const { return depth_[v] != 0 || has_ended(); }
+  bool knows(int64_t v) const { return reaches(v) || has_ended(); }
   // The distance to v, or a lower bound where it is not known.
   int64_t at_least(int64_t v) const {
-    if (depth_[v] != 0) return depth_[v] - 1;
+    if (reaches(v)) return depth_[v];
     return has_ended() ? kFar : radius_ + 1;
   }
 
  private:
+  bool reaches(int64_t v) const { return (reached_[v / 64] >> (v % 64) & 1) != 0; }
+  void add(int32_t v, int32_t depth) {
+    reached_[v / 64] |= uint64_t{1} << (v % 64);
+    depth_[v] = depth;
+    queue_.push_back(v);
+  }
+
   const Csr arcs_;
-  TORCHCENT_ISA::Buffer<int32_t> depth_;  // [n] 1 + the distance, 0 where it is not known
+  std::vector<uint64_t> reached_;         // a bit per vertex: most are asked about without being reached
+  TORCHCENT_ISA::Buffer<int32_t> depth_;  // [n] of those that are reached
   std::vector<int32_t> queue_;
   size_t begin_ = 0;  // of the last level
   int32_t radius_ = 0;
