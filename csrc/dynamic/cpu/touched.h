@@ -47,15 +47,14 @@ class Ball {
       }
   }
 
+  bool reaches(int64_t v) const { return (reached_[static_cast<uint64_t>(v) / 64] >> (v & 63) & 1) != 0; }
   bool knows(int64_t v) const { return reaches(v) || has_ended(); }
   // The distance to v, or a lower bound where it is not known.
-  int64_t at_least(int64_t v) const {
-    if (reaches(v)) return depth_[v];
-    return has_ended() ? kFar : radius_ + 1;
-  }
+  int64_t at_least(int64_t v) const { return reaches(v) ? depth_[v] : beyond(); }
+  // The same for all that are not reached.
+  int64_t beyond() const { return has_ended() ? kFar : radius_ + 1; }
 
  private:
-  bool reaches(int64_t v) const { return (reached_[v / 64] >> (v % 64) & 1) != 0; }
   void add(int32_t v, int32_t depth) {
     reached_[v / 64] |= uint64_t{1} << (v % 64);
     depth_[v] = depth;
@@ -117,14 +116,20 @@ class PairSearch {
   // Sorts pairs into those that are touched and those about which nothing is known yet.
   void decide(const std::vector<int32_t>& rest, std::vector<int32_t>& result) {
     still_open_.clear();
+    const int64_t beyond = to_tail_.beyond() + 1 + from_head_.beyond();
     for (const int32_t i : rest) {
+      const int64_t from = pairs_.source[i], to = pairs_.target[i];
+      // Most pairs are far from the arc.
+      if (beyond > pairs_.distance[i] && !to_tail_.reaches(from) && !from_head_.reaches(to) &&
+          !(mirrored_ && (to_tail_.reaches(to) || from_head_.reaches(from))))
+        continue;
       bool open = false, is_touched = false;
       const auto look = [&](int64_t s, int64_t t) {
         if (to_tail_.at_least(s) + 1 + from_head_.at_least(t) > pairs_.distance[i]) return;
         (to_tail_.knows(s) && from_head_.knows(t) ? is_touched : open) = true;
       };
-      look(pairs_.source[i], pairs_.target[i]);
-      if (mirrored_) look(pairs_.target[i], pairs_.source[i]);
+      look(from, to);
+      if (mirrored_) look(to, from);
       if (is_touched) result.push_back(i);
       else if (open) still_open_.push_back(i);
     }
