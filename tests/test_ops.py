@@ -375,7 +375,12 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "dynamic_touched": [
             (
-                *(*searched[:1], columns[:, :2], columns[:, 2:6], torch.ones(4, dtype=torch.int32)),
+                *(
+                    searched[0],
+                    columns[:, :2].contiguous(),
+                    torch.tensor([[0, 3, 5, 6], [4, 2, 7, 1]]),
+                ),
+                torch.ones(4, dtype=torch.int32),
                 *(torch.zeros(4, dtype=torch.int8), torch.zeros(4, dtype=torch.int64), True, 5, 2),
             )
         ],
@@ -442,7 +447,7 @@ def samples() -> dict[str, list[tuple]]:
                 *(torch.zeros(size, dtype=torch.int64), torch.zeros(4, dtype=torch.int64), 2),
                 pairs,
             )
-            for size, pairs in ((40, None), (2, columns[:, :2]))
+            for size, pairs in ((40, None), (2, torch.tensor([[0, 3], [4, 2]])))
         ],
         "path_dependency": [
             *counted,
