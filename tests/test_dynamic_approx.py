@@ -340,3 +340,20 @@ def test_too_little_memory():
     follows = following(PATH, 0.001, run=Run(memory=100_000))
     with pytest.raises(MemoryError, match="samples needs"):
         follows.scores  # noqa: B018
+
+
+def test_samples_of_another_graph_are_told():
+    """What a file holds is checked before kernels read it."""
+    follows = following(PATH)
+    assert follows._fault() == ""  # nothing is kept yet
+    assert follows.scores.numel() == 4 and follows._fault() == ""
+    samples = follows._samples
+    for name, value in {
+        "pairs": samples.pairs + 3, "path": samples.path - 5, "counts": samples.counts[:3],
+        "place": samples.place + samples.used, "distance": samples.distance.long(),
+    }.items():  # fmt: skip
+        good = getattr(samples, name)
+        setattr(samples, name, value)
+        assert follows._fault() == "samples of another graph"
+        setattr(samples, name, good)
+    assert follows._fault() == ""

@@ -25,7 +25,8 @@ def test_both_ways_make_the_same_arcs(monkeypatch, directed):
         flipped = set(chance.sample(pairs, min(len(pairs), chance.randint(0, 9))))
         removed, inserted = (keys_of(x, directed) for x in (flipped & edges, flipped - edges))
         before = Arcs(keys_of(edges, directed).sort().values, n, directed)
-        assert before.frozen.num_nodes == n  # made before the change, and not taken over
+        # Cached before the change, and not taken over.
+        assert before.frozen.num_nodes == n and before.edges.numel() == len(edges)
         few = before.changed(removed, inserted, n + more)
         with monkeypatch.context() as changed:
             changed.setattr(_splice, "FEW", -1)
@@ -33,5 +34,6 @@ def test_both_ways_make_the_same_arcs(monkeypatch, directed):
         new = Arcs(keys_of(edges ^ flipped, directed).sort().values, n + more, directed)
         for arcs in (few, many):
             assert torch.equal(arcs.keys, new.keys) and arcs.frozen == new.frozen
+            assert torch.equal(arcs.edges, new.edges)
             for part, expected in zip(arcs.forward, new.forward, strict=True):
                 assert torch.equal(part, expected) and part.dtype == expected.dtype

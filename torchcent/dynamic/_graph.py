@@ -61,9 +61,8 @@ class Arcs:
             stays[torch.searchsorted(self.keys, removed)] = False
             keys = _merged(self.keys[stays] if removed.numel() else self.keys, inserted)
             return Arcs(keys, num_nodes, self.directed)
-        arcs = copy.copy(self)
-        arcs.__dict__.pop("frozen", None)
-        arcs.num_nodes = num_nodes
+        arcs = Arcs.__new__(Arcs)  # nothing that is cached is left
+        arcs.num_nodes, arcs.directed, arcs.ptr = num_nodes, self.directed, None
         old, new = removed.sort().values, inserted.sort().values
         at = torch.searchsorted(self.keys, old), torch.searchsorted(self.keys, new)
         arcs.keys = _splice.spliced(self.keys, *at, new)
