@@ -368,7 +368,7 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "dynamic_repair": [
             (
-                *(*searched, columns[:, :2], columns[:, 5:6]),
+                *(*searched, columns[:, :2].contiguous(), columns[:, 5:6].contiguous()),
                 *(*(x.clone() for x in rows), torch.zeros(4, dtype=torch.int64), 2),
             )
             for rows in of_sources
