@@ -357,3 +357,15 @@ def test_samples_of_another_graph_are_told():
         assert follows._fault() == "samples of another graph"
         setattr(samples, name, good)
     assert follows._fault() == ""
+
+
+def test_files_keep_samples(tmp_path):
+    graph = DynamicGraph(torchcent.generate.ba(300, 3, seed=1), directed=False)
+    follows = following(graph)
+    assert follows.scores.numel() == 300
+    graph.save(tmp_path / "graph.pt", follows)
+    other, [restored] = DynamicGraph.load(tmp_path / "graph.pt")
+    for each in (graph, other):
+        each.update(insert=torch.tensor([[5, 7], [250, 301]]), grow=True, strict=False)
+    assert torch.equal(restored.scores, follows.scores)
+    assert restored.approximation.samples == follows.approximation.samples
