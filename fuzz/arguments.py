@@ -105,7 +105,8 @@ def targets() -> dict[str, Target]:
         torchcent.clustering_distance, {"first": clusters, "second": clusters}
     )
     made["DynamicGraph"] = Target(torchcent.DynamicGraph, {"edge_index": ARCS})
-    for name in ("Betweenness", "Closeness", "Counts", "EdgeBetweenness", "Katz", "PageRank"):
+    measures = ("Betweenness", "BetweennessApprox", "Closeness", "Counts", "EdgeBetweenness")
+    for name in (*measures, "Katz", "PageRank"):
         name = f"Dynamic{name}"
         call, changing = getattr(torchcent, name), torchcent.DynamicGraph(ARCS)
         made[name] = Target(call, {"graph": changing})

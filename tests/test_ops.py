@@ -368,10 +368,21 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "dynamic_repair": [
             (
-                *(*searched, columns[:, :2], columns[:, 5:6]),
+                *(*searched, columns[:, :2].contiguous(), columns[:, 5:6].contiguous()),
                 *(*(x.clone() for x in rows), torch.zeros(4, dtype=torch.int64), 2),
             )
             for rows in of_sources
+        ],
+        "dynamic_touched": [
+            (
+                *(
+                    searched[0],
+                    columns[:, :2].contiguous(),
+                    torch.tensor([[0, 3, 5, 6], [4, 2, 7, 1]]),
+                ),
+                torch.ones(4, dtype=torch.int32),
+                *(torch.zeros(4, dtype=torch.int8), torch.zeros(4, dtype=torch.int64), True, 5, 2),
+            )
         ],
         "eliminated": [(*network, 4, 1, ratio) for ratio in (0, 2)],
         "expanded": [(left_over, *eliminated, 2)],
@@ -432,9 +443,11 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "draw_paths": [
             (
-                *(rowptr, col, colptr, row, 5, 3, 40),
-                *(torch.zeros(40, dtype=torch.int64), torch.zeros(4, dtype=torch.int64), 2),
+                *(rowptr, col, colptr, row, 5, 3, size),
+                *(torch.zeros(size, dtype=torch.int64), torch.zeros(4, dtype=torch.int64), 2),
+                pairs,
             )
+            for size, pairs in ((40, None), (2, torch.tensor([[0, 3], [4, 2]])))
         ],
         "path_dependency": [
             *counted,

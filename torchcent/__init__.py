@@ -38,6 +38,7 @@ try:
     )
     from torchcent.distances._extremes import center, diameter, periphery, radius
     from torchcent.distances._profile import DistanceProfile, distance_profile
+    from torchcent.dynamic._approx import DynamicBetweennessApprox
     from torchcent.dynamic._betweenness import DynamicBetweenness
     from torchcent.dynamic._closeness import DynamicCloseness
     from torchcent.dynamic._counts import DynamicCounts
@@ -113,6 +114,7 @@ __all__ = [
     "DistanceProfile",
     "DualGraph",
     "DynamicBetweenness",
+    "DynamicBetweennessApprox",
     "DynamicCloseness",
     "DynamicEdgeBetweenness",
     "DynamicCounts",

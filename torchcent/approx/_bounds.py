@@ -27,7 +27,7 @@ _HALVINGS = 40
 
 
 def binomial_interval(
-    count: Counts, samples: int, below: Floats, above: Floats
+    count: Counts | Floats, samples: int | Floats, below: Floats, above: Floats
 ) -> tuple[Floats, Floats]:
     """Clopper-Pearson interval (1934) of the probability of an event that occurred `count` times.
     The true value is below it with probability at most `below`, and above it with at most `above`.

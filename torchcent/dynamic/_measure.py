@@ -19,9 +19,10 @@ class Statistics:
 
     Attributes:
         sources: the sources whose distances or paths the changes touched; of
-            :class:`DynamicCounts`, the vertices whose counts they touched.
+            :class:`DynamicCounts`, the vertices whose counts they touched; of
+            :class:`DynamicBetweennessApprox`, the samples that were drawn.
         recomputed: those of them that were searched or counted anew, instead of repaired.
-        state: "rows", "none" or "whole", see :class:`DynamicBetweenness`.
+        state: "rows", "none" or "whole", see :class:`DynamicBetweenness`; or "samples".
         seconds: of this measure.
         iterations: of :class:`DynamicPageRank` and :class:`DynamicKatz`, 0 of small graphs, which
             are solved directly.

@@ -11,6 +11,9 @@
 #include "core/records.h"
 #include "dynamic/cpu/repair.h"
 
+#define TORCHCENT_ISA portable
+#include "dynamic/cpu/touched.h"
+
 namespace torchcent::dynamic {
 
 using torch::headeronly::ScalarType;
@@ -157,6 +160,16 @@ Tensor dynamic_repair(const std::vector<Tensor>& arcs, const Tensor& sources, co
   return outcome;
 }
 
+void dynamic_touched(const std::vector<Tensor>& arcs, const Tensor& changed, const Tensor& pairs,
+                     const Tensor& distance, Tensor& touched, Tensor& control, bool mirrored, int64_t each,
+                     int64_t threads) {
+  const auto graph = record<Graph, 4>(arcs);
+  const int64_t count = distance.numel(), *const source = pairs.const_data_ptr<int64_t>();
+  const SampledPairs sampled = {source, source + count, distance.const_data_ptr<int32_t>(), each};
+  mark_touched(view(graph.rowptr, graph.col), view(graph.colptr, graph.row), arcs_of(changed), sampled, count, mirrored,
+               touched.mutable_data_ptr<int8_t>(), control_of(control), threads);
+}
+
 STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   // arcs: rowptr, col, colptr, row. Rows of sources: distances [k, n] (uint8, or int32 where these are not enough; the
   // largest: not reached), and paths int64 [k, n, 3] (the 24 bytes of a Paths, row.h); without entries, they are not
@@ -171,9 +184,17 @@ STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   m.def(
       "dynamic_repair(Tensor[] arcs, Tensor sources, Tensor removed, Tensor inserted, Tensor(a!) distance, "
       "Tensor(b!) paths, Tensor(c!) sums, Tensor(d!) control, int threads=1) -> Tensor");
+  // Marks in touched, int8 [k], pairs [2, k] of vertices of a graph: those for which a way from one to the other by one
+  // of the changed arcs [2, count] is no longer than distance, int32 [k], and those that it would take longer to find
+  // out about than to draw a path, of `each` arcs. Pairs with a mark or a negative distance are left out. mirrored: the
+  // graph is undirected, and arcs are used in both directions.
+  m.def(
+      "dynamic_touched(Tensor[] arcs, Tensor changed, Tensor pairs, Tensor distance, Tensor(a!) touched, "
+      "Tensor(b!) control, bool mirrored, int each, int threads=1) -> ()");
 }
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("dynamic_rows", TORCH_BOX(&dynamic_rows)).impl("dynamic_repair", TORCH_BOX(&dynamic_repair));
+  m.impl("dynamic_touched", TORCH_BOX(&dynamic_touched));
 }
 
 }  // namespace torchcent::dynamic

@@ -5,6 +5,7 @@
 #include <torch/csrc/stable/ops.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/control.h"
 #include "core/cpu/view.h"
@@ -33,6 +34,25 @@ void run_hops(const Csr& out, const Csr& in, uint64_t seed, int64_t first, int64
   run_samples(first, count, sink, control, threads,
               [&] { return portable::HopSampler(out, in, seed, &control.cancel); });
 }
+
+// Pairs of samples, int64 [2, count].
+struct GivenPairs {
+  const int64_t* ends;
+  int64_t count;
+  Pair operator()(int64_t i) const { return {static_cast<int32_t>(ends[i]), static_cast<int32_t>(ends[count + i])}; }
+};
+
+// Draws paths between these pairs instead of random ones.
+struct PairSampler {
+  portable::HopSampler hops;
+  GivenPairs pairs;
+  int64_t first;
+
+  bool run(uint64_t sample, SamplePaths::Sample& sink) {
+    return hops.run(sample, pairs(static_cast<int64_t>(sample) - first), sink);
+  }
+  int64_t arcs() const { return hops.arcs(); }
+};
 
 template <class T, class Sink>
 void run_lengths(const Csr& out, const Csr& in, const Tensor& weight, const Tensor& back_weight, bool exact,
@@ -78,10 +98,19 @@ Tensor weighted_sample_paths(const Tensor& rowptr, const Tensor& col, const Tens
 }
 
 Tensor draw_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row, int64_t seed,
-                  int64_t first, int64_t count, Tensor& length, Tensor& control, int64_t threads) {
+                  int64_t first, int64_t count, Tensor& length, Tensor& control, int64_t threads,
+                  const std::optional<Tensor>& pairs) {
   SamplePaths sink(count);
-  run_hops(view(rowptr, col), view(colptr, row), static_cast<uint64_t>(seed), first, count, sink, control_of(control),
-           threads);
+  const Csr out = view(rowptr, col), in = view(colptr, row);
+  Control& state = control_of(control);
+  if (pairs.has_value()) {
+    const GivenPairs given = {pairs->const_data_ptr<int64_t>(), count};
+    run_samples(first, count, sink, state, threads, [&] {
+      return PairSampler{portable::HopSampler(out, in, static_cast<uint64_t>(seed), &state.cancel), given, first};
+    });
+    return sink.flat(given, length, control);
+  }
+  run_hops(out, in, static_cast<uint64_t>(seed), first, count, sink, state, threads);
   return sink.flat(random_pairs(seed, first, rowptr.numel() - 1), length, control);
 }
 
@@ -106,10 +135,11 @@ STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
       "weighted_sample_paths(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
       "bool exact, int seed, int first, int count, Tensor(a!) counts, Tensor(b!) control, int threads) -> Tensor");
   // The same samples on the CPU: their vertices from source to target, sample after sample, and in length, int64
-  // [count], the number of each, 0 where there is no path.
+  // [count], the number of each, 0 where there is no path. pairs, int64 [2, count]: a source and another vertex as its
+  // target for each sample, instead of random ones.
   m.def(
       "draw_paths(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, int seed, int first, int count, "
-      "Tensor(a!) length, Tensor(b!) control, int threads) -> Tensor");
+      "Tensor(a!) length, Tensor(b!) control, int threads, Tensor? pairs=None) -> Tensor");
   m.def(
       "weighted_draw_paths(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
       "bool exact, int seed, int first, int count, Tensor(a!) length, Tensor(b!) control, int threads) -> Tensor");

@@ -33,8 +33,13 @@ class HopSampler {
   // purpose) for each inner vertex, from the middle of the path to either end. Returns false if cancelled.
   template <class Sink>
   bool run(uint64_t sample, Sink& sink) {
+    return run(sample, random_pair(seed_, sample, num_nodes_), sink);
+  }
+
+  // The same between two vertices that differ.
+  template <class Sink>
+  bool run(uint64_t sample, const Pair& pair, Sink& sink) {
     sample_ = sample;
-    const Pair pair = random_pair(seed_, sample, num_nodes_);
     start(from_source_, pair.source, 1);
     start(from_target_, pair.target, -1);
     bool going = true, met = false;
