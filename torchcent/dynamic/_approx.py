@@ -134,7 +134,8 @@ class DynamicBetweennessApprox(DynamicMeasure):
         if change.grown:
             # A random pair of n vertices is one of the old ones with this probability.
             share = (old * (old - 1)) / (n * (n - 1))
-            leaves = torch.rand(samples.size, dtype=torch.float64, generator=self._random) >= share
+            draws = torch.empty(samples.size, dtype=torch.float64, device="cpu")
+            leaves = draws.uniform_(generator=self._random) >= share
             samples.pairs[:, leaves] = random_pairs(int(leaves.sum()), n, self._random, old)
             marks[leaves] = 1
             samples.grow(n)
