@@ -99,7 +99,7 @@ def row(name: str) -> str:
         )
 
     graph = DynamicGraph(index, n, directed=False)
-    between = DynamicBetweenness(graph)
+    between = DynamicBetweenness(graph, state="rows")
     first = seconds(partial(getattr, between, "scores"))
     cells = [shown(whole(torchcent.betweenness)), shown(first)]
     cells += [median(graph, inserts, "insert"), median(graph, deletes, "delete")]

@@ -21,6 +21,9 @@ from torchcent.runtime import _memory
 _STATES = ("auto", "rows", "none", "whole")
 _DENSE = 4  # edges per vertex from which rows pay: a sparser graph leaves little after reductions
 _FEW = 8  # changed edges up to which repairing rows is quicker than the whole
+_PATIENCE = (
+    40  # such updates before rows are computed: these take as long as 25 to 50 times the whole
+)
 _UNIT = 2.0**-64  # of sums in fixed point
 
 
@@ -43,9 +46,9 @@ class DynamicBetweenness(DynamicMeasure):
             stay the same.
         normalized: as in :func:`betweenness`.
         state: "rows" keeps 25 bytes for each source and vertex, 28 where distances are more than
-            253; "none" and "whole" keep none. "auto" takes rows where they pay: in graphs of at
-            least 4 edges per vertex, if rows take at most ``Run(memory=)``, or half of the free
-            memory. Else, and from the first batch on that changes more than 8 edges, it takes
+            253; "none" and "whole" keep none. "auto" begins with the whole. After 40 updates of
+            at most 8 edges each it takes rows, if there are at least 4 edges per vertex, and rows
+            take at most ``Run(memory=)``, or half of the free memory. A larger update leads back to
             the whole.
         generator: of random pivots.
         run: memory and progress, see :class:`Run`. Threads are PyTorch's at each update.
@@ -100,10 +103,11 @@ class DynamicBetweenness(DynamicMeasure):
         limit = _memory.budget(run.memory, torch.device("cpu"))
         if state == "rows":
             _memory.require("state='rows'", needed, limit, run.memory)
-        self._is_auto = state == "auto"
+        self._state = "whole" if state == "auto" else state
         self._rows: Rows | None = None
         pays = graph.num_edges >= _DENSE * graph.num_nodes and needed <= limit
-        self._state = ("rows" if pays else "whole") if self._is_auto else state
+        self._is_open = state == "auto" and pays  # to rows
+        self._small = 0  # small updates since the last large one
 
     def _fault(self) -> str:
         if not self._is_current:
@@ -119,17 +123,12 @@ class DynamicBetweenness(DynamicMeasure):
 
     def _start(self, arcs: Arcs) -> tuple[int, str]:
         sources = self._sources(arcs.num_nodes)
-        if self._state != "whole":
-            rows = Rows.empty(sources, arcs.num_nodes, True, self._state == "rows")
-            try:
-                self._compute(rows, arcs)
-                self._rows = rows
-            except OverflowError:
-                if not self._is_auto:
-                    raise
-                self._state = "whole"  # which counts paths beyond float64
         if self._state == "whole":
             self._compute_whole(arcs)
+        else:
+            rows = Rows.empty(sources, arcs.num_nodes, True, self._state == "rows")
+            self._compute(rows, arcs)
+            self._rows = rows
         return sources.numel(), self._state
 
     def _compute(self, rows: Rows, arcs: Arcs) -> None:
@@ -140,26 +139,28 @@ class DynamicBetweenness(DynamicMeasure):
             rows.compute(arcs.forward, self._progress)
 
     def _compute_whole(self, arcs: Arcs) -> None:
-        self._rows = None
+        self._rows = None  # no longer those of this graph
         run = Run(progress=self._progress, dtype=torch.float64)
         self._values = betweenness(
             arcs.frozen, sources=self._pivots, normalized=self._normalized, run=run
         )
 
     def _repair(self, change: Change) -> tuple[int, int, str]:
-        changed = change.removed.shape[1] + change.inserted.shape[1]
-        if self._is_auto and changed > (_FEW if change.after.directed else 2 * _FEW):
-            self._state = "whole"
+        if self._is_open:
+            edges = change.removed.shape[1] + change.inserted.shape[1]
+            edges //= 1 if change.after.directed else 2
+            self._small = self._small + 1 if edges <= _FEW else 0
+            self._state = "rows" if self._small > _PATIENCE else "whole"
         try:
             if self._rows is not None and self._state != "whole":
                 return *self._repair_rows(self._rows, change), self._state
+            count, state = self._start(change.after)
         except OverflowError:
-            if not self._is_auto:
+            if not self._is_open:
                 raise
-            self._state = "whole"
-        self._compute_whole(change.after)
-        count = self._sources(change.after.num_nodes).numel()
-        return count, count, self._state
+            self._is_open, self._state = False, "whole"  # which counts paths beyond float64
+            count, state = self._start(change.after)
+        return count, count, state
 
     def _repair_rows(self, rows: Rows, change: Change) -> tuple[int, int]:
         """How many sources the change touched, and how many of them were searched anew."""
