@@ -69,7 +69,7 @@ def test_betweenness_follows(history, normalized, data):
         torch.testing.assert_close(new, known, rtol=1e-12, atol=1e-15, equal_nan=True)
         for measure, old in zip(following, before, strict=True):
             torch.testing.assert_close(measure.scores, new, rtol=0, atol=0, equal_nan=True)
-            old = torch.cat([old, torch.full((history.n - old.numel(),), 7.0, dtype=F64)])
+            old = torch.cat([old, torch.full((history.n - old.numel(),), -1.0, dtype=F64)])
             differ = ~torch.isclose(old, new, rtol=0, atol=0, equal_nan=True)
             if history.graph.num_nodes == old.numel():
                 assert measure.changed.tolist() == differ.nonzero().flatten().tolist()
