@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 import torchcent
 from torchcent import DynamicBetweennessApprox, DynamicGraph, Run
 from torchcent.dynamic import _approx
-from torchcent.dynamic._graph import Arcs, Change, _both, _ends, _keys
+from torchcent.dynamic._arcs import Arcs, Change, both_ways, ends_of, numbered
 from torchcent.dynamic._samples import Draws, Samples
 
 pytestmark = pytest.mark.skipif(
@@ -59,10 +59,10 @@ def possible(n, directed):
 def change_of(n, directed, before, after):
     arcs, differ = [], []
     for edges in (before, after, before - after, after - before):
-        keys = _keys(*columns(edges))
-        differ.append(keys if directed else _both(keys))
+        keys = numbered(*columns(edges))
+        differ.append(keys if directed else both_ways(keys))
         arcs.append(Arcs(differ[-1].sort().values, n, directed))
-    return Change(*arcs[:2], _ends(differ[2]), _ends(differ[3]))
+    return Change(*arcs[:2], ends_of(differ[2]), ends_of(differ[3]))
 
 
 def all_pairs(n, graph):

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from torchcent.dynamic import _splice
-from torchcent.dynamic._graph import Arcs, _both, _keys
+from torchcent.dynamic._arcs import Arcs, both_ways, numbered
 
 
 def keys_of(edges, directed):
-    keys = _keys(*torch.tensor(sorted(edges), dtype=torch.int64).reshape(-1, 2).T)
-    return keys if directed else _both(keys)
+    keys = numbered(*torch.tensor(sorted(edges), dtype=torch.int64).reshape(-1, 2).T)
+    return keys if directed else both_ways(keys)
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])

@@ -1,4 +1,5 @@
 """Graphs that change, and scores that follow.
 
-_graph.py has the arcs and their updates, _rows.py the rows of sources, the other files measures.
+_graph.py has the graph and its updates, _arcs.py the arcs at one time, _rows.py rows of sources,
+_samples.py samples, _saved.py files; the others are measures.
 """

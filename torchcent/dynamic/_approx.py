@@ -12,7 +12,8 @@ from torchcent.approx._result import Approximation
 from torchcent.check import _approx as check_approx
 from torchcent.check import _common as check
 from torchcent.check._run import DEFAULT, Run, computes
-from torchcent.dynamic._graph import Arcs, Change, DynamicGraph
+from torchcent.dynamic._arcs import Arcs, Change
+from torchcent.dynamic._graph import DynamicGraph
 from torchcent.dynamic._intervals import Schedule
 from torchcent.dynamic._measure import DynamicMeasure
 from torchcent.dynamic._samples import BYTES, PATH_BYTES, Draws, Samples, random_pairs

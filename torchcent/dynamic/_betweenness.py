@@ -10,7 +10,8 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _values as values
 from torchcent.check._run import DEFAULT, Run, computes
-from torchcent.dynamic._graph import Arcs, Change, DynamicGraph
+from torchcent.dynamic._arcs import Arcs, Change
+from torchcent.dynamic._graph import DynamicGraph
 from torchcent.dynamic._measure import DynamicMeasure
 from torchcent.dynamic._rows import Rows, touched
 from torchcent.engines.measures import _normalize

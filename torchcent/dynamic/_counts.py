@@ -7,7 +7,8 @@ from torch import Tensor
 
 from torchcent.check import _values as values
 from torchcent.check._run import DEFAULT, Run, computes
-from torchcent.dynamic._graph import Arcs, Change, DynamicGraph, _ends, _holds, _keys, _mirrored
+from torchcent.dynamic._arcs import Arcs, Change, ends_of, holds, mirrored, numbered
+from torchcent.dynamic._graph import DynamicGraph
 from torchcent.dynamic._measure import DynamicMeasure
 from torchcent.graph import _csr
 from torchcent.walks import _local
@@ -93,7 +94,7 @@ class DynamicCounts(DynamicMeasure):
         elif self._measure != "degree":
             self._count = _local.triangles_by_arcs(arcs.frozen)
             if arcs.directed:
-                self._mutual = _Adjacent(arcs, _pairs(_ends(arcs.keys))).mutual()
+                self._mutual = _Adjacent(arcs, _pairs(ends_of(arcs.keys))).mutual()
         return arcs.num_nodes, "none"
 
     def _repair(self, change: Change) -> tuple[int, int, str]:
@@ -139,14 +140,14 @@ class DynamicCounts(DynamicMeasure):
 
 def _pairs(columns: Tensor) -> Tensor:
     """The pairs of ends, each once, whatever the direction, as ascending numbers."""
-    keys: Tensor = _keys(columns.amin(0), columns.amax(0)).unique()
+    keys: Tensor = numbered(columns.amin(0), columns.amax(0)).unique()
     return keys
 
 
 def _between(arcs: Arcs, keys: Tensor) -> Tensor:
     """The number of arcs between two vertices, 0, 1 or, of directed graphs, 2."""
-    number = _holds(arcs.keys, keys).long()
-    return number + _holds(arcs.keys, _mirrored(keys)) if arcs.directed else number
+    number = holds(arcs.keys, keys).long()
+    return number + holds(arcs.keys, mirrored(keys)) if arcs.directed else number
 
 
 class _Adjacent:
@@ -160,7 +161,7 @@ class _Adjacent:
         self._sides = [(arcs.rowptr, arcs.col)]
         if arcs.directed:
             self._sides.append((arcs.colptr, arcs.row))
-        ends = _ends(pairs[self._place])
+        ends = ends_of(pairs[self._place])
         degree = torch.zeros_like(ends)
         for pointer, _ in self._sides:
             degree += pointer[ends + 1] - pointer[ends]
@@ -182,14 +183,14 @@ class _Adjacent:
 
     def _add(self, count: Tensor, pair: Tensor, third: Tensor) -> None:
         """Adds triangles of pairs and neighbours of their leaves, but for those counted already."""
-        number = _between(self._arcs, _keys(self._hub[pair], third))
+        number = _between(self._arcs, numbered(self._hub[pair], third))
         closed = number.nonzero().flatten()
         pair, third, number = pair[closed], third[closed], number[closed]
         corners = self._leaf[pair], self._hub[pair], third
         place = self._place[pair]
         once = torch.ones_like(place, dtype=torch.bool)
         for end in corners[:2]:  # of several such pairs in a triangle, the first one counts it
-            other = _keys(torch.minimum(end, third), torch.maximum(end, third))
+            other = numbered(torch.minimum(end, third), torch.maximum(end, third))
             at = torch.searchsorted(self._pairs, other).clamp_(max=self._pairs.numel() - 1)
             once &= (self._pairs[at] != other) | (at > place)
         product = number * self._number[pair] * once

@@ -8,7 +8,8 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _values as values
 from torchcent.check._run import DEFAULT, Run, computes
-from torchcent.dynamic._graph import Arcs, Change, DynamicGraph, _ends
+from torchcent.dynamic._arcs import Arcs, Change, ends_of
+from torchcent.dynamic._graph import DynamicGraph
 from torchcent.dynamic._measure import DynamicMeasure
 from torchcent.paths._betweenness import edge_betweenness
 
@@ -75,7 +76,7 @@ class DynamicEdgeBetweenness(DynamicMeasure):
 
     @property
     def edges(self) -> Tensor:
-        return _ends(self._graph._arcs.edges)
+        return ends_of(self._graph._arcs.edges)
 
     @property
     def changed(self) -> Tensor:

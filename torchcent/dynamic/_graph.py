@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import functools
 import os
 import time
 import weakref
@@ -16,13 +14,20 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _files as check_files
 from torchcent.check import _values as values
-from torchcent.dynamic import _saved, _splice
+from torchcent.dynamic import _saved
+from torchcent.dynamic._arcs import (
+    BITS,
+    MASK,
+    Arcs,
+    Change,
+    both_ways,
+    ends_of,
+    holds,
+    numbered,
+)
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, as_graph
 from torchcent.runtime import _memory
-
-_BITS = 32  # an arc (u, v) is the number u 2^32 + v
-_MASK = 2**_BITS - 1
 
 
 @dataclass(frozen=True)
@@ -41,97 +46,6 @@ class Update:
     ignored: int
     vertices: int
     seconds: float
-
-
-class Arcs:
-    """The arcs of a graph at one time, by rows and by columns, and as sorted numbers."""
-
-    def __init__(self, keys: Tensor, num_nodes: int, directed: bool) -> None:
-        self.keys, self.num_nodes, self.directed = keys, num_nodes, directed
-        self.ptr = None  # not a batch
-        self.rowptr, self.col = _csr(keys, num_nodes)
-        self.colptr, self.row = self.rowptr, self.col
-        if directed:
-            self.colptr, self.row = _csr(_mirrored(keys).sort().values, num_nodes)
-
-    def changed(self, removed: Tensor, inserted: Tensor, num_nodes: int) -> Arcs:
-        """Without some arcs and with others."""
-        if removed.numel() + inserted.numel() > _splice.FEW:
-            stays = torch.ones_like(self.keys, dtype=torch.bool)
-            stays[torch.searchsorted(self.keys, removed)] = False
-            keys = _merged(self.keys[stays] if removed.numel() else self.keys, inserted)
-            return Arcs(keys, num_nodes, self.directed)
-        arcs = Arcs.__new__(Arcs)  # nothing that is cached is left
-        arcs.num_nodes, arcs.directed, arcs.ptr = num_nodes, self.directed, None
-        old, new = removed.sort().values, inserted.sort().values
-        at = torch.searchsorted(self.keys, old), torch.searchsorted(self.keys, new)
-        arcs.keys = _splice.spliced(self.keys, *at, new)
-        arcs.col = _splice.spliced(self.col, *at, (new & _MASK).int())
-        arcs.rowptr = _splice.moved(self.rowptr, old >> _BITS, new >> _BITS, num_nodes)
-        arcs.colptr, arcs.row = arcs.rowptr, arcs.col
-        if self.directed:
-            ends = [_ends(_mirrored(keys).sort().values) for keys in (old, new)]
-            gone, place = (_splice.places(self.colptr, self.row, *each) for each in ends)
-            arcs.row = _splice.spliced(self.row, gone, place, ends[1][1].int())
-            arcs.colptr = _splice.moved(self.colptr, ends[0][0], ends[1][0], num_nodes)
-        return arcs
-
-    def turned(self) -> Arcs:
-        """The same with all arcs turned around, but for the keys."""
-        if not self.directed:
-            return self
-        arcs = copy.copy(self)
-        for cached in ("frozen", "edges"):
-            arcs.__dict__.pop(cached, None)
-        arcs.rowptr, arcs.col, arcs.colptr, arcs.row = self.backward
-        return arcs
-
-    @functools.cached_property
-    def edges(self) -> Tensor:
-        """The numbers of the edges; of an undirected one that of its arc to the larger id."""
-        return self.keys if self.directed else self.keys[self.keys >> _BITS < self.keys & _MASK]
-
-    @functools.cached_property
-    def frozen(self) -> Graph:
-        """As built from the arcs in their order or, if undirected, from those to larger ids."""
-        ends = None
-        if not self.directed:
-            tails = torch.arange(self.num_nodes, dtype=torch.int32, device="cpu")
-            tails = tails.repeat_interleave(self.rowptr.diff(), output_size=self.col.numel())
-            ends = torch.stack([tails, self.col])[:, tails < self.col]
-        return Graph(self.rowptr, self.col, None, self.directed, _trusted=True, _ids=ends)
-
-    @property
-    def forward(self) -> tuple[Tensor, ...]:
-        return self.rowptr, self.col, self.colptr, self.row
-
-    @property
-    def backward(self) -> tuple[Tensor, ...]:
-        return self.colptr, self.row, self.rowptr, self.col
-
-
-@dataclass(frozen=True)
-class Change:
-    """Arcs before and after a batch, and those that differ, int64 [2, count]."""
-
-    before: Arcs
-    after: Arcs
-    removed: Tensor
-    inserted: Tensor
-
-    @property
-    def grown(self) -> bool:
-        return self.after.num_nodes > self.before.num_nodes
-
-    def turned(self) -> Change:
-        arcs = self.before.turned(), self.after.turned()
-        return Change(*arcs, self.removed.flip(0), self.inserted.flip(0))
-
-    def before_with(self, num_nodes: int) -> Arcs:
-        """The arcs before, with as many vertices."""
-        if num_nodes == self.before.num_nodes:
-            return self.before
-        return Arcs(self.before.keys, num_nodes, self.before.directed)
 
 
 class Follower(Protocol):
@@ -198,7 +112,7 @@ class DynamicGraph:
         counts = frozen.rowptr.diff().cpu()
         rows = torch.arange(frozen.num_nodes, device="cpu").repeat_interleave(counts)
         col = frozen.col.cpu().long()
-        keys = _keys(rows, col)[rows != col]
+        keys = numbered(rows, col)[rows != col]
         self._arcs = Arcs(keys.unique(), frozen.num_nodes, frozen.directed)
         self._labels = frozen.labels
         self._measures: weakref.WeakSet[Follower] = weakref.WeakSet()
@@ -283,12 +197,12 @@ class DynamicGraph:
             _check_loops(new_ends, "insert")
             _check_once(new, "insert")
             _check_once(old, "delete")
-            _check_all(old, _holds(edges, old), "delete", "is no edge")
-            there = _holds(edges, new) & ~torch.isin(new, old)
+            _check_all(old, holds(edges, old), "delete", "is no edge")
+            there = holds(edges, new) & ~torch.isin(new, old)
             _check_all(new, ~there, "insert", "is an edge already")
-        new, old = new[new >> _BITS != new & _MASK].unique(), old.unique()
-        removed = old[_holds(edges, old) & ~torch.isin(old, new)]
-        inserted = new[~_holds(edges, new)]
+        new, old = new[new >> BITS != new & MASK].unique(), old.unique()
+        removed = old[holds(edges, old) & ~torch.isin(old, new)]
+        inserted = new[~holds(edges, new)]
         vertices = size - self.num_nodes
         if removed.numel() or inserted.numel() or vertices:
             self._follow(removed, inserted, size)
@@ -378,9 +292,9 @@ class DynamicGraph:
         """Changes the arcs by edges that are there and are not, and tells the measures."""
         before = self._arcs
         if not self.directed:
-            removed, inserted = _both(removed), _both(inserted)
+            removed, inserted = both_ways(removed), both_ways(inserted)
         after = before.changed(removed, inserted, num_nodes)
-        change = Change(before, after, _ends(removed), _ends(inserted))
+        change = Change(before, after, ends_of(removed), ends_of(inserted))
         measures = list(self._measures)
         try:
             for measure in measures:
@@ -392,13 +306,13 @@ class DynamicGraph:
         self._arcs = after
 
     def _has(self, tail: int, head: int) -> bool:
-        keys, key = self._arcs.keys.numpy(), (tail << _BITS) | head
+        keys, key = self._arcs.keys.numpy(), (tail << BITS) | head
         at = int(keys.searchsorted(key))
         return at < keys.size and int(keys[at]) == key
 
     def _named(self, ends: Tensor) -> Tensor:
         """The number of the edge of each column."""
-        return _keys(*ends) if self.directed else _keys(ends.amin(0), ends.amax(0))
+        return numbered(*ends) if self.directed else numbered(ends.amin(0), ends.amax(0))
 
 
 def _needed(ends: Tensor, name: str, limit: int, hint: str = "") -> int:
@@ -408,51 +322,6 @@ def _needed(ends: Tensor, name: str, limit: int, hint: str = "") -> int:
     low, high = int(ends.min()), int(ends.max())
     check.ids_within(low, high, limit, name, hint)
     return high + 1
-
-
-def _csr(keys: Tensor, num_nodes: int) -> tuple[Tensor, Tensor]:
-    """Where the row of each vertex begins, and the heads of the arcs; keys are sorted."""
-    count = torch.bincount(keys >> _BITS, minlength=num_nodes)
-    rowptr = torch.zeros(num_nodes + 1, dtype=torch.int64, device="cpu")
-    torch.cumsum(count, 0, out=rowptr[1:])
-    return rowptr, (keys & _MASK).int()
-
-
-def _keys(tails: Tensor, heads: Tensor) -> Tensor:
-    return (tails << _BITS) | heads
-
-
-def _ends(keys: Tensor) -> Tensor:
-    return torch.stack([keys >> _BITS, keys & _MASK])
-
-
-def _mirrored(keys: Tensor) -> Tensor:
-    return _keys(keys & _MASK, keys >> _BITS)
-
-
-def _both(keys: Tensor) -> Tensor:
-    return torch.cat([keys, _mirrored(keys)])
-
-
-def _holds(ascending: Tensor, keys: Tensor) -> Tensor:
-    """Whether each key is among those in ascending order."""
-    if not ascending.numel():
-        return torch.zeros_like(keys, dtype=torch.bool)
-    place = torch.searchsorted(ascending, keys).clamp_(max=ascending.numel() - 1)
-    return ascending[place] == keys
-
-
-def _merged(keys: Tensor, more: Tensor) -> Tensor:
-    """Sorted keys and some others as one sorted tensor."""
-    if not more.numel():
-        return keys
-    more = more.sort().values
-    place = torch.searchsorted(keys, more) + torch.arange(more.numel(), device="cpu")
-    merged = keys.new_empty(keys.numel() + more.numel())
-    is_old = torch.ones_like(merged, dtype=torch.bool)
-    is_old[place] = False
-    merged[place], merged[is_old] = more, keys
-    return merged
 
 
 def _columns(value: Tensor | None, name: str) -> Tensor:
@@ -465,7 +334,7 @@ def _columns(value: Tensor | None, name: str) -> Tensor:
 
 def _check_loops(ends: Tensor, name: str) -> None:
     is_loop = ends[0] == ends[1]
-    _check_all(_keys(*ends), ~is_loop, name, "is a loop")
+    _check_all(numbered(*ends), ~is_loop, name, "is a loop")
 
 
 def _check_once(keys: Tensor, name: str) -> None:
@@ -475,9 +344,9 @@ def _check_once(keys: Tensor, name: str) -> None:
     _check_all(keys, ~again, name, "is there twice")
 
 
-def _check_all(keys: Tensor, holds: Tensor, name: str, fault: str) -> None:
-    if bool(holds.all()):
+def _check_all(keys: Tensor, is_right: Tensor, name: str, fault: str) -> None:
+    if bool(is_right.all()):
         return
-    column = int((~holds).long().argmax())
-    u, v = _ends(keys[column : column + 1])[:, 0].tolist()
+    column = int((~is_right).long().argmax())
+    u, v = ends_of(keys[column : column + 1])[:, 0].tolist()
     raise ValueError(f"{name}: column {column}, ({u}, {v}), {fault}; strict=False ignores such")

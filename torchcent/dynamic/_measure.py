@@ -10,7 +10,8 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from torchcent.dynamic._graph import KINDS, Arcs, Change, DynamicGraph
+from torchcent.dynamic._arcs import Arcs, Change
+from torchcent.dynamic._graph import KINDS, DynamicGraph
 
 
 @dataclass(frozen=True)

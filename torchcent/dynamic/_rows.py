@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from torchcent.dynamic._graph import Change
+from torchcent.dynamic._arcs import Change
 from torchcent.runtime import _ops, _watch
 
 _EMPTY = torch.empty(0, dtype=torch.int64, device="cpu")

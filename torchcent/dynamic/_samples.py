@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from torchcent.dynamic._graph import Arcs, Change
+from torchcent.dynamic._arcs import Arcs, Change
 from torchcent.runtime import _ops, _watch
 
 _FARTHER = 2**31 - 1  # than any distance: that of pairs without a path

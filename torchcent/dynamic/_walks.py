@@ -8,7 +8,8 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _values as values
 from torchcent.check._run import DEFAULT, Run, computes
-from torchcent.dynamic._graph import Arcs, Change, DynamicGraph
+from torchcent.dynamic._arcs import Arcs, Change
+from torchcent.dynamic._graph import DynamicGraph
 from torchcent.dynamic._measure import DynamicMeasure
 from torchcent.graph import Graph
 from torchcent.walks import _pagerank, _spectral
