@@ -106,7 +106,7 @@ def row(name: str) -> str:
     del between
     cells.append(of_networkit(index, n, inserts))
     graph = DynamicGraph(index, n, directed=False)
-    close = DynamicCloseness(graph)
+    close = DynamicCloseness(graph, state="rows")
     cells += [shown(whole(torchcent.closeness))]
     assert close.scores.numel() == n
     cells += [median(graph, inserts, "insert"), median(graph, deletes, "delete")]

@@ -106,10 +106,15 @@ def test_edge_betweenness_follows(history, normalized, data):
 @given(history=histories, normalized=st.booleans(), wf_improved=st.booleans())
 def test_closeness_follows(history, normalized, wf_improved):
     following = {
-        kind: DynamicCloseness(
-            history.graph, measure=kind, normalized=normalized, wf_improved=wf_improved
+        (kind, state): DynamicCloseness(
+            history.graph,
+            measure=kind,
+            normalized=normalized,
+            wf_improved=wf_improved,
+            state=state,
         )
         for kind in KINDS
+        for state in STATES
     }
     own = {
         "closeness": {"wf_improved": wf_improved},
@@ -118,9 +123,18 @@ def test_closeness_follows(history, normalized, wf_improved):
     }
     for _ in range(8):
         history.step()
-        for kind, measure in following.items():
+        for (kind, state), measure in following.items():
             known = getattr(torchcent, kind)(history.frozen(), run=EXACT, **own[kind])
             torch.testing.assert_close(measure.scores, known, rtol=1e-12, atol=0)
+            fresh = DynamicCloseness(
+                history.graph,
+                measure=kind,
+                normalized=normalized,
+                wf_improved=wf_improved,
+                state=state,
+            )
+            if state == "rows":
+                assert torch.equal(measure.scores, fresh.scores)
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
@@ -315,6 +329,35 @@ def test_auto_takes_what_pays():
         assert torch.equal(small.scores, known)
         torch.testing.assert_close(dense.scores, known, rtol=1e-6, atol=0)
         assert dense.changed.numel()
+
+
+def test_closeness_takes_rows_after_many_small_updates():
+    graph = DynamicGraph(torchcent.generate.ba(80, 3, seed=2), 80, directed=False)
+    fits, small = (DynamicCloseness(graph, run=Run(memory=m)) for m in (2**20, 1000))
+    states, new = [], torch.tensor([[0], [79]])
+    for step in range(45):
+        graph.update(**{("delete" if step % 2 else "insert"): new}, strict=False)
+        states.append(fits.statistics.state)
+        assert torch.equal(fits.scores, small.scores)
+    assert set(states[:40]) == {"none"} and set(states[40:]) == {"rows"}
+    assert small.statistics.state == "none"
+    graph.update(insert=torch.combinations(torch.arange(20)).T, strict=False)
+    assert fits.statistics.state == "none"
+    with pytest.raises(MemoryError, match="state='rows'"):
+        DynamicCloseness(graph, state="rows", run=Run(memory=1000))
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+def test_closeness_of_large_distances(directed):
+    graph = DynamicGraph(edge_index(path(300)), 300, directed)
+    measures = {kind: DynamicCloseness(graph, measure=kind, state="rows") for kind in KINDS}
+    for u, v in ((0, 299), (5, 200), (299, 0), (100, 150)):
+        for kind in ("insert", "delete"):
+            graph.update(**{kind: torch.tensor([[u], [v]])})
+            for name, measure in measures.items():
+                options = {"disconnected": "component"} if name == "eccentricity" else {}
+                known = getattr(torchcent, name)(graph.snapshot(), run=EXACT, **options)
+                torch.testing.assert_close(measure.scores, known, rtol=1e-12, atol=0)
 
 
 PATH = DynamicGraph(edge_index(path(4)), directed=False)

@@ -366,6 +366,15 @@ def samples() -> dict[str, list[tuple]]:
             (*searched, *(x.clone() for x in rows), torch.zeros(4, dtype=torch.int64), 1, 2)
             for rows in (*of_sources, distances)
         ],
+        "dynamic_lengths": [
+            (
+                *(*searched, columns[:, :2].contiguous(), columns[:, 5:6].contiguous()),
+                *(distance.clone(), torch.zeros(3, 5, dtype=torch.int64)),
+                *(torch.zeros(4, dtype=torch.int64), anew, 2),
+            )
+            for distance in far
+            for anew in (True, False)
+        ],
         "dynamic_repair": [
             (
                 *(*searched, columns[:, :2].contiguous(), columns[:, 5:6].contiguous()),

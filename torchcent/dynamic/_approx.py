@@ -92,7 +92,7 @@ class DynamicBetweennessApprox(DynamicMeasure):
         super().__init__(graph, run.progress)
         self._epsilon = check_approx.epsilon(epsilon)
         self._asked = check_approx.share(delta, "delta")
-        self._delta = self._asked / (check.positive(times, "times") or 1)
+        self._delta = self._asked / (check.positive(times, "times", 2**53) or 1)
         chance = check.random_generator(generator)
         where = chance.device if chance is not None else _CPU
         seed = int(torch.randint(2**62, (1,), generator=chance, device=where))

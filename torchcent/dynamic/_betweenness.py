@@ -11,6 +11,7 @@ from torchcent.check import _common as check
 from torchcent.check import _values as values
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.dynamic._arcs import Arcs, Change
+from torchcent.dynamic._choice import Choice, is_dense
 from torchcent.dynamic._graph import DynamicGraph
 from torchcent.dynamic._measure import DynamicMeasure
 from torchcent.dynamic._rows import Rows, touched
@@ -20,11 +21,6 @@ from torchcent.paths._betweenness import betweenness
 from torchcent.runtime import _memory
 
 _STATES = ("auto", "rows", "none", "whole")
-_DENSE = 4  # edges per vertex from which rows pay: a sparser graph leaves little after reductions
-_FEW = 8  # changed edges up to which repairing rows is quicker than the whole
-_PATIENCE = (
-    40  # such updates before rows are computed: these take as long as 25 to 50 times the whole
-)
 _UNIT = 2.0**-64  # of sums in fixed point
 
 
@@ -106,9 +102,7 @@ class DynamicBetweenness(DynamicMeasure):
             _memory.require("state='rows'", needed, limit, run.memory)
         self._state = "whole" if state == "auto" else state
         self._rows: Rows | None = None
-        pays = graph.num_edges >= _DENSE * graph.num_nodes and needed <= limit
-        self._is_open = state == "auto" and pays  # to rows
-        self._small = 0  # small updates since the last large one
+        self._choice = Choice(state == "auto" and needed <= limit and is_dense(graph))
 
     def _fault(self) -> str:
         if not self._is_current:
@@ -147,19 +141,16 @@ class DynamicBetweenness(DynamicMeasure):
         )
 
     def _repair(self, change: Change) -> tuple[int, int, str]:
-        if self._is_open:
-            edges = change.removed.shape[1] + change.inserted.shape[1]
-            edges //= 1 if change.after.directed else 2
-            self._small = self._small + 1 if edges <= _FEW else 0
-            self._state = "rows" if self._small > _PATIENCE else "whole"
+        if self._choice.is_open:
+            self._state = "rows" if self._choice.takes_rows(change) else "whole"
         try:
             if self._rows is not None and self._state != "whole":
                 return *self._repair_rows(self._rows, change), self._state
             count, state = self._start(change.after)
         except OverflowError:
-            if not self._is_open:
+            if not self._choice.is_open:
                 raise
-            self._is_open, self._state = False, "whole"  # which counts paths beyond float64
+            self._choice.is_open, self._state = False, "whole"  # counts paths beyond float64
             count, state = self._start(change.after)
         return count, count, state
 

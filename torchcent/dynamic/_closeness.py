@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -11,12 +12,18 @@ from torchcent.check import _values as values
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.distances._closeness import closeness, eccentricity, harmonic
 from torchcent.dynamic._arcs import Arcs, Change
+from torchcent.dynamic._choice import Choice
 from torchcent.dynamic._graph import DynamicGraph
+from torchcent.dynamic._lengths import LengthRows
 from torchcent.dynamic._measure import DynamicMeasure
+from torchcent.engines.measures import _normalize
 from torchcent.graph import Graph
 from torchcent.pairs._lengths import shortest_path_lengths
+from torchcent.runtime import _memory
 
 _MEASURES = ("closeness", "harmonic", "eccentricity")
+_STATES = ("auto", "rows", "none")
+TurnableT = TypeVar("TurnableT", Arcs, Change)
 _MOST = 512  # predecessors that are looked at
 _CELLS = 2**28  # of distances that are looked at
 
@@ -29,10 +36,11 @@ class DynamicCloseness(DynamicMeasure):
 
     where :math:`r_v` is the number of other vertices that reach v.
 
-    Nothing is kept but the scores. Searches from the ends of changed edges tell which vertices may
-    have other distances now. These are those that an inserted edge brings nearer to one of its
-    ends, and those for which the farther end of a deleted edge has no other predecessor. They are
-    searched again.
+    With ``state="none"``, nothing is kept but the scores. Searches from the ends of changed edges
+    tell which vertices may have other distances now. These are those that an inserted edge brings
+    nearer to one of its ends, and those for which the farther end of a deleted edge has no other
+    predecessor. They are searched again. With ``state="rows"``, all distances are kept, and those
+    that change are repaired.
 
     Args:
         graph: the graph to follow.
@@ -40,6 +48,9 @@ class DynamicCloseness(DynamicMeasure):
             vertex that v reaches, as by ``eccentricity(disconnected="component")``.
         normalized: "harmonic" divided by n - 1, as in :func:`harmonic`.
         wf_improved: as in :func:`closeness`.
+        state: "rows" keeps a byte for each pair of vertices, four where distances are more than
+            253; "none" keeps none. "auto" takes rows, if they fit, after 40 updates of at most 8
+            edges each, and leaves them at a larger one.
         run: memory and progress, see :class:`Run`. Threads are PyTorch's at each update.
 
     Attributes:
@@ -48,9 +59,10 @@ class DynamicCloseness(DynamicMeasure):
 
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it.
+        MemoryError: ``state="rows"`` does not fit.
 
     An update takes O(b (n + m)) time for b changed edges and their neighbours, and as much for each
-    vertex that is searched again.
+    vertex that is searched again; with rows, by what changed. Not on CUDA.
 
     Example:
         >>> import torch, torchcent
@@ -73,25 +85,68 @@ class DynamicCloseness(DynamicMeasure):
         measure: str = "closeness",
         normalized: bool = False,
         wf_improved: bool = True,
+        state: str = "auto",
         run: Run = DEFAULT,
     ) -> None:
         super().__init__(graph, run.progress)
         self._measure = values.choice(measure, "measure", _MEASURES)
         self._normalized = values.flag(normalized, "normalized")
         self._wf_improved = values.flag(wf_improved, "wf_improved")
+        values.choice(state, "state", _STATES)
+        needed = LengthRows.bytes_for(graph.num_nodes)
+        limit = _memory.budget(run.memory, torch.device("cpu"))
+        if state == "rows":
+            _memory.require("state='rows'", needed, limit, run.memory)
+        self._choice = Choice(state == "auto" and needed <= limit)
+        self._state = "none" if state == "auto" else state
+        self._rows: LengthRows | None = None
 
     def _fault(self) -> str:
         if not self._is_current:
             return ""
         scores = self._values
         suits = scores.dtype == torch.float64 and scores.shape == (self._graph.num_nodes,)
-        return "" if suits else "scores of another graph"
+        if not suits:
+            return "scores of another graph"
+        return "" if self._rows is None else self._rows.fault(self._graph.num_nodes)
 
     def _start(self, arcs: Arcs) -> tuple[int, str]:
-        self._values = self._of(self._graph.snapshot(), None)
-        return arcs.num_nodes, "none"
+        if self._state == "rows":
+            self._take(LengthRows.of(self._seen_from(arcs), self._progress), arcs)
+        else:
+            self._rows, self._values = None, self._of(arcs.frozen, None)
+        return arcs.num_nodes, self._state
+
+    def _seen_from(self, graph: TurnableT) -> TurnableT:
+        """Distances to a vertex are those from it in the graph turned around."""
+        return graph if self._measure == "eccentricity" else graph.turned()
+
+    def _take(self, rows: LengthRows, arcs: Arcs) -> None:
+        count = max(arcs.num_nodes - 1, 1)
+        others = torch.full((), count, dtype=torch.float64, device="cpu")
+        self._rows = rows
+        if self._measure == "closeness":
+            self._values = _normalize.closeness(rows.farness, rows.reach, others, self._wf_improved)
+        elif self._measure == "harmonic":
+            self._values = _normalize.harmonic(rows.harmonic, others, self._normalized)
+        else:
+            self._values = rows.longest
 
     def _repair(self, change: Change) -> tuple[int, int, str]:
+        if self._choice.is_open:
+            self._state = "rows" if self._choice.takes_rows(change) else "none"
+        if self._state == "none":
+            self._rows = None
+            return self._search_again(change)
+        if self._rows is None:
+            count, state = self._start(change.after)
+            return count, count, state
+        seen = self._seen_from(change)
+        rows, touched, anew = self._rows.repaired(seen, self._progress)
+        self._take(rows, change.after)
+        return touched, anew, self._state
+
+    def _search_again(self, change: Change) -> tuple[int, int, str]:
         before, after = change.before.frozen, change.after.frozen
         if change.grown and (self._measure == "closeness" or self._normalized):
             # n is part of each score

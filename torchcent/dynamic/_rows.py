@@ -12,8 +12,8 @@ from torchcent.runtime import _ops, _watch
 
 _EMPTY = torch.empty(0, dtype=torch.int64, device="cpu")
 _NO_ROW = torch.empty(0, dtype=torch.int32, device="cpu")
-_FAR = {torch.uint8: 255, torch.int32: 2**31 - 1}  # in place of a distance, in rows with paths
-_REPAIRED, _ANEW, _TOO_FAR = 1, 2, 3  # what the operators say of a row
+FAR = {torch.uint8: 255, torch.int32: 2**31 - 1}  # in place of a distance, in rows with paths
+REPAIRED, ANEW, TOO_FAR = 1, 2, 3  # what the operators say of a row
 _CHECKED = 256  # rows of a file that are checked at a time
 _ENDS = 256  # changed arcs whose ends are searched from at a time
 _QUICK = 10_000_000  # slots and vertices of all searches, below which Ctrl-C and a bar can wait
@@ -58,7 +58,7 @@ class Rows:
         rows, kind = sources.numel() if kept else 0, self.distance.dtype
         shapes = {
             "sources": (torch.int64, (sources.numel(),)),
-            "distance": (kind if paths and kind in _FAR else torch.int32, (rows, num_nodes)),
+            "distance": (kind if paths and kind in FAR else torch.int32, (rows, num_nodes)),
             "paths": (torch.int64, (rows, num_nodes, 3) if paths else (0,)),
             "sums": (torch.int64, (num_nodes if paths else 0, 2)),
         }
@@ -68,12 +68,7 @@ class Rows:
                 return f"{name} of another graph"
         if not torch.equal(self.sources, sources):
             return "rows of other sources"
-        far = _FAR[kind] if paths else -1
-        most = min(num_nodes, _FAR[kind])  # as uint8, a larger number would be another one
-        for part in self.distance.split(_CHECKED):
-            if not bool((((part >= 0) & (part < most)) | (part == far)).all()):
-                return "distances beyond the graph"
-        return ""
+        return distance_fault(self.distance, num_nodes, FAR[kind] if paths else -1)
 
     def compute(
         self, arcs: tuple[Tensor, ...], progress: bool | None, sources: Tensor | None = None,
@@ -95,8 +90,8 @@ class Rows:
             )
             return outcome
 
-        outcome = _watch.prepared(work, "rows of sources", progress, _is_quick(start, arcs))
-        return not bool((outcome == _TOO_FAR).any())
+        outcome = _watch.prepared(work, "rows of sources", progress, is_quick(start, arcs))
+        return not bool((outcome == TOO_FAR).any())
 
     def widen(self) -> None:
         """Makes room for any distances, in rows that are to be computed again."""
@@ -119,12 +114,12 @@ class Rows:
             )  # fmt: skip
             return outcome
 
-        quick = _is_quick(self.sources, arcs)
+        quick = is_quick(self.sources, arcs)
         outcome = _watch.prepared(work, "rows after an update", progress, quick)
-        counts = torch.bincount(outcome, minlength=_TOO_FAR + 1).tolist()
-        if counts[_TOO_FAR]:
+        counts = torch.bincount(outcome, minlength=TOO_FAR + 1).tolist()
+        if counts[TOO_FAR]:
             return None
-        return counts[_REPAIRED] + counts[_ANEW], counts[_ANEW]
+        return counts[REPAIRED] + counts[ANEW], counts[ANEW]
 
     def part(self, begin: int, end: int) -> Rows:
         """The rows of some sources, which share memory, and all sums."""
@@ -139,13 +134,22 @@ class Rows:
         paths = self.sums.numel() > 0
         return Rows(
             sources,
-            pad(self.distance, wide, value=_FAR[self.distance.dtype]),
+            pad(self.distance, wide, value=FAR[self.distance.dtype]),
             pad(self.paths, (0, 0, *wide)) if paths else self.paths,
             pad(self.sums, (0, 0, 0, more[1])) if paths else self.sums,
         )
 
 
-def _is_quick(sources: Tensor, arcs: tuple[Tensor, ...]) -> bool:
+def distance_fault(distance: Tensor, num_nodes: int, far: int) -> str:
+    """What shows that these are no distances in such a graph; nothing if there is no such thing."""
+    most = min(num_nodes, FAR[distance.dtype])  # as uint8, a larger number would be another one
+    for part in distance.split(_CHECKED):
+        if not bool((((part >= 0) & (part < most)) | (part == far)).all()):
+            return "distances beyond the graph"
+    return ""
+
+
+def is_quick(sources: Tensor, arcs: tuple[Tensor, ...]) -> bool:
     return sources.numel() * (arcs[0].numel() + arcs[1].numel()) < _QUICK
 
 

@@ -352,6 +352,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "dense_solve": _dense_solve,
     "dynamic_rows": _outcome,
     "dynamic_repair": _outcome,
+    "dynamic_lengths": _outcome,
     "dynamic_touched": _in_place,
     "eliminated": _eliminated,
     "expanded": _expanded,

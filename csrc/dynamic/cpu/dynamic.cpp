@@ -9,6 +9,7 @@
 #include "core/cpu/tasks.h"
 #include "core/cpu/view.h"
 #include "core/records.h"
+#include "dynamic/cpu/lengths.h"
 #include "dynamic/cpu/repair.h"
 
 #define TORCHCENT_ISA portable
@@ -160,6 +161,37 @@ Tensor dynamic_repair(const std::vector<Tensor>& arcs, const Tensor& sources, co
   return outcome;
 }
 
+Tensor dynamic_lengths(const std::vector<Tensor>& arcs, const Tensor& sources, const Tensor& removed,
+                       const Tensor& inserted, Tensor& distance, Tensor& lengths, Tensor& control, bool anew,
+                       int64_t threads) {
+  const auto graph = record<Graph, 4>(arcs);
+  const int64_t n = graph.rowptr.numel() - 1;
+  const Csr forward = view(graph.rowptr, graph.col), backward = view(graph.colptr, graph.row);
+  const Arcs lost = arcs_of(removed), won = arcs_of(inserted);
+  Tensor outcome = empty(sources, sources.numel(), ScalarType::Char), no_sums = empty(sources, 0, ScalarType::Long);
+  int8_t* const result = outcome.mutable_data_ptr<int8_t>();
+  const int64_t* const source = sources.const_data_ptr<int64_t>();
+  auto* const totals = reinterpret_cast<Lengths*>(lengths.mutable_data_ptr<int64_t>());
+  with_hops(distance, [&]<typename Hops>(Hops) {
+    auto* const hops = with_huge_pages(static_cast<Hops*>(distance.mutable_data_ptr()), distance.numel());
+    const auto row = [&](int64_t i) { return Row<Hops>{static_cast<int32_t>(source[i]), hops + i * n, nullptr}; };
+    each_range_of(
+        sources.numel(), no_sums, control_of(control), threads,
+        [&] { return LengthSearch<Hops>(forward, backward, lost, won); },
+        [&](LengthSearch<Hops>& search, FixedSums&, int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end && !anew; ++i) search.prefetch(row(i));
+          for (int64_t i = begin; i < end; ++i) {
+            bool moves = true;
+            result[i] = kUntouched;
+            if (!anew && !search.touches(row(i))) continue;
+            if (!anew && search.repair(row(i), totals[i], moves)) result[i] = moves ? kRepaired : kUntouched;
+            else result[i] = search.compute(row(i), totals[i]) ? kAnew : kTooFar;
+          }
+        });
+  });
+  return outcome;
+}
+
 void dynamic_touched(const std::vector<Tensor>& arcs, const Tensor& changed, const Tensor& pairs,
                      const Tensor& distance, Tensor& touched, Tensor& control, bool mirrored, int64_t each,
                      int64_t threads) {
@@ -184,6 +216,12 @@ STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   m.def(
       "dynamic_repair(Tensor[] arcs, Tensor sources, Tensor removed, Tensor inserted, Tensor(a!) distance, "
       "Tensor(b!) paths, Tensor(c!) sums, Tensor(d!) control, int threads=1) -> Tensor");
+  // Rows of distances alone, [k, n] as above, and int64 [k, 5] for each: the number of vertices reached besides the
+  // source, the sum of their distances, the largest, and the sum of 1 / distance in multiples of 2^-64, lower half
+  // first. `anew`: computed, else repaired. The same int8 [k].
+  m.def(
+      "dynamic_lengths(Tensor[] arcs, Tensor sources, Tensor removed, Tensor inserted, Tensor(a!) distance, "
+      "Tensor(b!) lengths, Tensor(c!) control, bool anew, int threads=1) -> Tensor");
   // Marks in touched, int8 [k], pairs [2, k] of vertices of a graph: those for which a way from one to the other by one
   // of the changed arcs [2, count] is no longer than distance, int32 [k], and those that it would take longer to find
   // out about than to draw a path, of `each` arcs. Pairs with a mark or a negative distance are left out. mirrored: the
@@ -193,6 +231,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
       "Tensor(b!) control, bool mirrored, int each, int threads=1) -> ()");
 }
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
+  m.impl("dynamic_lengths", TORCH_BOX(&dynamic_lengths));
   m.impl("dynamic_rows", TORCH_BOX(&dynamic_rows)).impl("dynamic_repair", TORCH_BOX(&dynamic_repair));
   m.impl("dynamic_touched", TORCH_BOX(&dynamic_touched));
 }
