@@ -70,6 +70,7 @@ Outcome computed(Search<Hops>& search, const Row<Hops>& row, FixedSums& sums, in
   return search.compute(row, sums, static_cast<int>(sign)) ? kAnew : kTooFar;
 }
 
+constexpr size_t kFewArcs = 64;   // whose ends' rows are read first
 constexpr int64_t kSources = 32;  // that a thread takes at a time
 
 // Calls work(own, sums, begin, end) for ranges of sources, on threads that have what `state()` gives, and sums.
@@ -175,15 +176,18 @@ Tensor dynamic_lengths(const std::vector<Tensor>& arcs, const Tensor& sources, c
   with_hops(distance, [&]<typename Hops>(Hops) {
     auto* const hops = with_huge_pages(static_cast<Hops*>(distance.mutable_data_ptr()), distance.numel());
     const auto row = [&](int64_t i) { return Row<Hops>{static_cast<int32_t>(source[i]), hops + i * n, nullptr}; };
+    const bool is_mirrored =
+        !anew && forward.rowptr == backward.rowptr && sources.numel() == n && lost.size() + won.size() <= kFewArcs;
+    const TouchedRows<Hops> touched(hops, is_mirrored ? n : 0, is_mirrored ? lost : Arcs{}, is_mirrored ? won : Arcs{});
     each_range_of(
         sources.numel(), no_sums, control_of(control), threads,
         [&] { return LengthSearch<Hops>(forward, backward, lost, won); },
         [&](LengthSearch<Hops>& search, FixedSums&, int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end && !anew; ++i) search.prefetch(row(i));
+          for (int64_t i = begin; i < end && !anew && !is_mirrored; ++i) search.prefetch(row(i));
           for (int64_t i = begin; i < end; ++i) {
             bool moves = true;
             result[i] = kUntouched;
-            if (!anew && !search.touches(row(i))) continue;
+            if (!anew && !(is_mirrored ? touched[i] : search.touches(row(i)))) continue;
             if (!anew && search.repair(row(i), totals[i], moves)) result[i] = moves ? kRepaired : kUntouched;
             else result[i] = search.compute(row(i), totals[i]) ? kAnew : kTooFar;
           }
@@ -218,7 +222,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
       "Tensor(b!) paths, Tensor(c!) sums, Tensor(d!) control, int threads=1) -> Tensor");
   // Rows of distances alone, [k, n] as above, and int64 [k, 5] for each: the number of vertices reached besides the
   // source, the sum of their distances, the largest, and the sum of 1 / distance in multiples of 2^-64, lower half
-  // first. `anew`: computed, else repaired. The same int8 [k].
+  // first. `anew`: computed, else repaired. The same int8 [k]. Of n sources, the i-th is vertex i.
   m.def(
       "dynamic_lengths(Tensor[] arcs, Tensor sources, Tensor removed, Tensor inserted, Tensor(a!) distance, "
       "Tensor(b!) lengths, Tensor(c!) control, bool anew, int threads=1) -> Tensor");

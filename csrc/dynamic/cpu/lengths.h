@@ -27,6 +27,30 @@ struct Lengths {
 };
 static_assert(sizeof(Lengths) == 40);
 
+// Which rows a batch touches, told from the rows of the ends of its arcs: in an undirected graph, what is far from them
+// is as far from all. A row of each end is read at a stretch, and not two entries of each row.
+template <typename Hops>
+class TouchedRows {
+ public:
+  using Row = dynamic::Row<Hops>;
+
+  // rows: of all n vertices, before any is repaired.
+  TouchedRows(const Hops* rows, int64_t n, const Arcs& removed, const Arcs& inserted) : touched_(n) {
+    for (const auto& [u, v] : removed)
+      mark(rows + u * n, rows + v * n, [](Hops tail, Hops head) { return tail != Row::kFar && head == tail + 1; });
+    for (const auto& [u, v] : inserted)
+      mark(rows + u * n, rows + v * n, [](Hops tail, Hops head) { return tail != Row::kFar && head > tail + 1; });
+  }
+  bool operator[](int64_t i) const { return touched_[i] != 0; }
+
+ private:
+  void mark(const Hops* tail, const Hops* head, auto matters) {
+    for (size_t i = 0; i < touched_.size(); ++i) touched_[i] |= static_cast<uint8_t>(matters(tail[i], head[i]));
+  }
+
+  std::vector<uint8_t> touched_;
+};
+
 // Searches and repairs for one thread.
 template <typename Hops>
 class LengthSearch {
