@@ -5,9 +5,10 @@
     python benchmarks/dynamic.py --of vertices      # triangles, PageRank and Katz centrality alone
 
 Inserted edges are between random vertices, deleted ones random edges; each is an update of its own,
-and the medians of 20 are shown. NetworKit's DynBetweenness takes insertions only. Of measures of
-vertices, seconds are those of the processor with one thread. They are of updates without a measure
-("arcs alone"), of the function for a snapshot ("whole"), and of updates with the measure.
+and the medians of 20 are shown. NetworKit's DynBetweenness takes insertions only. In the tables of
+closeness, without rows and with them, and of measures of vertices, seconds are those of the
+processor with one thread. The latter are of updates without a measure ("arcs alone"), of the
+function for a snapshot ("whole"), and of updates with the measure.
 """
 
 from __future__ import annotations
@@ -41,8 +42,10 @@ MORE = ("soc-Epinions1-und", "web-NotreDame")  # for measures of vertices
 CHANGES = 20
 MOST_FOR_NETWORKIT = 6000  # vertices: its memory is quadratic
 HEAD = (
-    "| graph | vertices | edges | betweenness | first rows | insert | delete | NetworKit insert "
-    "| closeness | insert | delete |"
+    "| graph | vertices | edges | betweenness | first rows | insert | delete | NetworKit insert |"
+)
+HEAD_OF_DISTANCES = (
+    "| graph | vertices | edges | closeness | insert | delete | first rows | insert | delete |"
 )
 HEAD_OF_VERTICES = (
     "| graph | vertices | edges | measure | arcs alone | whole | insert | delete | iterations |"
@@ -105,12 +108,23 @@ def row(name: str) -> str:
     cells += [median(graph, inserts, "insert"), median(graph, deletes, "delete")]
     del between
     cells.append(of_networkit(index, n, inserts))
-    graph = DynamicGraph(index, n, directed=False)
-    close = DynamicCloseness(graph, state="rows")
-    cells += [shown(whole(torchcent.closeness))]
-    assert close.scores.numel() == n
-    cells += [median(graph, inserts, "insert"), median(graph, deletes, "delete")]
     return f"| {name} | {n:,} | {index.shape[1]:,} | " + " | ".join(cells) + " |"
+
+
+def rows_of_distances(name: str) -> Iterator[str]:
+    edges, n = simplified(*shared(name))
+    index, taken = torch.from_numpy(edges), partial(seconds, clock=time.process_time)
+    whole = partial(torchcent.closeness, index, num_nodes=n, directed=False)
+    cells = [shown(statistics.median(taken(whole) for _ in range(5)))]
+    for state in ("none", "rows"):
+        graph = DynamicGraph(index, n, directed=False)
+        close = DynamicCloseness(graph, state=state)
+        first = taken(partial(getattr, close, "scores"))
+        cells += [shown(first)] * (state == "rows")
+        for kind, every in zip(("insert", "delete"), changes(index, n), strict=True):
+            updates = (partial(graph.update, **{kind: edge}, strict=False) for edge in every)
+            cells.append(shown(statistics.median(map(taken, updates))))
+    yield f"| {name} | {n:,} | {index.shape[1]:,} | " + " | ".join(cells) + " |"
 
 
 def changes(index: torch.Tensor, n: int) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
@@ -172,12 +186,15 @@ def rows_of_vertices(name: str) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("graphs", nargs="*")
-    parser.add_argument("--of", choices=("paths", "vertices"), help="one of the tables")
+    parser.add_argument(
+        "--of", choices=("paths", "distances", "vertices"), help="one of the tables"
+    )
     args = parser.parse_args()
     if not SHARED_DATA.exists():
         parser.error(f"{SHARED_DATA} is not here")
     tables = {
         "paths": (2, HEAD, GRAPHS, lambda name: [row(name)]),
+        "distances": (1, HEAD_OF_DISTANCES, GRAPHS, rows_of_distances),
         "vertices": (1, HEAD_OF_VERTICES, (*GRAPHS, *MORE), rows_of_vertices),
     }
     for threads, head, graphs, rows in [tables[args.of]] if args.of else tables.values():
