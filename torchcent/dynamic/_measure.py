@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import torch
 from torch import Tensor
@@ -113,7 +113,8 @@ class DynamicMeasure(ABC):
         They are plain values, tensors, generators, and lists, tuples, dictionaries, dataclasses and
         named tuples of such (_saved.py).
         """
-        return {name: value for name, value in vars(self).items() if name != "_graph"}
+        state = cast(dict[str, Any], super().__getstate__())
+        return {name: value for name, value in state.items() if name != "_graph"}
 
     @classmethod
     def _restored(cls, graph: DynamicGraph, state: dict[str, Any]) -> Self:
