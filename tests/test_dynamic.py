@@ -305,20 +305,20 @@ def test_larger_graphs(directed):
 
 
 def test_auto_takes_what_pays():
-    clique = torch.combinations(torch.arange(40)).T
-    graph = DynamicGraph(clique, 60, directed=False)
-    dense, small = (DynamicBetweenness(graph, run=Run(memory=m)) for m in (2**30, 1000))
+    clique = torch.combinations(torch.arange(60)).T
+    graph = DynamicGraph(clique, 300, directed=False)
+    dense, small = (DynamicBetweenness(graph, run=Run(memory=m)) for m in (2**30, 2_000_000))
     states = []
     for step in range(50):
-        graph.update(insert=torch.tensor([[0], [50]])) if step % 2 else graph.update(
-            delete=torch.tensor([[0], [50]]), strict=False
+        graph.update(insert=torch.tensor([[0], [250]])) if step % 2 else graph.update(
+            delete=torch.tensor([[0], [250]]), strict=False
         )
         states.append(dense.statistics.state)
         assert small.statistics.state == ("whole" if step else "none")
     assert states == ["none"] + 40 * ["whole"] + 9 * ["rows"]
-    assert 0 < dense.statistics.sources <= 42
+    assert 0 < dense.statistics.sources <= 62
     assert dense.statistics.recomputed < dense.statistics.sources
-    assert small.statistics.sources == small.statistics.recomputed == 60
+    assert small.statistics.sources == small.statistics.recomputed == 300
     torch.testing.assert_close(dense.scores, small.scores, rtol=1e-6, atol=0)
     for count, state in ((8, "rows"), (9, "whole"), (1, "whole")):
         graph.update(delete=clique[:, :count])
@@ -331,10 +331,21 @@ def test_auto_takes_what_pays():
         assert dense.changed.numel()
 
 
+@pytest.mark.parametrize("measure", [DynamicBetweenness, DynamicCloseness])
+def test_growth_stays_within_memory(measure):
+    graph = DynamicGraph(edge_index(path(30)), directed=False)
+    rows = measure(graph, state="rows", run=Run(memory=30_000))
+    before = rows.scores
+    with pytest.raises(MemoryError, match="state='rows'"):
+        graph.update(insert=torch.tensor([[0], [199]]), grow=True)
+    assert graph.num_nodes == 30
+    assert torch.equal(rows.scores, before)
+
+
 def test_closeness_takes_rows_after_many_small_updates():
-    graph = DynamicGraph(torchcent.generate.ba(80, 3, seed=2), 80, directed=False)
-    fits, small = (DynamicCloseness(graph, run=Run(memory=m)) for m in (2**20, 1000))
-    states, new = [], torch.tensor([[0], [79]])
+    graph = DynamicGraph(torchcent.generate.ba(400, 3, seed=2), 400, directed=False)
+    fits, small = (DynamicCloseness(graph, run=Run(memory=m)) for m in (2**30, 600_000))
+    states, new = [], torch.tensor([[0], [399]])
     for step in range(45):
         graph.update(**{("delete" if step % 2 else "insert"): new}, strict=False)
         states.append(fits.statistics.state)

@@ -95,14 +95,12 @@ class DynamicBetweenness(DynamicMeasure):
         values.choice(state, "state", _STATES)
         self._normalized = values.flag(normalized, "normalized")
         self._pivots = check.sources(sources, graph.snapshot(), generator)
-        count = graph.num_nodes if self._pivots is None else self._pivots.numel()
-        needed = Rows.bytes_for(count, graph.num_nodes, True)
-        limit = _memory.budget(run.memory, torch.device("cpu"))
+        self._memory = run.memory
         if state == "rows":
-            _memory.require("state='rows'", needed, limit, run.memory)
+            self._require(graph.num_nodes)
         self._state = "whole" if state == "auto" else state
         self._rows: Rows | None = None
-        self._choice = Choice(state == "auto" and needed <= limit and is_dense(graph))
+        self._choice = Choice(state == "auto" and is_dense(graph) and self._fits(graph.num_nodes))
 
     def _fault(self) -> str:
         if not self._is_current:
@@ -112,6 +110,18 @@ class DynamicBetweenness(DynamicMeasure):
             return self._rows.fault(self._sources(n), n, True, self._state == "rows")
         suits = self._values.dtype == torch.float64 and self._values.shape == (n,)
         return "" if suits else "scores of another graph"
+
+    def _bytes(self, num_nodes: int) -> int:
+        """Of rows, at most."""
+        count = num_nodes if self._pivots is None else self._pivots.numel()
+        return Rows.bytes_for(count, num_nodes, True)
+
+    def _fits(self, num_nodes: int) -> bool:
+        return self._bytes(num_nodes) <= _memory.budget(self._memory, torch.device("cpu"))
+
+    def _require(self, num_nodes: int) -> None:
+        limit = _memory.budget(self._memory, torch.device("cpu"))
+        _memory.require("state='rows'", self._bytes(num_nodes), limit, self._memory)
 
     def _sources(self, num_nodes: int) -> Tensor:
         return torch.arange(num_nodes, device="cpu") if self._pivots is None else self._pivots
@@ -135,14 +145,17 @@ class DynamicBetweenness(DynamicMeasure):
 
     def _compute_whole(self, arcs: Arcs) -> None:
         self._rows = None  # no longer those of this graph
-        run = Run(progress=self._progress, dtype=torch.float64)
+        run = Run(progress=self._progress, memory=self._memory, dtype=torch.float64)
         self._values = betweenness(
             arcs.frozen, sources=self._pivots, normalized=self._normalized, run=run
         )
 
     def _repair(self, change: Change) -> tuple[int, int, str]:
         if self._choice.is_open:
-            self._state = "rows" if self._choice.takes_rows(change) else "whole"
+            takes_rows = self._choice.takes_rows(change) and self._fits(change.after.num_nodes)
+            self._state = "rows" if takes_rows else "whole"
+        elif self._state == "rows" and change.grown:
+            self._require(change.after.num_nodes)
         try:
             if self._rows is not None and self._state != "whole":
                 return *self._repair_rows(self._rows, change), self._state

@@ -9,7 +9,7 @@ from torchcent.dynamic._graph import DynamicGraph
 
 _DENSE = 4  # edges per vertex from which rows of paths pay: reductions leave little of others
 _FEW = 8  # changed edges up to which repairing rows is quicker than the whole
-_PATIENCE = 40  # such updates before rows, which take as long as the whole 25 to 50 times
+_PATIENCE = 40  # such updates before rows, which take as long as the whole some 40 times
 
 
 def is_dense(graph: DynamicGraph) -> bool:

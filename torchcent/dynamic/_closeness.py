@@ -93,13 +93,21 @@ class DynamicCloseness(DynamicMeasure):
         self._normalized = values.flag(normalized, "normalized")
         self._wf_improved = values.flag(wf_improved, "wf_improved")
         values.choice(state, "state", _STATES)
-        needed = LengthRows.bytes_for(graph.num_nodes)
-        limit = _memory.budget(run.memory, torch.device("cpu"))
+        self._memory = run.memory
         if state == "rows":
-            _memory.require("state='rows'", needed, limit, run.memory)
-        self._choice = Choice(state == "auto" and needed <= limit)
+            self._require(graph.num_nodes)
+        self._choice = Choice(state == "auto" and self._fits(graph.num_nodes))
         self._state = "none" if state == "auto" else state
         self._rows: LengthRows | None = None
+
+    def _fits(self, num_nodes: int) -> bool:
+        limit = _memory.budget(self._memory, torch.device("cpu"))
+        return LengthRows.bytes_for(num_nodes) <= limit
+
+    def _require(self, num_nodes: int) -> None:
+        limit = _memory.budget(self._memory, torch.device("cpu"))
+        needed = LengthRows.bytes_for(num_nodes)
+        _memory.require("state='rows'", needed, limit, self._memory)
 
     def _fault(self) -> str:
         if not self._is_current:
@@ -134,7 +142,10 @@ class DynamicCloseness(DynamicMeasure):
 
     def _repair(self, change: Change) -> tuple[int, int, str]:
         if self._choice.is_open:
-            self._state = "rows" if self._choice.takes_rows(change) else "none"
+            takes_rows = self._choice.takes_rows(change) and self._fits(change.after.num_nodes)
+            self._state = "rows" if takes_rows else "none"
+        elif self._state == "rows" and change.grown:
+            self._require(change.after.num_nodes)
         if self._state == "none":
             self._rows = None
             return self._search_again(change)
@@ -164,7 +175,7 @@ class DynamicCloseness(DynamicMeasure):
         return again.numel(), again.numel(), "none"
 
     def _of(self, graph: Graph, vertices: Tensor | None) -> Tensor:
-        run = Run(progress=self._progress, dtype=torch.float64)
+        run = Run(progress=self._progress, memory=self._memory, dtype=torch.float64)
         if self._measure == "closeness":
             return closeness(graph, wf_improved=self._wf_improved, vertices=vertices, run=run)
         if self._measure == "harmonic":
