@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "core/cuda/run.cuh"
 #include "dynamic/cuda/cells.cuh"
 #include "dynamic/cuda/warps.cuh"
 #include "dynamic/workspace.h"

@@ -5,9 +5,8 @@
 #include <cmath>
 
 #include "core/cuda/scratch.cuh"
-#include "core/cuda/threads.cuh"
 #include "core/records.h"
-#include "dynamic/cuda/block_repair.cuh"
+#include "dynamic/cuda/row_kernels.cuh"
 
 namespace torchcent::cuda {
 
@@ -16,72 +15,13 @@ using torch::stable::Tensor;
 
 namespace {
 
-constexpr int kThreads = 128, kManyThreads = 512;  // of a block, where blocks are many and where they are few
+constexpr int kThreads = 128;  // of a block, where blocks are many
 constexpr int kBlocksPerProcessor = 8;
 constexpr int64_t kTogether = 8192;  // sources between two looks at Ctrl-C
 
 struct GraphTensors {
   const Tensor &rowptr, &col, &colptr, &row;
 };
-
-template <class Hops, class Cell>
-__global__ void __launch_bounds__(kBlock) touched_rows(RowProblem<Hops, Cell> problem, int64_t k, int32_t* list,
-                                                       unsigned* count) {
-  const int64_t i = thread();
-  if (i >= k) return;
-  constexpr Hops far = RowProblem<Hops, Cell>::far();
-  const Hops* const row = problem.distance + i * problem.n;
-  bool is_touched = false;
-  for (int64_t j = 0; j < problem.num_removed && !is_touched; ++j) {
-    const Hops tail = row[problem.removed[j]], head = row[problem.removed[problem.num_removed + j]];
-    is_touched = tail != far && head == tail + 1;
-  }
-  for (int64_t j = 0; j < problem.num_inserted && !is_touched; ++j) {
-    const Hops tail = row[problem.inserted[j]], head = row[problem.inserted[problem.num_inserted + j]];
-    is_touched = tail != far && head > tail;
-  }
-  problem.outcome[i] = kUntouched;
-  if (is_touched) list[atomicAdd(count, 1u)] = static_cast<int32_t>(i);
-}
-
-// Calls work(i) for rows [begin, end), in all threads of a block; next: shared by the blocks.
-template <class Work>
-__device__ void each_row(BlockCounters& counters, unsigned* next, int64_t begin, int64_t end, Work work) {
-  for (;;) {
-    __syncthreads();
-    if (threadIdx.x == 0) counters.row = atomicAdd(next, 1u);
-    __syncthreads();
-    const int64_t i = begin + counters.row;
-    if (i >= end) return;
-    work(i);
-  }
-}
-
-template <class Hops, class Cell>
-__global__ void __launch_bounds__(kManyThreads) repair_rows(RowProblem<Hops, Cell> problem, const int32_t* list,
-                                                            int64_t begin, int64_t end, unsigned* next) {
-  __shared__ BlockCounters counters;
-  BlockRepair<Hops, Cell> own(problem, counters);
-  each_row(counters, next, begin, end, [&](int64_t i) {
-    own.take(list[i]);
-    const int8_t outcome = own.repair();
-    if (threadIdx.x == 0) problem.outcome[list[i]] = outcome;
-  });
-}
-
-// Without rows to keep, those in scratch, one of each block, are used.
-template <class Hops, class Cell>
-__global__ void __launch_bounds__(kManyThreads) compute_rows(RowProblem<Hops, Cell> problem, int64_t begin, int64_t end,
-                                                             unsigned* next, Hops* distance, Cell* cells, int sign) {
-  __shared__ BlockCounters counters;
-  BlockRow<Hops, Cell> own(problem, counters);
-  each_row(counters, next, begin, end, [&](int64_t i) {
-    if (cells == nullptr) own.take(i);
-    else own.take_scratch(i, distance, cells);
-    const int8_t outcome = own.compute(sign);
-    if (threadIdx.x == 0) problem.outcome[i] = outcome;
-  });
-}
 
 // The rows of a call, and how its blocks are launched.
 template <class Hops, class Cell>

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/cuda/run.cuh"
+#include "core/cuda/threads.cuh"
 #include "dynamic/fixed.h"
 
 namespace torchcent::cuda {
