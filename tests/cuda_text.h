@@ -1,5 +1,5 @@
-// What lets g++ compile the text of CUDA kernels, which then run on the CPU: blocks one after the other, and the threads
-// of a block by turns, each until it waits for others. Included first.
+// What lets g++ compile the text of CUDA kernels, which then run on the CPU: blocks one after the other, and the
+// threads of a block by turns, each until it waits for others. Included first.
 #pragma once
 
 #include <ucontext.h>

@@ -29,13 +29,15 @@ void swept(int64_t n, int64_t height, const int64_t* down, const int64_t* up, co
   launch(blocks(32 * count), 1, kBlock, [&] { sweep_climb(sweep, count); });
   const auto level = [&](int64_t from, int64_t end, bool few) {
     if (few)
-      launch(std::max<int64_t>(1, (end - from) / 2), groups, kBlock, [&] { sweep_level<T, kSweepWarps>(sweep, from, end); });
+      launch(std::max<int64_t>(1, (end - from) / 2), groups, kBlock,
+             [&] { sweep_level<T, kSweepWarps>(sweep, from, end); });
     else launch(std::max<int64_t>(1, (end - from) / 16), groups, kBlock, [&] { sweep_level<T, 1>(sweep, from, end); });
   };
   for (int64_t l = 0; l < levels; ++l) level(begin[l], begin[l + 1], l % 2 == 0);
   launch((slots + kSweepWarps - 1) / kSweepWarps, groups, kBlock,
          [&] { sweep_sums(sweep, inner, vertex, target, true, slots, parts.data()); });
-  launch(blocks(count), 1, kBlock, [&] { sweep_add(count, static_cast<int>(lanes), slots, parts.data(), sums, farthest); });
+  launch(blocks(count), 1, kBlock,
+         [&] { sweep_add(count, static_cast<int>(lanes), slots, parts.data(), sums, farthest); });
   level(inner, n, false);
   launch((n + 31) / 32, groups, kBlock, [&] { sweep_rows<T, double>(sweep, position.data(), sources, count, n, out); });
 }

@@ -22,7 +22,8 @@ from torchcent import DynamicBetweenness, DynamicGraph, betweenness
 pytestmark = [
     NEEDS_SOURCES,
     pytest.mark.skipif(
-        DEVICE.type != "cpu" or not has_kernel("dynamic_rows", DEVICE), reason="is compiled for the CPU"
+        DEVICE.type != "cpu" or not has_kernel("dynamic_rows", DEVICE),
+        reason="is compiled for the CPU",
     ),
 ]
 
@@ -47,10 +48,12 @@ class Text:
         sources, distance, paths, sums = rows
         outcome = torch.full((sources.numel(),), 9, dtype=torch.int8)
         graph = (ctypes.c_void_p * 4)(*(x.data_ptr() for x in arcs))
-        types = ctypes.c_bool(distance.dtype == torch.uint8), ctypes.c_bool(paths.dtype == torch.int64)
+        flags = distance.dtype == torch.uint8, paths.dtype == torch.int64
         sizes = ctypes.c_int64(arcs[0].numel() - 1), ctypes.c_int64(sources.numel())
         at = (ctypes.c_void_p(x.data_ptr() if x.numel() else None) for x in (*rows, outcome))
-        is_clean = getattr(self._library, name)(*types, graph, *sizes, *at, *rest)
+        is_clean = getattr(self._library, name)(
+            *map(ctypes.c_bool, flags), graph, *sizes, *at, *rest
+        )
         assert is_clean  # the workspace, for the next call
         self.outcomes |= set(outcome.tolist())
         return outcome
@@ -133,7 +136,9 @@ def test_long_distances(library: ctypes.CDLL, directed: bool) -> None:
 def test_a_hub(library: ctypes.CDLL) -> None:
     """With more neighbours than a warp takes on its own."""
     leaves = 1100
-    edges = edge_index([*((0, v) for v in range(1, leaves)), *((1, v) for v in range(2, leaves, 2))])
+    edges = edge_index(
+        [*((0, v) for v in range(1, leaves)), *((1, v) for v in range(2, leaves, 2))]
+    )
     graph = DynamicGraph(edges, directed=False)
     between = DynamicBetweenness(graph, sources=torch.tensor([0, 1, 2, 3]), state="rows")
     for change in ({"insert": torch.tensor([[3], [5]])}, {"delete": edges[:, :2]}):
@@ -146,7 +151,9 @@ def test_a_hub(library: ctypes.CDLL) -> None:
 
 def test_too_many_paths(library: ctypes.CDLL) -> None:
     """2^60 paths are beyond what rows on CUDA count."""
-    diamonds = [(3 * i + a, 3 * i + b) for i in range(60) for a, b in ((0, 1), (0, 2), (1, 3), (2, 3))]
+    diamonds = [
+        (3 * i + a, 3 * i + b) for i in range(60) for a, b in ((0, 1), (0, 2), (1, 3), (2, 3))
+    ]
     graph = DynamicGraph(edge_index(diamonds[4:]), directed=False)
     between = DynamicBetweenness(graph, sources=torch.tensor([4]), state="rows")
     with by_text(library), pytest.raises(OverflowError, match="too many shortest paths"):

@@ -364,7 +364,10 @@ def samples() -> dict[str, list[tuple]]:
             (torch.eye(4, dtype=F64).repeat(3, 1, 1), torch.ones(3, 4, 2, dtype=F64), 2)
         ],
         "dynamic_rows": [
-            (*searched, *(x.clone() for x in rows), torch.zeros(4, dtype=torch.int64), no_room, 1, 2)
+            (
+                *(*searched, *(x.clone() for x in rows), torch.zeros(4, dtype=torch.int64)),
+                *(no_room, 1, 2),
+            )
             for rows in of_sources
         ],
         "dynamic_lengths": [

@@ -44,10 +44,10 @@ class DynamicBetweenness(DynamicMeasure):
             stay the same.
         normalized: as in :func:`betweenness`.
         state: "rows" keeps 25 bytes for each source and vertex, 28 where distances are more than
-            253; on CUDA 13 and 16 where that is more than fits. "none" and "whole" keep none. "auto" begins with the whole. After 40 updates of
-            at most 8 edges each it takes rows, if there were at least 4 edges per vertex. Rows must
-            fit in ``Run(memory=)``, or half of the free memory. A larger update leads back to the
-            whole.
+            253; on CUDA 13 and 16, where that is more than fits. "none" and "whole" keep none.
+            "auto" begins with the whole. After 40 updates of at most 8 edges each it takes rows,
+            if there were at least 4 edges per vertex. Rows must fit in ``Run(memory=)``, or half
+            of the free memory. A larger update leads back to the whole.
         generator: of random pivots.
         run: memory and progress, see :class:`Run`. Threads are PyTorch's at each update.
 

@@ -100,7 +100,8 @@ class Rows:
             return outcome
 
         quick = is_quick(start, arcs)
-        return counted(_watch.prepared(work, "rows of sources", progress, quick)) is not None
+        outcome = _watch.prepared(work, "rows of sources", progress, quick, start.device)
+        return counted(outcome) is not None
 
     def widen(self) -> None:
         """Makes room for any distances, in rows that are to be computed again."""
@@ -128,12 +129,13 @@ class Rows:
             return outcome
 
         quick = is_quick(self.sources, arcs)
-        return counted(_watch.prepared(work, "rows after an update", progress, quick))
+        device = self.sources.device
+        return counted(_watch.prepared(work, "rows after an update", progress, quick, device))
 
     def part(self, begin: int, end: int) -> Rows:
         """The rows of some sources, which share memory, and all sums."""
-        parts = (x[begin:end] for x in (self.sources, self.distance, self.paths))
-        rows = Rows(*parts, self.sums)
+        sources, distance, paths = (x[begin:end] for x in (self.sources, self.distance, self.paths))
+        rows = Rows(sources, distance, paths, self.sums)
         rows._room = self._workspace(self.distance.dtype)
         return rows
 
@@ -170,7 +172,7 @@ def _room(num_nodes: int, hops: torch.dtype, kind: torch.dtype) -> int:
 
 
 def counted(outcome: Tensor) -> tuple[int, int] | None:
-    """Of rows: how many were touched, and computed anew; None if a type of distance is not enough."""
+    """How many rows were touched, and computed anew; None if distances do not fit their type."""
     counts = torch.bincount(outcome, minlength=TOO_MANY + 1).tolist()
     if counts[TOO_MANY]:
         raise OverflowError("too many shortest paths for rows on CUDA")
@@ -211,9 +213,6 @@ def touched(change: Change, sources: Tensor) -> Tensor:
             missing = ends.numel() - distance.shape[0]
             distance = torch.nn.functional.pad(distance, (0, 0, 0, missing), value=-1)
             tail, head = distance[place[0]], distance[place[1]]
-            if inserts:
-                leads_on = (head < 0) | (head > tail)
-            else:
-                leads_on = head == tail + 1
+            leads_on = (head < 0) | (head > tail) if inserts else head == tail + 1
             result |= (leads_on & (tail >= 0)).any(0)
     return result

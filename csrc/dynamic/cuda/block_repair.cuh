@@ -12,8 +12,6 @@ namespace torchcent::cuda {
 template <class Hops, class Cell>
 class BlockRepair : BlockRow<Hops, Cell> {
   using Base = BlockRow<Hops, Cell>;
-  using typename Base::Problem;
-  using typename Base::Share;
   using Base::cell_;
   using Base::count_;
   using Base::counters_;
@@ -23,6 +21,8 @@ class BlockRepair : BlockRow<Hops, Cell> {
   using Base::problem_;
   using Base::share_;
   using Base::source_;
+  using typename Base::Problem;
+  using typename Base::Share;
   static constexpr int kNone = 0x7fffffff;
 
  public:
@@ -69,9 +69,13 @@ class BlockRepair : BlockRow<Hops, Cell> {
     for (int64_t i = threadIdx.x; i < count; i += blockDim.x) visit(arc_of(ends, count, i));
   }
   template <class Visit>
-  __device__ void each_removed(Visit visit) const { each_changed(problem_.removed, problem_.num_removed, visit); }
+  __device__ void each_removed(Visit visit) const {
+    each_changed(problem_.removed, problem_.num_removed, visit);
+  }
   template <class Visit>
-  __device__ void each_inserted(Visit visit) const { each_changed(problem_.inserted, problem_.num_inserted, visit); }
+  __device__ void each_inserted(Visit visit) const {
+    each_changed(problem_.inserted, problem_.num_inserted, visit);
+  }
 
   __device__ bool has_moved(int32_t v) const { return has_bit(this->is_moved_, v); }
   __device__ Hops before(int32_t v) const { return has_moved(v) ? this->before_[v] : distance_[v]; }
@@ -144,9 +148,8 @@ class BlockRepair : BlockRow<Hops, Cell> {
         true, this->list_, counters_.listed, [](int) {},
         [&](int level, int count) {
           this->each_vertex(this->now_, count, [&](int32_t v) {
-            const bool stays = warp_any(problem_.in, v, [&](int32_t w) {
-              return distance_[w] == level - 1 && !has_moved(w);
-            });
+            const bool stays =
+                warp_any(problem_.in, v, [&](int32_t w) { return distance_[w] == level - 1 && !has_moved(w); });
             if (!stays && lane() == 0) move(v, distance_[v]);
           });
           __syncthreads();
@@ -250,9 +253,8 @@ class BlockRepair : BlockRow<Hops, Cell> {
           each_on_level(count, moved > 0, [&](int32_t v, bool afresh) {
             Word paths = 0;
             if (afresh)
-              paths = warp_sum<Word>(problem_.in, v, [&](int32_t w) {
-                return distance_[w] == level - 1 ? count_at(w) : 0;
-              });
+              paths = warp_sum<Word>(problem_.in, v,
+                                     [&](int32_t w) { return distance_[w] == level - 1 ? count_at(w) : 0; });
             if (afresh && lane() != 0) return;
             const Word old = count_at(v);
             if (!afresh) paths = old + count_[v];
@@ -330,9 +332,8 @@ class BlockRepair : BlockRow<Hops, Cell> {
           each_on_level(count, moved > 0, [&](int32_t v, bool afresh) {
             Share share = 0;
             if (afresh)
-              share = warp_sum<Share>(problem_.out, v, [&](int32_t w) {
-                return distance_[w] == level + 1 ? part(w) : Share{0};
-              });
+              share = warp_sum<Share>(problem_.out, v,
+                                      [&](int32_t w) { return distance_[w] == level + 1 ? part(w) : Share{0}; });
             if (afresh && lane() != 0) return;
             const Share old = cell_[v].share(), former = afresh ? Share{0} : old_part(v);
             if (!afresh) share = old + share_[v];

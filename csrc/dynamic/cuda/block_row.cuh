@@ -17,11 +17,11 @@ template <class Hops, class Cell>
 struct RowProblem {
   Arcs out, in;
   int64_t n;
-  const int64_t* sources;  // [k]
-  Hops* distance;          // [k, n]
-  Cell* cells;             // [k, n]
-  Word* sums;              // [n, 2]
-  int8_t* outcome;         // [k]
+  const int64_t* sources;             // [k]
+  Hops* distance;                     // [k, n]
+  Cell* cells;                        // [k, n]
+  Word* sums;                         // [n, 2]
+  int8_t* outcome;                    // [k]
   const int64_t *removed, *inserted;  // [2, count]
   int64_t num_removed, num_inserted;
   double unit;      // of shares in narrow cells
@@ -139,9 +139,8 @@ class BlockRow {
       each_vertex(list_ + begin, size, [&](int32_t v) {
         Share share = 0;
         if (level < levels - 1)
-          share = warp_sum<Share>(problem_.out, v, [&](int32_t w) {
-            return distance_[w] == level + 1 ? share_[w] : Share{0};
-          });
+          share = warp_sum<Share>(problem_.out, v,
+                                  [&](int32_t w) { return distance_[w] == level + 1 ? share_[w] : Share{0}; });
         if (lane() != 0) return;
         const double paths = cell_[v].count();
         cell_[v].set_share(share);
@@ -178,7 +177,8 @@ class BlockRow {
     for (int i = warp(); i < size; i += warps()) visit(list[i]);
   }
 
-  // Calls visit(state(v), w) for the arcs of the vertices in a list, but for those with an empty state. Hubs are left to the whole block.
+  // Calls visit(state(v), w) for the arcs of the vertices in a list, but for those with an empty state. Hubs are left
+  // to the whole block.
   template <class State, class Visit>
   __device__ void each_arc(const Arcs& arcs, const int32_t* list, int size, State state, Visit visit) {
     each_vertex(list, size, [&](int32_t v) {
@@ -216,8 +216,8 @@ class BlockRow {
   Hops* distance_ = nullptr;
   Cell* cell_ = nullptr;
   // In the workspace, [n] each:
-  Share* share_;    // that arrive
-  Word* count_;     // paths that arrive
+  Share* share_;  // that arrive
+  Word* count_;   // paths that arrive
   int32_t *list_, *now_, *moves_;
   unsigned *is_listed_, *is_moved_;  // bits
   Hops* before_;                     // distances before the batch, of vertices that have moved

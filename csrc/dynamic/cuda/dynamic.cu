@@ -46,8 +46,7 @@ class Rows {
     problem_.unit = std::ldexp(1.0, 62 - bits);
     problem_.most = std::min(Cell::kMost, 0x1p62 / static_cast<double>(n + 1));
     problem_.workspace = static_cast<char*>(workspace.mutable_data_ptr());
-    problem_.each =
-        block_row_workspace(n, sizeof(typename Cell::Share), static_cast<int64_t>(sizeof(Hops))).total();
+    problem_.each = block_row_workspace(n, sizeof(typename Cell::Share), static_cast<int64_t>(sizeof(Hops))).total();
     blocks_ = std::min<int64_t>(workspace.numel() / problem_.each, int64_t{run.processors} * kBlocksPerProcessor);
     if (blocks_ < 1) throw std::invalid_argument("workspace is too small for a row");
     next_ = run.scratch.array<unsigned>(2);

@@ -10,8 +10,8 @@ namespace torchcent::cuda {
 constexpr int kManyThreads = 512;  // of a block, where blocks are few
 
 template <class Hops, class Cell>
-__global__ void __launch_bounds__(kBlock) touched_rows(RowProblem<Hops, Cell> problem, int64_t k, int32_t* list,
-                                                       unsigned* count) {
+__global__ void __launch_bounds__(kBlock)
+    touched_rows(RowProblem<Hops, Cell> problem, int64_t k, int32_t* list, unsigned* count) {
   const int64_t i = thread();
   if (i >= k) return;
   constexpr Hops far = RowProblem<Hops, Cell>::far();
@@ -43,8 +43,8 @@ __device__ void each_row(BlockCounters& counters, unsigned* next, int64_t begin,
 }
 
 template <class Hops, class Cell>
-__global__ void __launch_bounds__(kManyThreads) repair_rows(RowProblem<Hops, Cell> problem, const int32_t* list,
-                                                            int64_t begin, int64_t end, unsigned* next) {
+__global__ void __launch_bounds__(kManyThreads)
+    repair_rows(RowProblem<Hops, Cell> problem, const int32_t* list, int64_t begin, int64_t end, unsigned* next) {
   __shared__ BlockCounters counters;
   BlockRepair<Hops, Cell> own(problem, counters);
   each_row(counters, next, begin, end, [&](int64_t i) {
