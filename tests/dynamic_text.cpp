@@ -28,6 +28,7 @@ struct Call {
     problem.cells = static_cast<Cell*>(paths);
     problem.sums = reinterpret_cast<Word*>(sums);
     problem.outcome = outcome;
+    problem.width = n % 2 == 0 ? 8 : 32;
     problem.unit = std::ldexp(1.0, 40);
     problem.most = std::min(Cell::kMost, 0x1p62 / static_cast<double>(n + 1));
     problem.each = torchcent::cuda::block_row_workspace(n, sizeof(typename Cell::Share), sizeof(Hops)).total();
@@ -81,10 +82,15 @@ extern "C" bool text_repair(bool byte, bool wide, const int64_t* const* graph, i
     call.problem.removed = removed, call.problem.num_removed = num_removed;
     call.problem.inserted = inserted, call.problem.num_inserted = num_inserted;
     std::vector<int32_t> list(k);
-    unsigned count = 0, next = 0;
+    unsigned count[2] = {}, next = 0;
     launch((k + kThreads - 1) / kThreads, 1, kThreads,
-           [&] { touched_rows<Hops, Cell>(call.problem, k, list.data(), &count); });
-    launch(kBlocks, 1, kThreads, [&] { repair_rows<Hops, Cell>(call.problem, list.data(), 0, count, &next); });
+           [&] { touched_rows<Hops, Cell>(call.problem, k, list.data(), count); });
+    const auto repair = [&](int64_t begin, int64_t end) {
+      next = 0;
+      launch(kBlocks, 1, kThreads, [&] { repair_rows<Hops, Cell>(call.problem, list.data(), begin, end, &next); });
+    };
+    repair(0, count[0]);
+    repair(k - count[1], k);
     return call.is_clean();
   });
 }

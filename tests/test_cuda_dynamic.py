@@ -54,7 +54,7 @@ def history_of(n: int, directed: bool, seed: int) -> History:
     history.graph = Both(history.graph)
     edges = torch.randint(n, (2, 3 * n), generator=torch.Generator().manual_seed(seed))
     history.graph.update(edges, strict=False)
-    stored = history.graph.host.snapshot().edge_index.T.tolist()
+    stored = history.graph.host.snapshot().to_edge_index().T.tolist()
     history.edges = {history.one(*arc) for arc in stored}
     return history
 

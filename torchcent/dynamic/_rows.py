@@ -16,6 +16,7 @@ FAR = {torch.uint8: 255, torch.int32: 2**31 - 1}  # in place of a distance
 REPAIRED, ANEW, TOO_FAR, TOO_MANY = 1, 2, 3, 4  # what the operators say of a row
 _SHARE = {torch.int64: 16, torch.int32: 8}  # bytes of it in csrc/dynamic/cuda, by type of paths
 _BLOCKS = 8  # of a multiprocessor: with more, rows of the sources at work leave the cache
+_FEW = 64  # changed arcs for whose rows Ctrl-C can wait on CUDA
 _CHECKED = 256  # rows of a file that are checked at a time
 _ENDS = 256  # changed arcs whose ends are searched from at a time
 _QUICK = 10_000_000  # slots and vertices of all searches, below which Ctrl-C and a bar can wait
@@ -88,6 +89,8 @@ class Rows:
         Returns whether the type of distances is enough; else :meth:`widen` comes next.
         """
         start = self.sources if sources is None else sources
+        if not start.numel():
+            return True
         rows = self.distance, self.paths
         if sources is not None:
             rows = self.distance.new_empty(0, dtype=torch.int32), self.paths[:0]
@@ -109,6 +112,7 @@ class Rows:
         self.distance = self.distance.new_empty(0)  # first: there may be room for one of them only
         self.distance = torch.empty(shape, dtype=torch.int32, device=device)
         self.sums.zero_()
+        self._room = self._room[:0]  # its arrays have other places
 
     def repair(
         self, arcs: tuple[Tensor, ...], removed: Tensor, inserted: Tensor, progress: bool | None
@@ -130,6 +134,7 @@ class Rows:
 
         quick = is_quick(self.sources, arcs)
         device = self.sources.device
+        quick |= device.type != "cpu" and removed.shape[1] + inserted.shape[1] <= _FEW
         return counted(_watch.prepared(work, "rows after an update", progress, quick, device))
 
     def part(self, begin: int, end: int) -> Rows:

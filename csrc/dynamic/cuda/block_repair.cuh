@@ -155,8 +155,8 @@ class BlockRepair : BlockRow<Hops, Cell> {
           __syncthreads();
           this->each_arc(
               problem_.out, this->now_, count, [&](int32_t v) { return has_moved(v); },
-              [&](bool, int32_t w) {
-                if (distance_[w] == level + 1) enlist(w, level + 1);
+              [&](bool, int32_t w, Hops at) {
+                if (at == level + 1) enlist(w, level + 1);
               });
         });
     this->clear_list();
@@ -201,7 +201,9 @@ class BlockRepair : BlockRow<Hops, Cell> {
         [&](int level, int count) {
           this->each_arc(
               problem_.out, this->now_, count, [](int32_t) { return true; },
-              [&](bool, int32_t w) { lower(w, level + 1); });
+              [&](bool, int32_t w, Hops at) {
+                if (at > level + 1) lower(w, level + 1);
+              });
         });
   }
 
@@ -231,8 +233,8 @@ class BlockRepair : BlockRow<Hops, Cell> {
           const Hops was = this->before_[v];
           return was == kFar ? Former<Word>{0, 0} : Former<Word>{was + 1, count_at(v)};
         },
-        [&](Former<Word> former, int32_t w) {
-          if (distance_[w] == former.level && !has_moved(w)) add_count(w, -former.value, kNone);
+        [&](Former<Word> former, int32_t w, Hops at) {
+          if (at == former.level && !has_moved(w)) add_count(w, -former.value, kNone);
         });
     each_removed([&](Arc arc) {
       if (led(arc) && !has_moved(arc.head)) add_count(arc.head, -count_at(arc.tail), kNone);
@@ -264,8 +266,8 @@ class BlockRepair : BlockRow<Hops, Cell> {
           });
           this->each_arc(
               problem_.out, this->now_, count, [&](int32_t v) { return has_moved(v) ? count_at(v) : count_[v]; },
-              [&](Word difference, int32_t w) {
-                if (distance_[w] == level + 1 && !has_moved(w)) add_count(w, difference, level + 1);
+              [&](Word difference, int32_t w, Hops at) {
+                if (at == level + 1 && !has_moved(w)) add_count(w, difference, level + 1);
               });
         });
   }
@@ -309,8 +311,8 @@ class BlockRepair : BlockRow<Hops, Cell> {
           const Hops was = this->before_[w];
           return was == kFar || was < 2 ? Former<Share>{0, 0} : Former<Share>{was - 1, old_part(w)};
         },
-        [&](const Former<Share>& former, int32_t v) {
-          if (distance_[v] == former.level && !has_moved(v)) add_share(v, -former.value, kNone);
+        [&](const Former<Share>& former, int32_t v, Hops at) {
+          if (at == former.level && !has_moved(v)) add_share(v, -former.value, kNone);
         });
     each_removed([&](Arc arc) {
       if (led(arc) && !has_moved(arc.tail)) add_share(arc.tail, -old_part(arc.head), kNone);
@@ -345,8 +347,8 @@ class BlockRepair : BlockRow<Hops, Cell> {
           if (level < 2) return;  // nobody asks for the share of the source
           this->each_arc(
               problem_.in, this->now_, count, [&](int32_t v) { return share_[v]; },
-              [&](Share difference, int32_t v) {
-                if (distance_[v] == level - 1 && !has_moved(v)) add_share(v, difference, 1 - level);
+              [&](Share difference, int32_t v, Hops at) {
+                if (at == level - 1 && !has_moved(v)) add_share(v, difference, 1 - level);
               });
         });
   }

@@ -26,6 +26,7 @@ struct RowProblem {
   int64_t num_removed, num_inserted;
   double unit;      // of shares in narrow cells
   double most;      // paths, so that sums over the arcs of a vertex fit into a word
+  int width;        // threads that share a vertex
   char* workspace;  // of all blocks
   int64_t each;     // bytes of a block
 
@@ -114,8 +115,7 @@ class BlockRow {
       if (counters_.fault != 0) break;
       each_arc(
           problem_.out, list_ + begin, end - begin, [&](int32_t v) { return static_cast<Word>(cell_[v].count()); },
-          [&](Word paths, int32_t w) {
-            const Hops known = distance_[w];
+          [&](Word paths, int32_t w, Hops known) {
             if (known == kFar && set_bit(is_listed_, w)) {
               distance_[w] = static_cast<Hops>(level + 1);
               list_[atomicAdd(&counters_.listed, 1)] = w;
@@ -177,36 +177,54 @@ class BlockRow {
     for (int i = warp(); i < size; i += warps()) visit(list[i]);
   }
 
-  // Calls visit(state(v), w) for the arcs of the vertices in a list, but for those with an empty state. Hubs are left
-  // to the whole block.
+  // Calls visit(state(v), w, distance of w) for the arcs of the vertices in a list, but for those with an empty state.
+  // Some threads of a warp share a vertex; hubs are left to the whole block.
   template <class State, class Visit>
   __device__ void each_arc(const Arcs& arcs, const int32_t* list, int size, State state, Visit visit) {
-    each_vertex(list, size, [&](int32_t v) {
+    const int width = problem_.width, groups = static_cast<int>(blockDim.x) / width;
+    const int group = static_cast<int>(threadIdx.x) / width, rank = static_cast<int>(threadIdx.x) % width;
+    for (int i = group; i < size; i += groups) {
+      const int32_t v = list[i];
       const int64_t begin = arcs.rowptr[v], end = arcs.rowptr[v + 1];
-      if (end - begin > kHub) {
-        int place = kMostHubs;
-        if (lane() == 0) {
-          place = atomicAdd(&counters_.hubs, 1);
-          if (place < kMostHubs) counters_.hub[place] = v;
-        }
-        if (of_first_lane(place) < kMostHubs) return;
+      if (end - begin <= kHub) {
+        visit_arcs(arcs, v, begin + rank, end, width, state, visit);
+      } else if (rank == 0) {
+        const int place = atomicAdd(&counters_.hubs, 1);
+        if (place < kMostHubs) counters_.hub[place] = v;
       }
-      const auto own = state(v);
-      if (!own) return;
-      for (int64_t slot = begin + lane(); slot < end; slot += 32) visit(own, arcs.col[slot]);
-    });
+    }
     __syncthreads();
-    const int hubs = counters_.hubs < kMostHubs ? counters_.hubs : kMostHubs;
-    for (int i = 0; i < hubs; ++i) {
-      const int32_t v = counters_.hub[i];
-      const auto own = state(v);
-      if (!own) continue;
-      for (int64_t slot = arcs.rowptr[v] + threadIdx.x; slot < arcs.rowptr[v + 1]; slot += blockDim.x)
-        visit(own, arcs.col[slot]);
+    const int hubs = counters_.hubs;
+    if (hubs == 0) return;
+    const bool all = hubs <= kMostHubs;
+    for (int i = 0; i < (all ? hubs : size); ++i) {
+      const int32_t v = all ? counters_.hub[i] : list[i];
+      const int64_t begin = arcs.rowptr[v], end = arcs.rowptr[v + 1];
+      if (end - begin > kHub) visit_arcs(arcs, v, begin + threadIdx.x, end, static_cast<int>(blockDim.x), state, visit);
     }
     __syncthreads();
     if (threadIdx.x == 0) counters_.hubs = 0;
     __syncthreads();
+  }
+
+  // Every so many-th arc of v. Some are loaded together, since visits are too rare to wait for.
+  template <class State, class Visit>
+  __device__ void visit_arcs(const Arcs& arcs, int32_t v, int64_t first, int64_t end, int step, State state,
+                             Visit visit) {
+    constexpr int kAhead = 4;
+    const auto own = state(v);
+    if (!own) return;
+    for (int64_t slot = first; slot < end; slot += kAhead * step) {
+      int32_t w[kAhead];
+      Hops distance[kAhead];
+#pragma unroll
+      for (int j = 0; j < kAhead; ++j) w[j] = slot + j * step < end ? arcs.col[slot + j * step] : -1;
+#pragma unroll
+      for (int j = 0; j < kAhead; ++j) distance[j] = w[j] >= 0 ? distance_[w[j]] : kFar;
+#pragma unroll
+      for (int j = 0; j < kAhead; ++j)
+        if (w[j] >= 0) visit(own, w[j], distance[j]);
+    }
   }
 
   const Problem& problem_;

@@ -49,7 +49,9 @@ class Rows {
     problem_.each = block_row_workspace(n, sizeof(typename Cell::Share), static_cast<int64_t>(sizeof(Hops))).total();
     blocks_ = std::min<int64_t>(workspace.numel() / problem_.each, int64_t{run.processors} * kBlocksPerProcessor);
     if (blocks_ < 1) throw std::invalid_argument("workspace is too small for a row");
-    next_ = run.scratch.array<unsigned>(2);
+    next_ = run.scratch.array<unsigned>(3);
+    const int64_t degree = graph.col.numel() / std::max<int64_t>(n, 1);
+    problem_.width = degree < 8 ? 8 : degree < 32 ? 16 : 32;
   }
 
   void compute(int64_t begin, int64_t end, int sign) {
@@ -59,7 +61,7 @@ class Rows {
       distance = run_.scratch.array<Hops>(blocks_ * problem_.n);
       cells = run_.scratch.array<Cell>(blocks_ * problem_.n);
     }
-    in_parts(begin, end, [&](int64_t from, int64_t to, unsigned grid, int threads) {
+    in_parts(begin, end, true, [&](int64_t from, int64_t to, unsigned grid, int threads) {
       compute_rows<Hops, Cell><<<grid, threads, 0, run_.stream>>>(problem_, from, to, next_, distance, cells, sign);
       check_launch("compute_rows");
     });
@@ -69,27 +71,31 @@ class Rows {
     problem_.removed = removed.const_data_ptr<int64_t>(), problem_.num_removed = removed.size(1);
     problem_.inserted = inserted.const_data_ptr<int64_t>(), problem_.num_inserted = inserted.size(1);
     int32_t* const list = run_.scratch.array<int32_t>(k);
-    check(cudaMemsetAsync(next_ + 1, 0, sizeof(unsigned), run_.stream), "memset");
+    check(cudaMemsetAsync(next_, 0, 3 * sizeof(unsigned), run_.stream), "memset");
     touched_rows<Hops, Cell><<<cuda::blocks(k), kBlock, 0, run_.stream>>>(problem_, k, list, next_ + 1);
     check_launch("touched_rows");
-    unsigned count = 0;
-    to_host(&count, next_ + 1, sizeof count, run_.stream, "touched_rows");
-    in_parts(0, count, [&](int64_t from, int64_t to, unsigned grid, int threads) {
-      repair_rows<Hops, Cell><<<grid, threads, 0, run_.stream>>>(problem_, list, from, to, next_);
-      check_launch("repair_rows");
-    });
+    unsigned count[2] = {};
+    to_host(count, next_ + 1, sizeof count, run_.stream, "touched_rows");
+    const auto repair = [&](int64_t begin, int64_t end, bool many) {
+      in_parts(begin, end, many, [&](int64_t from, int64_t to, unsigned grid, int threads) {
+        repair_rows<Hops, Cell><<<grid, threads, 0, run_.stream>>>(problem_, list, from, to, next_);
+        check_launch("repair_rows");
+      });
+    };
+    repair(0, count[0], false);
+    repair(k - count[1], k, true);
   }
 
  private:
-  // Calls launch(from, to, blocks, threads) for parts of the rows.
+  // Calls launch(from, to, blocks, threads) for parts of the rows: small blocks if there are many rows.
   template <class Launch>
-  void in_parts(int64_t begin, int64_t end, Launch launch) {
-    const bool many = blocks_ >= int64_t{run_.processors} * kBlocksPerProcessor / 2;
+  void in_parts(int64_t begin, int64_t end, bool many, Launch launch) {
+    many = many && blocks_ >= int64_t{run_.processors} * kBlocksPerProcessor / 2;
     for (int64_t from = begin; from < end && !run_.cancelled(); from += kTogether) {
       const int64_t to = std::min(end, from + kTogether);
       check(cudaMemsetAsync(next_, 0, sizeof(unsigned), run_.stream), "memset");
       launch(from, to, static_cast<unsigned>(std::min(blocks_, to - from)), many ? kThreads : kManyThreads);
-      if (to < end) check(cudaStreamSynchronize(run_.stream), "rows");
+      if (end - begin > kTogether) check(cudaStreamSynchronize(run_.stream), "rows");
       finish(run_, to - from);
     }
   }

@@ -9,6 +9,8 @@ namespace torchcent::cuda {
 
 constexpr int kManyThreads = 512;  // of a block, where blocks are few
 
+// Lists the rows that a batch touches: those of which much may change from the front, count[0] of them, the others from
+// the back, count[1].
 template <class Hops, class Cell>
 __global__ void __launch_bounds__(kBlock)
     touched_rows(RowProblem<Hops, Cell> problem, int64_t k, int32_t* list, unsigned* count) {
@@ -16,17 +18,23 @@ __global__ void __launch_bounds__(kBlock)
   if (i >= k) return;
   constexpr Hops far = RowProblem<Hops, Cell>::far();
   const Hops* const row = problem.distance + i * problem.n;
-  bool is_touched = false;
-  for (int64_t j = 0; j < problem.num_removed && !is_touched; ++j) {
+  bool is_touched = false, is_heavy = false;
+  for (int64_t j = 0; j < problem.num_removed && !is_heavy; ++j) {
     const Hops tail = row[problem.removed[j]], head = row[problem.removed[problem.num_removed + j]];
-    is_touched = tail != far && head == tail + 1;
+    if (tail == far || head != tail + 1) continue;
+    is_touched = true;
+    is_heavy = tail == 0;
   }
-  for (int64_t j = 0; j < problem.num_inserted && !is_touched; ++j) {
+  for (int64_t j = 0; j < problem.num_inserted && !is_heavy; ++j) {
     const Hops tail = row[problem.inserted[j]], head = row[problem.inserted[problem.num_inserted + j]];
-    is_touched = tail != far && head > tail;
+    if (tail == far || head <= tail) continue;
+    is_touched = true;
+    is_heavy = tail == 0 || (tail == 1 && head > 2);
   }
   problem.outcome[i] = kUntouched;
-  if (is_touched) list[atomicAdd(count, 1u)] = static_cast<int32_t>(i);
+  if (!is_touched) return;
+  const auto place = static_cast<int64_t>(atomicAdd(count + (is_heavy ? 0 : 1), 1u));
+  list[is_heavy ? place : k - 1 - place] = static_cast<int32_t>(i);
 }
 
 // Calls work(i) for rows [begin, end), in all threads of a block; next: shared by the blocks.

@@ -16,8 +16,6 @@ __device__ inline int lane() { return static_cast<int>(threadIdx.x & 31); }
 __device__ inline int warp() { return static_cast<int>(threadIdx.x >> 5); }
 __device__ inline int warps() { return static_cast<int>(blockDim.x >> 5); }
 
-__device__ inline int of_first_lane(int value) { return __shfl_sync(kWholeWarp, value, 0); }
-
 // Whether it was not set.
 __device__ inline bool set_bit(unsigned* words, int32_t v) {
   const unsigned bit = 1u << (v & 31);
@@ -37,7 +35,9 @@ __device__ inline dynamic::Unsigned from_lane(dynamic::Unsigned value, int offse
 template <class T, class Term>
 __device__ T warp_sum(const Arcs& arcs, int32_t v, Term term) {
   T sum = 0;
-  for (int64_t slot = arcs.rowptr[v] + lane(); slot < arcs.rowptr[v + 1]; slot += 32) sum += term(arcs.col[slot]);
+  const int64_t end = arcs.rowptr[v + 1];
+#pragma unroll 4
+  for (int64_t slot = arcs.rowptr[v] + lane(); slot < end; slot += 32) sum += term(arcs.col[slot]);
   for (int offset = 16; offset > 0; offset /= 2) sum += from_lane(sum, offset);
   return sum;
 }
