@@ -4,6 +4,10 @@
 #include <cmath>
 #include <cstring>
 
+namespace torchcent::cuda {
+alignas(16) char shared_row[1 << 16];
+}
+
 #include "dynamic/cuda/row_kernels.cuh"
 
 using namespace torchcent::cuda;
@@ -28,6 +32,7 @@ struct Call {
     problem.cells = static_cast<Cell*>(paths);
     problem.sums = reinterpret_cast<Word*>(sums);
     problem.outcome = outcome;
+    problem.is_staged = n % 3 != 0;
     problem.width = n % 2 == 0 ? 8 : 32;
     problem.unit = std::ldexp(1.0, 40);
     problem.most = std::min(Cell::kMost, 0x1p62 / static_cast<double>(n + 1));

@@ -33,6 +33,7 @@ class BlockRepair : BlockRow<Hops, Cell> {
   __device__ int8_t repair() {
     const int64_t most = n_ / 4;
     if (threadIdx.x == 0) counters_.listed = counters_.moved = counters_.hubs = 0, counters_.fault = 0;
+    if (this->room_ != nullptr) this->template copy_row<true>();
     __syncthreads();
     const bool few = problem_.num_removed + problem_.num_inserted <= most;
     if (few) {
@@ -52,6 +53,9 @@ class BlockRepair : BlockRow<Hops, Cell> {
       outcome = counters_.fault == 0 ? kRepaired : static_cast<int8_t>(counters_.fault);
     }
     this->clear_list();
+    if (this->room_ != nullptr)
+      for (int i = static_cast<int>(threadIdx.x); i < counters_.moved; i += static_cast<int>(blockDim.x))
+        this->row_[this->moves_[i]] = distance_[this->moves_[i]];
     forget_moves();
     return outcome;
   }

@@ -27,6 +27,7 @@ struct RowProblem {
   double unit;      // of shares in narrow cells
   double most;      // paths, so that sums over the arcs of a vertex fit into a word
   int width;        // threads that share a vertex
+  bool is_staged;   // whether the distances of a row are in shared memory while a block has it
   char* workspace;  // of all blocks
   int64_t each;     // bytes of a block
 
@@ -49,8 +50,9 @@ class BlockRow {
   using Problem = RowProblem<Hops, Cell>;
   static constexpr Hops kFar = Problem::far();
 
-  __device__ BlockRow(const Problem& problem, BlockCounters& counters)
-      : problem_(problem), counters_(counters), n_(problem.n) {
+  // room: in shared memory, for the distances of a row and 16 bytes more.
+  __device__ BlockRow(const Problem& problem, BlockCounters& counters, char* room)
+      : problem_(problem), counters_(counters), room_(problem.is_staged ? room : nullptr), n_(problem.n) {
     const int64_t entries = row_entries(n_), words = row_words(n_);
     share_ = reinterpret_cast<Share*>(problem.workspace + blockIdx.x * problem.each);
     count_ = reinterpret_cast<Word*>(share_ + entries);
@@ -63,15 +65,13 @@ class BlockRow {
   }
 
   // The i-th row. All threads call this and what follows.
-  __device__ void take(int64_t i) {
+  __device__ void take(int64_t i) { take(i, problem_.distance + i * n_, problem_.cells + i * n_); }
+  // The i-th source, and a row for it.
+  __device__ void take(int64_t i, Hops* distance, Cell* cells) {
     source_ = static_cast<int32_t>(problem_.sources[i]);
-    distance_ = problem_.distance + i * n_;
-    cell_ = problem_.cells + i * n_;
-  }
-  __device__ void take_scratch(int64_t i, Hops* distance, Cell* cells) {
-    source_ = static_cast<int32_t>(problem_.sources[i]);
-    distance_ = distance + blockIdx.x * n_;
-    cell_ = cells + blockIdx.x * n_;
+    row_ = distance;
+    distance_ = room_ == nullptr ? distance : reinterpret_cast<Hops*>(room_ + skew());
+    cell_ = cells;
   }
 
   // A new search, whose dependencies are added to the sums with a sign.
@@ -87,6 +87,7 @@ class BlockRow {
     const int levels = search();
     const unsigned fault = counters_.fault;
     if (fault == 0) add_shares(levels, sign);
+    if (room_ != nullptr) copy_row<false>();
     clear_list();
     return fault == 0 ? kAnew : static_cast<int8_t>(fault);
   }
@@ -99,6 +100,29 @@ class BlockRow {
   }
 
  protected:
+  struct alignas(16) Chunk {
+    uint32_t word[4];
+  };
+
+  // Where a row begins within a chunk of memory, and in shared memory likewise.
+  __device__ int skew() const { return static_cast<int>(reinterpret_cast<uintptr_t>(row_) % sizeof(Chunk)); }
+
+  // Copies the distances of the row into shared memory, or back.
+  template <bool kInto>
+  __device__ void copy_row() const {
+    const int64_t bytes = skew() + n_ * static_cast<int64_t>(sizeof(Hops));
+    constexpr auto kChunk = static_cast<int64_t>(sizeof(Chunk));
+    char* const from = kInto ? reinterpret_cast<char*>(row_) - skew() : room_;
+    char* const to = kInto ? room_ : reinterpret_cast<char*>(row_) - skew();
+    const int64_t first = skew() == 0 ? 0 : kChunk, last = bytes / kChunk * kChunk;
+    for (int64_t at = first + threadIdx.x * kChunk; at < last; at += blockDim.x * kChunk)
+      *reinterpret_cast<Chunk*>(to + at) = *reinterpret_cast<const Chunk*>(from + at);
+    for (int64_t at = skew() + static_cast<int64_t>(threadIdx.x); at < first && at < bytes; at += blockDim.x)
+      to[at] = from[at];
+    for (int64_t at = (last < first ? first : last) + static_cast<int64_t>(threadIdx.x); at < bytes; at += blockDim.x)
+      to[at] = from[at];
+  }
+
   // Vertices by distance are in list_, the begin of each level in now_; the number of levels.
   __device__ int search() {
     int level = 0, begin = 0, end = 1;
@@ -229,9 +253,11 @@ class BlockRow {
 
   const Problem& problem_;
   BlockCounters& counters_;
+  char* const room_;
   const int64_t n_;
   int32_t source_ = 0;
-  Hops* distance_ = nullptr;
+  Hops* row_ = nullptr;       // the distances in memory
+  Hops* distance_ = nullptr;  // where they are used
   Cell* cell_ = nullptr;
   // In the workspace, [n] each:
   Share* share_;  // that arrive

@@ -6,6 +6,11 @@
 
 #include "core/cuda/scratch.cuh"
 #include "core/records.h"
+
+namespace torchcent::cuda {
+extern __shared__ int4 shared_row[];
+}
+
 #include "dynamic/cuda/row_kernels.cuh"
 
 namespace torchcent::cuda {
@@ -15,8 +20,10 @@ using torch::stable::Tensor;
 
 namespace {
 
-constexpr int kThreads = 128;  // of a block, where blocks are many
-constexpr int kBlocksPerProcessor = 8;
+constexpr int kThreadsPerProcessor = 1024;  // by the registers of a thread
+constexpr int kBlocksPerProcessor = 8;      // at most
+constexpr int64_t kOwnShared = 2048;        // bytes of a block that are not for its row
+constexpr int64_t kSharedAnyway = 48 * 1024;
 constexpr int64_t kTogether = 8192;  // sources between two looks at Ctrl-C
 
 struct GraphTensors {
@@ -49,6 +56,9 @@ class Rows {
     problem_.each = block_row_workspace(n, sizeof(typename Cell::Share), static_cast<int64_t>(sizeof(Hops))).total();
     blocks_ = std::min<int64_t>(workspace.numel() / problem_.each, int64_t{run.processors} * kBlocksPerProcessor);
     if (blocks_ < 1) throw std::invalid_argument("workspace is too small for a row");
+    const int64_t bytes = n * static_cast<int64_t>(sizeof(Hops)) + 16;
+    problem_.is_staged = bytes <= shared_bytes(cudaDevAttrMaxSharedMemoryPerBlockOptin) - kOwnShared;
+    staged_ = problem_.is_staged ? bytes : 0;
     next_ = run.scratch.array<unsigned>(3);
     const int64_t degree = graph.col.numel() / std::max<int64_t>(n, 1);
     problem_.width = degree < 8 ? 8 : degree < 32 ? 16 : 32;
@@ -61,8 +71,9 @@ class Rows {
       distance = run_.scratch.array<Hops>(blocks_ * problem_.n);
       cells = run_.scratch.array<Cell>(blocks_ * problem_.n);
     }
-    in_parts(begin, end, true, [&](int64_t from, int64_t to, unsigned grid, int threads) {
-      compute_rows<Hops, Cell><<<grid, threads, 0, run_.stream>>>(problem_, from, to, next_, distance, cells, sign);
+    in_parts(begin, end, true, compute_rows<Hops, Cell>, [&](int64_t from, int64_t to, unsigned grid, int threads) {
+      compute_rows<Hops, Cell>
+          <<<grid, threads, staged_, run_.stream>>>(problem_, from, to, next_, distance, cells, sign);
       check_launch("compute_rows");
     });
   }
@@ -77,8 +88,8 @@ class Rows {
     unsigned count[2] = {};
     to_host(count, next_ + 1, sizeof count, run_.stream, "touched_rows");
     const auto repair = [&](int64_t begin, int64_t end, bool many) {
-      in_parts(begin, end, many, [&](int64_t from, int64_t to, unsigned grid, int threads) {
-        repair_rows<Hops, Cell><<<grid, threads, 0, run_.stream>>>(problem_, list, from, to, next_);
+      in_parts(begin, end, many, repair_rows<Hops, Cell>, [&](int64_t from, int64_t to, unsigned grid, int threads) {
+        repair_rows<Hops, Cell><<<grid, threads, staged_, run_.stream>>>(problem_, list, from, to, next_);
         check_launch("repair_rows");
       });
     };
@@ -87,22 +98,36 @@ class Rows {
   }
 
  private:
-  // Calls launch(from, to, blocks, threads) for parts of the rows: small blocks if there are many rows.
-  template <class Launch>
-  void in_parts(int64_t begin, int64_t end, bool many, Launch launch) {
-    many = many && blocks_ >= int64_t{run_.processors} * kBlocksPerProcessor / 2;
+  // Calls launch(from, to, blocks, threads) for parts of the rows: many small blocks if there are many rows.
+  template <class Kernel, class Launch>
+  void in_parts(int64_t begin, int64_t end, bool many, Kernel kernel, Launch launch) {
+    if (begin >= end) return;
+    if (staged_ > kSharedAnyway)
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(staged_)),
+            "shared memory");
+    int64_t each = many ? kBlocksPerProcessor : 1;  // blocks of a processor
+    const int64_t room = shared_bytes(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+    while (each > 1 && (each * (staged_ + kOwnShared) > room || each * run_.processors > blocks_)) each /= 2;
+    const int threads = static_cast<int>(kThreadsPerProcessor / each);
     for (int64_t from = begin; from < end && !run_.cancelled(); from += kTogether) {
       const int64_t to = std::min(end, from + kTogether);
       check(cudaMemsetAsync(next_, 0, sizeof(unsigned), run_.stream), "memset");
-      launch(from, to, static_cast<unsigned>(std::min(blocks_, to - from)), many ? kThreads : kManyThreads);
+      launch(from, to, static_cast<unsigned>(std::min({blocks_, each * run_.processors, to - from})), threads);
       if (end - begin > kTogether) check(cudaStreamSynchronize(run_.stream), "rows");
       finish(run_, to - from);
     }
   }
 
+  static int64_t shared_bytes(cudaDeviceAttr which) {
+    int device = 0, bytes = 0;
+    check(cudaGetDevice(&device), "device");
+    check(cudaDeviceGetAttribute(&bytes, which, device), "device");
+    return bytes;
+  }
+
   const Run& run_;
   RowProblem<Hops, Cell> problem_;
-  int64_t blocks_;
+  int64_t blocks_, staged_;  // at most; bytes of shared memory for a row
   unsigned* next_;
 };
 

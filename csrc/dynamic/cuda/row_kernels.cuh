@@ -1,4 +1,5 @@
-// Kernels that search and repair rows, a block for each.
+// Kernels that search and repair rows, a block for each. What includes this declares shared_row, memory that the
+// threads of a block share.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace torchcent::cuda {
 
-constexpr int kManyThreads = 512;  // of a block, where blocks are few
+constexpr int kMostThreads = 1024;  // of a block
 
 // Lists the rows that a batch touches: those of which much may change from the front, count[0] of them, the others from
 // the back, count[1].
@@ -51,10 +52,10 @@ __device__ void each_row(BlockCounters& counters, unsigned* next, int64_t begin,
 }
 
 template <class Hops, class Cell>
-__global__ void __launch_bounds__(kManyThreads)
+__global__ void __launch_bounds__(kMostThreads)
     repair_rows(RowProblem<Hops, Cell> problem, const int32_t* list, int64_t begin, int64_t end, unsigned* next) {
   __shared__ BlockCounters counters;
-  BlockRepair<Hops, Cell> own(problem, counters);
+  BlockRepair<Hops, Cell> own(problem, counters, reinterpret_cast<char*>(shared_row));
   each_row(counters, next, begin, end, [&](int64_t i) {
     own.take(list[i]);
     const int8_t outcome = own.repair();
@@ -64,13 +65,13 @@ __global__ void __launch_bounds__(kManyThreads)
 
 // Without rows to keep, those in scratch, one of each block, are used.
 template <class Hops, class Cell>
-__global__ void __launch_bounds__(kManyThreads) compute_rows(RowProblem<Hops, Cell> problem, int64_t begin, int64_t end,
+__global__ void __launch_bounds__(kMostThreads) compute_rows(RowProblem<Hops, Cell> problem, int64_t begin, int64_t end,
                                                              unsigned* next, Hops* distance, Cell* cells, int sign) {
   __shared__ BlockCounters counters;
-  BlockRow<Hops, Cell> own(problem, counters);
+  BlockRow<Hops, Cell> own(problem, counters, reinterpret_cast<char*>(shared_row));
   each_row(counters, next, begin, end, [&](int64_t i) {
     if (cells == nullptr) own.take(i);
-    else own.take_scratch(i, distance, cells);
+    else own.take(i, distance + blockIdx.x * problem.n, cells + blockIdx.x * problem.n);
     const int8_t outcome = own.compute(sign);
     if (threadIdx.x == 0) problem.outcome[i] = outcome;
   });
