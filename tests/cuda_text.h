@@ -69,6 +69,11 @@ template <class T>
 T __shfl_xor_sync(unsigned, T value, int mask) {
   return of_lane(value, (threadIdx.x & 31) ^ static_cast<unsigned>(mask));
 }
+template <class T>
+T __shfl_up_sync(unsigned, T value, int offset) {
+  const unsigned lane = threadIdx.x & 31;
+  return of_lane(value, lane < static_cast<unsigned>(offset) ? lane : lane - static_cast<unsigned>(offset));
+}
 inline bool __any_sync(unsigned, bool holds) {
   cuda_text::shuffled[threadIdx.x] = holds;
   __syncwarp();

@@ -32,7 +32,7 @@ class BlockRepair : BlockRow<Hops, Cell> {
   // Brings the row and the sums up to date. All threads call this.
   __device__ int8_t repair() {
     const int64_t most = n_ / 4;
-    if (threadIdx.x == 0) counters_.listed = counters_.moved = counters_.hubs = 0, counters_.fault = 0;
+    if (threadIdx.x == 0) counters_.listed = counters_.moved = 0, counters_.fault = 0;
     if (this->room_ != nullptr) this->template copy_row<true>();
     __syncthreads();
     const bool few = problem_.num_removed + problem_.num_inserted <= most;

@@ -36,11 +36,12 @@ struct RowProblem {
 
 // What the threads of a block share. A list of vertices is appended to by `append`.
 struct BlockCounters {
-  int listed, now, moved, hubs;  // lengths of lists
-  int next;                      // level
-  unsigned fault;                // an outcome
+  int listed, now, moved;  // lengths of lists
+  int next;                // level
+  unsigned fault;          // an outcome
   unsigned row;
-  int32_t hub[kMostHubs];
+  int end[kMostThreads];  // of parts of arcs
+  int of_warp[32];
 };
 
 template <class Hops, class Cell>
@@ -81,7 +82,7 @@ class BlockRow {
     if (threadIdx.x == 0) {
       distance_[source_] = 0, count_[source_] = 1;
       list_[0] = source_, now_[0] = 0;
-      counters_.listed = 1, counters_.fault = 0, counters_.hubs = 0;
+      counters_.listed = 1, counters_.fault = 0;
     }
     __syncthreads();
     const int levels = search();
@@ -202,53 +203,45 @@ class BlockRow {
   }
 
   // Calls visit(state(v), w, distance of w) for the arcs of the vertices in a list, but for those with an empty state.
-  // Some threads of a warp share a vertex; hubs are left to the whole block.
+  // The arcs of a vertex are cut into parts, each for some threads of a warp, so that hubs are shared by all.
   template <class State, class Visit>
   __device__ void each_arc(const Arcs& arcs, const int32_t* list, int size, State state, Visit visit) {
     const int width = problem_.width, groups = static_cast<int>(blockDim.x) / width;
     const int group = static_cast<int>(threadIdx.x) / width, rank = static_cast<int>(threadIdx.x) % width;
-    for (int i = group; i < size; i += groups) {
-      const int32_t v = list[i];
-      const int64_t begin = arcs.rowptr[v], end = arcs.rowptr[v + 1];
-      if (end - begin <= kHub) {
-        visit_arcs(arcs, v, begin + rank, end, width, state, visit);
-      } else if (rank == 0) {
-        const int place = atomicAdd(&counters_.hubs, 1);
-        if (place < kMostHubs) counters_.hub[place] = v;
+    const int each = kAhead * width;  // arcs of a part
+    for (int base = 0; base < size; base += static_cast<int>(blockDim.x)) {
+      const int own = base + static_cast<int>(threadIdx.x);
+      int parts = 0;
+      if (own < size) {
+        const int32_t v = list[own];
+        parts = static_cast<int>((arcs.rowptr[v + 1] - arcs.rowptr[v] + each - 1) / each);
       }
+      const int total = block_scan(parts, counters_.end, counters_.of_warp);
+      for (int part = group; part < total; part += groups) {
+        const int at = first_above(counters_.end, static_cast<int>(blockDim.x), part);
+        const int32_t v = list[base + at];
+        const int64_t first = arcs.rowptr[v] + (part - (at == 0 ? 0 : counters_.end[at - 1])) * int64_t{each};
+        visit_arcs(arcs, v, first + rank, arcs.rowptr[v + 1], width, state, visit);
+      }
+      __syncthreads();
     }
-    __syncthreads();
-    const int hubs = counters_.hubs;
-    if (hubs == 0) return;
-    const bool all = hubs <= kMostHubs;
-    for (int i = 0; i < (all ? hubs : size); ++i) {
-      const int32_t v = all ? counters_.hub[i] : list[i];
-      const int64_t begin = arcs.rowptr[v], end = arcs.rowptr[v + 1];
-      if (end - begin > kHub) visit_arcs(arcs, v, begin + threadIdx.x, end, static_cast<int>(blockDim.x), state, visit);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) counters_.hubs = 0;
-    __syncthreads();
   }
 
-  // Every so many-th arc of v. Some are loaded together, since visits are too rare to wait for.
+  // A part of the arcs of v. They are loaded together, since visits are too rare to wait for.
   template <class State, class Visit>
-  __device__ void visit_arcs(const Arcs& arcs, int32_t v, int64_t first, int64_t end, int step, State state,
+  __device__ void visit_arcs(const Arcs& arcs, int32_t v, int64_t first, int64_t end, int width, State state,
                              Visit visit) {
-    constexpr int kAhead = 4;
     const auto own = state(v);
     if (!own) return;
-    for (int64_t slot = first; slot < end; slot += kAhead * step) {
-      int32_t w[kAhead];
-      Hops distance[kAhead];
+    int32_t w[kAhead];
+    Hops distance[kAhead];
 #pragma unroll
-      for (int j = 0; j < kAhead; ++j) w[j] = slot + j * step < end ? arcs.col[slot + j * step] : -1;
+    for (int j = 0; j < kAhead; ++j) w[j] = first + j * width < end ? arcs.col[first + j * width] : -1;
 #pragma unroll
-      for (int j = 0; j < kAhead; ++j) distance[j] = w[j] >= 0 ? distance_[w[j]] : kFar;
+    for (int j = 0; j < kAhead; ++j) distance[j] = w[j] >= 0 ? distance_[w[j]] : kFar;
 #pragma unroll
-      for (int j = 0; j < kAhead; ++j)
-        if (w[j] >= 0) visit(own, w[j], distance[j]);
-    }
+    for (int j = 0; j < kAhead; ++j)
+      if (w[j] >= 0) visit(own, w[j], distance[j]);
   }
 
   const Problem& problem_;

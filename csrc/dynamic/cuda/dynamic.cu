@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kThreadsPerProcessor = 1024;  // by the registers of a thread
 constexpr int kBlocksPerProcessor = 8;      // at most
-constexpr int64_t kOwnShared = 2048;        // bytes of a block that are not for its row
+constexpr int64_t kOwnShared = 6144;        // bytes of a block that are not for its row
 constexpr int64_t kSharedAnyway = 48 * 1024;
 constexpr int64_t kTogether = 8192;  // sources between two looks at Ctrl-C
 

@@ -8,8 +8,6 @@
 
 namespace torchcent::cuda {
 
-constexpr int kMostThreads = 1024;  // of a block
-
 // Lists the rows that a batch touches: those of which much may change from the front, count[0] of them, the others from
 // the back, count[1].
 template <class Hops, class Cell>

@@ -9,8 +9,8 @@
 namespace torchcent::cuda {
 
 constexpr unsigned kWholeWarp = 0xffffffffu;
-constexpr int64_t kHub = 1024;  // arcs from which a block is quicker than a warp
-constexpr int kMostHubs = 64;   // that are put aside at a time
+constexpr int kAhead = 4;           // arcs that a thread loads together
+constexpr int kMostThreads = 1024;  // of a block
 
 __device__ inline int lane() { return static_cast<int>(threadIdx.x & 31); }
 __device__ inline int warp() { return static_cast<int>(threadIdx.x >> 5); }
@@ -22,6 +22,35 @@ __device__ inline bool set_bit(unsigned* words, int32_t v) {
   return (atomicOr(words + (v >> 5), bit) & bit) == 0;
 }
 __device__ inline bool has_bit(const unsigned* words, int32_t v) { return (words[v >> 5] >> (v & 31) & 1) != 0; }
+
+// Sums up to each thread of a block, with its own value, in `end`, and the sum of all.
+__device__ inline int block_scan(int value, int* end, int* of_warp) {
+  for (int offset = 1; offset < 32; offset *= 2) {
+    const int other = __shfl_up_sync(kWholeWarp, value, offset);
+    if (lane() >= offset) value += other;
+  }
+  if (lane() == 31) of_warp[warp()] = value;
+  __syncthreads();
+  int before = 0, all = 0;
+  for (int w = 0; w < warps(); ++w) {
+    if (w == warp()) before = all;
+    all += of_warp[w];
+  }
+  end[threadIdx.x] = before + value;
+  __syncthreads();
+  return all;
+}
+
+// The first place in ascending numbers where one is above `value`.
+__device__ inline int first_above(const int* ascending, int size, int value) {
+  int low = 0, high = size;
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    if (ascending[middle] > value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
 
 __device__ inline unsigned long long from_lane(unsigned long long value, int offset) {
   return __shfl_xor_sync(kWholeWarp, value, offset);
