@@ -62,7 +62,7 @@ class DynamicBetweenness(DynamicMeasure):
         TypeError, ValueError: an argument is invalid; the message names it.
         MemoryError: ``state="rows"`` does not fit.
         OverflowError: the state is "rows" or "none", and there are more than 10^308 shortest paths
-            between two vertices; on CUDA more than 2^53 or 2^62 / n, or 2^32 in rows of 13 bytes.
+            between two vertices. On CUDA these are 2^53 or 2^62 / n, and 2^32 in rows of 13 bytes.
 
     The first scores take O(k (n + m)) time, later ones by what changed; an update of which much
     of the graph is part costs as much as the first.

@@ -15,7 +15,8 @@ from torchcent.runtime._workspace import workspace
 FAR = {torch.uint8: 255, torch.int32: 2**31 - 1}  # in place of a distance
 REPAIRED, ANEW, TOO_FAR, TOO_MANY = 1, 2, 3, 4  # what the operators say of a row
 _SHARE = {torch.int64: 16, torch.int32: 8}  # bytes of it in csrc/dynamic/cuda, by type of paths
-_BLOCKS = 8  # of a multiprocessor: with more, rows of the sources at work leave the cache
+_BLOCKS = 8  # of a multiprocessor, at most
+_SHARE_OF_BLOCKS, _LEAST = 6, 2**28  # they have a sixth of the memory of rows, or so many bytes
 _FEW = 64  # changed arcs for whose rows Ctrl-C can wait on CUDA
 _CHECKED = 256  # rows of a file that are checked at a time
 _ENDS = 256  # changed arcs whose ends are searched from at a time
@@ -50,8 +51,9 @@ class Rows:
         if device.type == "cpu":
             return sources * num_nodes * 28
         kind = torch.int32 if narrow else torch.int64
-        room = _room(num_nodes, torch.uint8, kind) * _blocks(device)
-        return sources * num_nodes * (1 + 3 * kind.itemsize) + room
+        rows = sources * num_nodes * (1 + 3 * kind.itemsize)
+        each = _bytes_of_block(num_nodes, torch.uint8, kind)
+        return rows + each * _blocks(each, max(rows // _SHARE_OF_BLOCKS, _LEAST), device)
 
     @classmethod
     def empty(cls, sources: Tensor, num_nodes: int, kept: bool, narrow: bool) -> Rows:
@@ -160,19 +162,22 @@ class Rows:
         """What blocks need on CUDA, zeros between two calls; nothing on the CPU."""
         device = self.sums.device
         if device.type != "cpu" and not self._room.numel():
-            each = _room(self.sums.shape[0], hops, self.paths.dtype)
-            most = max(_memory.budget(None, device) // 2 // each, 1)
-            blocks = min(_blocks(device), most)
-            self._room = torch.zeros(blocks * each, dtype=torch.uint8, device=device)
+            each = _bytes_of_block(self.sums.shape[0], hops, self.paths.dtype)
+            most = (self.distance.nbytes + self.paths.nbytes) // _SHARE_OF_BLOCKS
+            if not most:  # rows are not kept, and blocks have some in about as much memory
+                most = _memory.budget(None, device) // 4
+            size = each * _blocks(each, max(most, _LEAST), device)
+            self._room = torch.zeros(size, dtype=torch.uint8, device=device)
         return self._room
 
 
-def _blocks(device: torch.device) -> int:
-    return _BLOCKS * torch.cuda.get_device_properties(device).multi_processor_count
+def _blocks(each: int, most: int, device: torch.device) -> int:
+    """How many have so many bytes each."""
+    processors = torch.cuda.get_device_properties(device).multi_processor_count
+    return min(_BLOCKS * processors, max(most // each, 1))
 
 
-def _room(num_nodes: int, hops: torch.dtype, kind: torch.dtype) -> int:
-    """Bytes of a block."""
+def _bytes_of_block(num_nodes: int, hops: torch.dtype, kind: torch.dtype) -> int:
     return workspace("dynamic", num_nodes, _SHARE[kind], hops.itemsize).each
 
 
