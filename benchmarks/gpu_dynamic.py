@@ -2,7 +2,7 @@
 
 Called by gpu.py, whose results it joins; by itself it prints the same rows. Inserted edges are
 between random vertices, deleted ones random edges. Each is an update of its own. Seconds are those
-of the whole call, and the medians of 20 are shown.
+of the whole call, and the medians of 20 are shown; batches of 10 and 100 are inserted once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import torch
 import torchcent
 from torchcent import DynamicBetweenness, DynamicGraph, Run
 
-CHANGES = 20
+CHANGES, BATCHES = 20, (10, 100)
 MEMORY = 146 * 10**9  # of rows: most of what there is
 #: graphs, pivots (None: all vertices), and the seconds to reach
 GRAPHS: dict[str, tuple[Any, int | None, float | None]] = {
@@ -77,6 +77,10 @@ def row(name: str) -> dict[str, Any]:
         result[f"{kind} of measure"] = statistics.median(own)
         result[f"{kind} slowest"] = max(times)
         result[f"{kind} touched"] = statistics.median(sources_touched)
+    result["batches"] = {}
+    for size in BATCHES:
+        edges = torch.randint(graph.num_nodes, (2, size), generator=draw)
+        result["batches"][str(size)] = taken(partial(graph.update, edges, strict=False))
     frozen = graph.snapshot()
     result["error at the end"] = float((between.scores - whole()).abs().max() / known.max())
     print(result, flush=True)

@@ -95,7 +95,7 @@ def test_a_history(library: ctypes.CDLL, directed: bool, state: str) -> None:
     history.graph.update(insert=columns(history.edges))
     follows = DynamicBetweenness(history.graph, state="none" if state == "none" else "rows")
     follows._narrow = state == "narrow"
-    for _ in range(25):
+    for _ in range(10):
         with by_text(library) as text:
             history.step()
             scores = follows.scores
