@@ -34,6 +34,7 @@ from typing import Any
 import gpu_approx
 import gpu_batches
 import gpu_distances
+import gpu_dynamic
 import gpu_flow
 import gpu_mcl
 import gpu_roads
@@ -55,6 +56,7 @@ KERNELS = [
     "test_cuda",
     "test_cuda_weighted",
     "test_cuda_hierarchy",
+    "test_cuda_dynamic",
     "test_cuda_mcl",
     "test_cuda_approx",
     "test_cuda_features",
@@ -371,6 +373,7 @@ def main() -> int:
         "distances": lambda: gpu_distances.rows(rmat),
         "flow": gpu_flow.rows,
         "walks": gpu_walks.rows,
+        "dynamic": gpu_dynamic.rows,
         "roads": gpu_roads.rows,
         "sanitizer": lambda: Sanitizer().found(),
     } | {name: partial(tests, name, given.tests_part) for name in SUITES_OF}

@@ -18,6 +18,7 @@ def table(result: dict[str, Any], wanted: str) -> str | None:
         "strategies": strategies,
         "distances": distances,
         "flow": flow,
+        "dynamic": dynamic,
         "mcl": mcl,
         "approximation": approximation,
         "batches": batches,
@@ -159,6 +160,17 @@ def flow(result: dict[str, Any]) -> str:
         most = max(row["error"], abs(row["foster"]))
         times = (f"{row[name]:.2f} s" for name in ("betweenness", "closeness"))
         lines.append([row["graph"], f"{row['edges']:,}", *times, f"{most:.0e}"])
+    return markdown(lines)
+
+
+def dynamic(result: dict[str, Any]) -> str:
+    lines = [["graph", "edges", "bytes of a pair", "whole", "first rows", "insert", "delete"]]
+    lines[0] += [f"insert {size}" for size in result["dynamic"][0]["batches"]]
+    for row in result["dynamic"]:
+        cells = [row["graph"], f"{row['edges']:,}", str(row["bytes"])]
+        cells += [f"{1e3 * row['whole']:.0f} ms", f"{row['first']:.1f} s"]
+        times = row["insert"], row["delete"], *row["batches"].values()
+        lines.append([*cells, *(f"{1e3 * seconds:.1f} ms" for seconds in times)])
     return markdown(lines)
 
 

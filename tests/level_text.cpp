@@ -1,54 +1,14 @@
 // The text of the kernels of csrc/hierarchy/cuda/level_sweep.cuh, run on the CPU, a thread for a thread: a library for
 // test_level_cuda_text.py.
+#include "cuda_text.h"
+
 #include <algorithm>
-#include <barrier>
-#include <cstdint>
-#include <memory>
-#include <thread>
-#include <vector>
-
-#define __device__
-#define __global__
-#define __shared__ static
-#define __launch_bounds__(threads)
-
-struct Index {
-  unsigned x = 0, y = 0;
-};
-thread_local Index threadIdx, blockIdx;
-Index blockDim, gridDim;
-std::unique_ptr<std::barrier<>> all_threads;
-std::vector<std::unique_ptr<std::barrier<>>> warps;
-void __syncthreads() { all_threads->arrive_and_wait(); }
-void __syncwarp() { warps[threadIdx.x / 32]->arrive_and_wait(); }
 
 #include "hierarchy/cuda/level_sweep.cuh"
 
 using namespace torchcent::cuda;
 
 namespace {
-
-// The blocks of a grid, one after the other.
-template <class Kernel>
-void launch(int64_t x, int64_t y, Kernel kernel) {
-  gridDim = {static_cast<unsigned>(x), static_cast<unsigned>(y)};
-  blockDim.x = kBlock;
-  all_threads = std::make_unique<std::barrier<>>(kBlock);
-  warps.clear();
-  for (int w = 0; w < kBlock / 32; ++w) warps.push_back(std::make_unique<std::barrier<>>(32));
-  std::barrier<> between(kBlock);
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < kBlock; ++t)
-    threads.emplace_back([&, t] {
-      threadIdx.x = t;
-      for (unsigned block = 0; block < x * y; ++block) {
-        blockIdx = {static_cast<unsigned>(block % x), static_cast<unsigned>(block / x)};
-        kernel();
-        between.arrive_and_wait();
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-}
 
 template <class T>
 void swept(int64_t n, int64_t height, const int64_t* down, const int64_t* up, const int32_t* to, const int64_t* length,
@@ -64,20 +24,22 @@ void swept(int64_t n, int64_t height, const int64_t* down, const int64_t* up, co
   std::vector<double> parts(groups * slots * 4 * lanes);
   const LevelSweep<T> sweep = {n,      height, down,  up,           to,           length,     last,
                                parent, depth,  order, found.data(), climb.data(), rows.data()};
-  launch(blocks(n), 1, [&] { sweep_place(n, vertex, position.data()); });
-  launch(blocks(places), 1, [&] { sweep_sources(count, places, sources, position.data(), found.data()); });
-  launch(blocks(32 * count), 1, [&] { sweep_climb(sweep, count); });
+  launch(blocks(n), 1, kBlock, [&] { sweep_place(n, vertex, position.data()); });
+  launch(blocks(places), 1, kBlock, [&] { sweep_sources(count, places, sources, position.data(), found.data()); });
+  launch(blocks(32 * count), 1, kBlock, [&] { sweep_climb(sweep, count); });
   const auto level = [&](int64_t from, int64_t end, bool few) {
     if (few)
-      launch(std::max<int64_t>(1, (end - from) / 2), groups, [&] { sweep_level<T, kSweepWarps>(sweep, from, end); });
-    else launch(std::max<int64_t>(1, (end - from) / 16), groups, [&] { sweep_level<T, 1>(sweep, from, end); });
+      launch(std::max<int64_t>(1, (end - from) / 2), groups, kBlock,
+             [&] { sweep_level<T, kSweepWarps>(sweep, from, end); });
+    else launch(std::max<int64_t>(1, (end - from) / 16), groups, kBlock, [&] { sweep_level<T, 1>(sweep, from, end); });
   };
   for (int64_t l = 0; l < levels; ++l) level(begin[l], begin[l + 1], l % 2 == 0);
-  launch((slots + kSweepWarps - 1) / kSweepWarps, groups,
+  launch((slots + kSweepWarps - 1) / kSweepWarps, groups, kBlock,
          [&] { sweep_sums(sweep, inner, vertex, target, true, slots, parts.data()); });
-  launch(blocks(count), 1, [&] { sweep_add(count, static_cast<int>(lanes), slots, parts.data(), sums, farthest); });
+  launch(blocks(count), 1, kBlock,
+         [&] { sweep_add(count, static_cast<int>(lanes), slots, parts.data(), sums, farthest); });
   level(inner, n, false);
-  launch((n + 31) / 32, groups, [&] { sweep_rows<T, double>(sweep, position.data(), sources, count, n, out); });
+  launch((n + 31) / 32, groups, kBlock, [&] { sweep_rows<T, double>(sweep, position.data(), sources, count, n, out); });
 }
 
 }  // namespace

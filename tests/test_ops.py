@@ -78,7 +78,7 @@ def samples() -> dict[str, list[tuple]]:
     far = [torch.full((3, 15), 255, dtype=torch.uint8), torch.full((3, 15), 2**31 - 1).int()]
     of_paths = torch.zeros(3, 15, 3, dtype=torch.int64), torch.zeros(15, 2, dtype=torch.int64)
     of_sources = [(distance, *of_paths) for distance in far]
-    distances = far[1], *(x[:0] for x in of_paths)
+    no_room = torch.empty(0, dtype=torch.uint8)
     weighted: dict[str, list[tuple]] = {}
     contracted = ops.hierarchy(both_ptr, both, None, 0.0, torch.zeros(4, dtype=torch.int64))
     vertex, first, to, length, paths, powers, _, last, sequence, split = contracted
@@ -144,6 +144,7 @@ def samples() -> dict[str, list[tuple]]:
         "codes": [(torch.empty(0, dtype=F64),)],
         "path_workspace": [(0, False, 5, 8, True, False, 1), (1, True, 5, 8, False, True, 2, 3, 4)],
         "weighted_workspace": [(0, True, 4, 5, 8), (1, False, 8, 5, 8, True, True, True, True, 2)],
+        "dynamic_workspace": [(9, 16, 1)],
         "distance_workspace": [(False, 5, 8, 64), (True, 5, 8, 512, 2)],
         "chain_workspace": [(on_cuda, 4, (9, 3, 4, 6, 2), True, 2, 1) for on_cuda in (False, True)],
         "chain_row_bytes": [(3, 4, 2)],
@@ -363,8 +364,11 @@ def samples() -> dict[str, list[tuple]]:
             (torch.eye(4, dtype=F64).repeat(3, 1, 1), torch.ones(3, 4, 2, dtype=F64), 2)
         ],
         "dynamic_rows": [
-            (*searched, *(x.clone() for x in rows), torch.zeros(4, dtype=torch.int64), 1, 2)
-            for rows in (*of_sources, distances)
+            (
+                *(*searched, *(x.clone() for x in rows), torch.zeros(4, dtype=torch.int64)),
+                *(no_room, 1, 2),
+            )
+            for rows in of_sources
         ],
         "dynamic_lengths": [
             (
@@ -378,7 +382,7 @@ def samples() -> dict[str, list[tuple]]:
         "dynamic_repair": [
             (
                 *(*searched, columns[:, :2].contiguous(), columns[:, 5:6].contiguous()),
-                *(*(x.clone() for x in rows), torch.zeros(4, dtype=torch.int64), 2),
+                *(*(x.clone() for x in rows), torch.zeros(4, dtype=torch.int64), no_room, 2),
             )
             for rows in of_sources
         ],

@@ -39,7 +39,7 @@ UNIT_TESTS = {
     "check": "codes",
     "cli": "cli_names",
     "clustering": "mcl mcl_cycles mcl_pieces mcl_quality",
-    "dynamic": "dynamic_approx dynamic_splice",
+    "dynamic": "dynamic_approx dynamic_splice dynamic_cuda_text",
     "distribute": "hierarchy_on_host ledger ranks units",
     "engines": "blocks distance_sums fixed_point hierarchy_choice hierarchy_on_host "
     "hierarchy_orders hierarchy_samples measures plan preparation room tensor",

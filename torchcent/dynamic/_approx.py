@@ -90,6 +90,7 @@ class DynamicBetweennessApprox(DynamicMeasure):
         run: Run = DEFAULT,
     ) -> None:
         super().__init__(graph, run.progress)
+        self._needs_cpu("DynamicBetweennessApprox")
         self._epsilon = check_approx.epsilon(epsilon)
         self._asked = check_approx.share(delta, "delta")
         self._delta = self._asked / (check.positive(times, "times", 2**53) or 1)

@@ -29,7 +29,7 @@ class Arcs:
 
     def changed(self, removed: Tensor, inserted: Tensor, num_nodes: int) -> Arcs:
         """Without some arcs and with others."""
-        if removed.numel() + inserted.numel() > _splice.FEW:
+        if removed.numel() + inserted.numel() > _splice.FEW or self.keys.is_cuda:
             stays = torch.ones_like(self.keys, dtype=torch.bool)
             stays[torch.searchsorted(self.keys, removed)] = False
             keys = merged(self.keys[stays] if removed.numel() else self.keys, inserted)
@@ -69,10 +69,14 @@ class Arcs:
         """As built from the arcs in their order or, if undirected, from those to larger ids."""
         ends = None
         if not self.directed:
-            tails = torch.arange(self.num_nodes, dtype=torch.int32, device="cpu")
+            tails = torch.arange(self.num_nodes, dtype=torch.int32, device=self.device)
             tails = tails.repeat_interleave(self.rowptr.diff(), output_size=self.col.numel())
             ends = torch.stack([tails, self.col])[:, tails < self.col]
         return Graph(self.rowptr, self.col, None, self.directed, _trusted=True, _ids=ends)
+
+    @property
+    def device(self) -> torch.device:
+        return self.keys.device
 
     @property
     def forward(self) -> tuple[Tensor, ...]:
@@ -109,6 +113,9 @@ class Change:
 
 def csr(keys: Tensor, num_nodes: int) -> tuple[Tensor, Tensor]:
     """Where the row of each vertex begins, and the heads of the arcs; keys are sorted."""
+    if keys.is_cuda:  # atomics of one row would wait for each other
+        rows = torch.arange(num_nodes + 1, device=keys.device) << BITS
+        return torch.searchsorted(keys, rows), (keys & MASK).int()
     count = torch.bincount(keys >> BITS, minlength=num_nodes)
     rowptr = torch.zeros(num_nodes + 1, dtype=torch.int64, device="cpu")
     torch.cumsum(count, 0, out=rowptr[1:])
@@ -144,7 +151,7 @@ def merged(keys: Tensor, more: Tensor) -> Tensor:
     if not more.numel():
         return keys
     more = more.sort().values
-    place = torch.searchsorted(keys, more) + torch.arange(more.numel(), device="cpu")
+    place = torch.searchsorted(keys, more) + torch.arange(more.numel(), device=keys.device)
     merged = keys.new_empty(keys.numel() + more.numel())
     is_old = torch.ones_like(merged, dtype=torch.bool)
     is_old[place] = False

@@ -35,7 +35,8 @@ class DynamicBetweenness(DynamicMeasure):
     the graph before and in the graph after. Dependencies are added up in fixed point with 64 bits
     behind the point, without rounding. So scores do not drift: they have the bits of a new
     DynamicBetweenness of the same edges, whatever happened before. With ``state="whole"``,
-    :func:`betweenness` of the whole graph is computed at each update.
+    :func:`betweenness` of the whole graph is computed at each update. A graph on CUDA is followed
+    there.
 
     Args:
         graph: the graph to follow. Measures are updated as long as they are referenced.
@@ -43,27 +44,28 @@ class DynamicBetweenness(DynamicMeasure):
             stay the same.
         normalized: as in :func:`betweenness`.
         state: "rows" keeps 25 bytes for each source and vertex, 28 where distances are more than
-            253; "none" and "whole" keep none. "auto" begins with the whole. After 40 updates of
-            at most 8 edges each it takes rows, if there were at least 4 edges per vertex. Rows must
-            fit in ``Run(memory=)``, or half of the free memory. A larger update leads back to the
-            whole.
+            253; on CUDA 13 and 16, where that is more than fits. "none" and "whole" keep none.
+            "auto" begins with the whole. After 40 updates of at most 8 edges each it takes rows,
+            if there were at least 4 edges per vertex. Rows must fit in ``Run(memory=)``, or half
+            of the free memory. A larger update leads back to the whole.
         generator: of random pivots.
         run: memory and progress, see :class:`Run`. Threads are PyTorch's at each update.
 
     Attributes:
         scores: float64 [n]; equal to :func:`betweenness` of the snapshot within 1e-12 of each
-            score, but for what that engine rounds; with ``state="whole"`` the same bits.
+            score, but for what that engine rounds; with ``state="whole"`` the same bits. Rows of 13
+            bytes are within 1e-6 of it.
         changed: int64, the vertices whose score the last update changed.
         statistics: sources touched and searched anew, and seconds of the last update.
 
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it.
         MemoryError: ``state="rows"`` does not fit.
-        OverflowError: there are more than 10^308 shortest paths between two vertices, and the
-            state is "rows" or "none".
+        OverflowError: the state is "rows" or "none", and there are more than 10^308 shortest paths
+            between two vertices. On CUDA these are 2^53 or 2^62 / n, and 2^32 in rows of 13 bytes.
 
     The first scores take O(k (n + m)) time, later ones by what changed; an update of which much
-    of the graph is part costs as much as the first. Not on CUDA.
+    of the graph is part costs as much as the first.
 
     Example:
         >>> import torch, torchcent
@@ -96,10 +98,11 @@ class DynamicBetweenness(DynamicMeasure):
         self._normalized = values.flag(normalized, "normalized")
         self._pivots = check.sources(sources, graph.snapshot(), generator)
         self._memory = run.memory
+        self._rows: Rows | None = None
+        self._narrow = False  # rows
         if state == "rows":
             self._require(graph.num_nodes)
         self._state = "whole" if state == "auto" else state
-        self._rows: Rows | None = None
         self._choice = Choice(state == "auto" and is_dense(graph) and self._fits(graph.num_nodes))
 
     def _fault(self) -> str:
@@ -107,31 +110,38 @@ class DynamicBetweenness(DynamicMeasure):
             return ""
         n = self._graph.num_nodes
         if self._rows is not None:
-            return self._rows.fault(self._sources(n), n, True, self._state == "rows")
+            return self._rows.fault(self._sources(n), n, self._state == "rows")
         suits = self._values.dtype == torch.float64 and self._values.shape == (n,)
         return "" if suits else "scores of another graph"
 
     def _bytes(self, num_nodes: int) -> int:
         """Of rows, at most."""
         count = num_nodes if self._pivots is None else self._pivots.numel()
-        return Rows.bytes_for(count, num_nodes, True)
+        return Rows.bytes_for(count, num_nodes, self._graph.device, self._narrow)
+
+    def _limit(self) -> int:
+        return _memory.budget(self._memory, self._graph.device)
 
     def _fits(self, num_nodes: int) -> bool:
-        return self._bytes(num_nodes) <= _memory.budget(self._memory, torch.device("cpu"))
+        return self._bytes(num_nodes) <= self._limit()
 
     def _require(self, num_nodes: int) -> None:
-        limit = _memory.budget(self._memory, torch.device("cpu"))
-        _memory.require("state='rows'", self._bytes(num_nodes), limit, self._memory)
+        """Chooses the type of rows that fits, if there are none; MemoryError if no type does."""
+        if self._rows is None and self._graph.device.type != "cpu" and not self._fits(num_nodes):
+            self._narrow = True
+        _memory.require("state='rows'", self._bytes(num_nodes), self._limit(), self._memory)
 
     def _sources(self, num_nodes: int) -> Tensor:
-        return torch.arange(num_nodes, device="cpu") if self._pivots is None else self._pivots
+        if self._pivots is not None:
+            return self._pivots
+        return torch.arange(num_nodes, device=self._graph.device)
 
     def _start(self, arcs: Arcs) -> tuple[int, str]:
         sources = self._sources(arcs.num_nodes)
         if self._state == "whole":
             self._compute_whole(arcs)
         else:
-            rows = Rows.empty(sources, arcs.num_nodes, True, self._state == "rows")
+            rows = Rows.empty(sources, arcs.num_nodes, self._state == "rows", self._narrow)
             self._compute(rows, arcs)
             self._rows = rows
         return sources.numel(), self._state
@@ -182,7 +192,7 @@ class DynamicBetweenness(DynamicMeasure):
                 self._compute(rows, after)
                 counts = old, old
         else:
-            again = present.sources[touched(change, present.sources, paths=True)]
+            again = present.sources[touched(change, present.sources)]
             before = change.before_with(after.num_nodes).forward
             rows.compute(before, self._progress, again, sign=-1)
             rows.compute(after.forward, self._progress, torch.cat([again, more.sources]))

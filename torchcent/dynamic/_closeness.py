@@ -62,7 +62,7 @@ class DynamicCloseness(DynamicMeasure):
         MemoryError: ``state="rows"`` does not fit.
 
     An update takes O(b (n + m)) time for b changed edges and their neighbours, and as much for each
-    vertex that is searched again; with rows, by what changed. Not on CUDA.
+    vertex that is searched again; with rows, by what changed. Rows are kept on the CPU alone.
 
     Example:
         >>> import torch, torchcent
@@ -95,12 +95,15 @@ class DynamicCloseness(DynamicMeasure):
         values.choice(state, "state", _STATES)
         self._memory = run.memory
         if state == "rows":
+            self._needs_cpu("state='rows'")
             self._require(graph.num_nodes)
         self._choice = Choice(state == "auto" and self._fits(graph.num_nodes))
         self._state = "none" if state == "auto" else state
         self._rows: LengthRows | None = None
 
     def _fits(self, num_nodes: int) -> bool:
+        if self._graph.device.type != "cpu":
+            return False
         limit = _memory.budget(self._memory, torch.device("cpu"))
         return LengthRows.bytes_for(num_nodes) <= limit
 
@@ -131,7 +134,7 @@ class DynamicCloseness(DynamicMeasure):
 
     def _take(self, rows: LengthRows, arcs: Arcs) -> None:
         count = max(arcs.num_nodes - 1, 1)
-        others = torch.full((), count, dtype=torch.float64, device="cpu")
+        others = torch.full((), count, dtype=torch.float64, device=arcs.device)
         self._rows = rows
         if self._measure == "closeness":
             self._values = _normalize.closeness(rows.farness, rows.reach, others, self._wf_improved)
@@ -163,9 +166,9 @@ class DynamicCloseness(DynamicMeasure):
             # n is part of each score
             self._values = self._of(after, None)
             return after.num_nodes, after.num_nodes, "none"
-        old = torch.arange(before.num_nodes, device="cpu")
+        old = torch.arange(before.num_nodes, device=before.device)
         again = old[_moved(change, self._measure != "eccentricity")]
-        new = torch.arange(before.num_nodes, after.num_nodes, device="cpu")
+        new = torch.arange(before.num_nodes, after.num_nodes, device=after.device)
         again = torch.cat([again, new])
         scores = torch.nn.functional.pad(self._values, (0, new.numel()))
         if again.numel():
@@ -195,7 +198,7 @@ def _moved(change: Change, to: bool) -> Tensor:
     if to:
         change = change.turned()  # paths to v are paths from v in the graph turned around
     n = change.before.num_nodes
-    result = torch.zeros(n, dtype=torch.bool, device="cpu")
+    result = torch.zeros(n, dtype=torch.bool, device=change.before.device)
     tails = {head: [*of.tolist()] for head, of in _by_head(change.removed)}
     staying = {head: _staying(change.before, head, tails[head]) for head in tails}
     ends = [change.removed.flatten(), change.inserted.flatten(), *staying.values()]
@@ -243,4 +246,4 @@ def _staying(arcs: Arcs, head: int, gone: list[int]) -> Tensor:
     tails = arcs.row[int(arcs.colptr[head]) : int(arcs.colptr[head + 1])].long()
     if tails.numel() > _MOST:
         return tails[:0]
-    return tails[~torch.isin(tails, torch.tensor(gone, device="cpu"))]
+    return tails[~torch.isin(tails, torch.tensor(gone, device=tails.device))]

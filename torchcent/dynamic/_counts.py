@@ -171,12 +171,13 @@ class _Adjacent:
 
     def triangles(self) -> Tensor:
         """int64 [n]: triangles with such a pair at each vertex, by products of numbers of arcs."""
-        count = torch.zeros(self._arcs.num_nodes, dtype=torch.int64, device="cpu")
+        count = torch.zeros(self._arcs.num_nodes, dtype=torch.int64, device=self._arcs.device)
         for pointer, neighbour in self._sides:  # of two arcs to the same one, each counts
             begin = pointer[self._leaf]
             size = pointer[self._leaf + 1] - begin
             for first, end in _csr.runs(size, _TOGETHER):
-                pair = torch.arange(first, end, device="cpu").repeat_interleave(size[first:end])
+                pair = torch.arange(first, end, device=count.device)
+                pair = pair.repeat_interleave(size[first:end])
                 third = neighbour[_csr.ranges(begin[first:end], size[first:end])].long()
                 self._add(count, pair, third)
         return count

@@ -40,7 +40,7 @@ class DynamicEdgeBetweenness(DynamicMeasure):
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it.
 
-    Each update takes O(k (n + m)) time for k sources, after exact reductions. Not on CUDA.
+    Each update takes O(k (n + m)) time for k sources, after exact reductions.
 
     Example:
         >>> import torch, torchcent
@@ -72,7 +72,7 @@ class DynamicEdgeBetweenness(DynamicMeasure):
         self._normalized = values.flag(normalized, "normalized")
         self._pivots = check.sources(sources, graph.snapshot(), generator)
         self._memory = run.memory
-        self._keys_before = torch.empty(0, dtype=torch.int64, device="cpu")
+        self._keys_before = graph._arcs.keys[:0]
 
     @property
     def edges(self) -> Tensor:
@@ -82,10 +82,10 @@ class DynamicEdgeBetweenness(DynamicMeasure):
     def changed(self) -> Tensor:
         scores, before, keys = self.scores, self._before, self._keys_before
         if before is None:
-            return torch.empty(0, dtype=torch.int64, device="cpu")
+            return keys[:0]
         edges = self._graph._arcs.edges
         if not keys.numel():
-            return torch.arange(edges.numel(), device="cpu")
+            return torch.arange(edges.numel(), device=edges.device)
         place = torch.searchsorted(keys, edges).clamp_(max=keys.numel() - 1)
         return ((keys[place] != edges) | (before[place] != scores)).nonzero().flatten()
 

@@ -79,7 +79,8 @@ class DynamicGraph:
         num_nodes, directed: as in :func:`betweenness`.
 
     The arcs take 12 bytes each, 20 if directed. An update takes O(m) time for the arcs themselves,
-    2 ms per million for some edges, and 20 to 40 ms for many. They are kept on the CPU.
+    2 ms per million for some edges, and 20 to 40 ms for many. They stay on the device of the graph;
+    updates may be on any.
 
     Raises:
         TypeError, ValueError: an argument is invalid, or the graph has weights or is a batch.
@@ -109,9 +110,9 @@ class DynamicGraph:
                 f"edge_index: got {what}; accepted are single graphs without weights "
                 "(Graph.unweighted leaves weights out)"
             )
-        counts = frozen.rowptr.diff().cpu()
-        rows = torch.arange(frozen.num_nodes, device="cpu").repeat_interleave(counts)
-        col = frozen.col.cpu().long()
+        rows = torch.arange(frozen.num_nodes, device=frozen.device)
+        rows = rows.repeat_interleave(frozen.rowptr.diff(), output_size=frozen.col.numel())
+        col = frozen.col.long()
         keys = numbered(rows, col)[rows != col]
         self._arcs = Arcs(keys.unique(), frozen.num_nodes, frozen.directed)
         self._labels = frozen.labels
@@ -124,6 +125,11 @@ class DynamicGraph:
     @property
     def directed(self) -> bool:
         return self._arcs.directed
+
+    @property
+    def device(self) -> torch.device:
+        """Where the arcs are, and measures compute: that of the graph to begin with."""
+        return self._arcs.device
 
     @property
     def num_edges(self) -> int:
@@ -184,7 +190,7 @@ class DynamicGraph:
         begin = time.perf_counter()
         values.flag(grow, "grow")
         values.flag(strict, "strict")
-        new_ends, old_ends = _columns(insert, "insert"), _columns(delete, "delete")
+        new_ends, old_ends = self._columns(insert, "insert"), self._columns(delete, "delete")
         _needed(old_ends, "delete", self.num_nodes)
         size = self.num_nodes
         if grow:
@@ -306,9 +312,16 @@ class DynamicGraph:
         self._arcs = after
 
     def _has(self, tail: int, head: int) -> bool:
-        keys, key = self._arcs.keys.numpy(), (tail << BITS) | head
+        keys, key = self._arcs.keys.cpu().numpy(), (tail << BITS) | head
         at = int(keys.searchsorted(key))
         return at < keys.size and int(keys[at]) == key
+
+    def _columns(self, value: Tensor | None, name: str) -> Tensor:
+        if value is None:
+            return torch.empty(2, 0, dtype=torch.int64, device=self.device)
+        if not isinstance(value, Tensor):
+            raise values.wrong_type(name, "a torch.Tensor [2, count] or None", value)
+        return check.edge_index(value, name).to(self.device, torch.int64)
 
     def _named(self, ends: Tensor) -> Tensor:
         """The number of the edge of each column."""
@@ -322,14 +335,6 @@ def _needed(ends: Tensor, name: str, limit: int, hint: str = "") -> int:
     low, high = int(ends.min()), int(ends.max())
     check.ids_within(low, high, limit, name, hint)
     return high + 1
-
-
-def _columns(value: Tensor | None, name: str) -> Tensor:
-    if value is None:
-        return torch.empty(2, 0, dtype=torch.int64, device="cpu")
-    if not isinstance(value, Tensor):
-        raise values.wrong_type(name, "a torch.Tensor [2, count] or None", value)
-    return check.edge_index(value, name).cpu().long()
 
 
 def _check_loops(ends: Tensor, name: str) -> None:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from torchcent.dynamic._arcs import Arcs, Change
-from torchcent.dynamic._rows import ANEW, FAR, REPAIRED, TOO_FAR, distance_fault, is_quick
+from torchcent.dynamic._rows import FAR, counted, distance_fault, is_quick
 from torchcent.runtime import _ops, _watch
 
 _NO_ARCS = torch.empty(2, 0, dtype=torch.int64, device="cpu")
@@ -79,9 +79,7 @@ class LengthRows:
             return outcome
 
         title = "rows of distances" if anew else "rows after an update"
-        outcome = _watch.prepared(work, title, progress, is_quick(sources, arcs.forward))
-        counts = torch.bincount(outcome, minlength=TOO_FAR + 1).tolist()
-        return None if counts[TOO_FAR] else (counts[REPAIRED] + counts[ANEW], counts[ANEW])
+        return counted(_watch.prepared(work, title, progress, is_quick(sources, arcs.forward)))
 
     @property
     def reach(self) -> Tensor:

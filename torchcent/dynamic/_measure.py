@@ -63,6 +63,13 @@ class DynamicMeasure(ABC):
         self.statistics = Statistics(0, 0, "none", 0.0)
         graph._measures.add(self)
 
+    def _needs_cpu(self, what: str) -> None:
+        if self._graph.device.type != "cpu":
+            raise ValueError(
+                f"{what} is for graphs on the CPU, and graph is on {self._graph.device}; "
+                "DynamicGraph(graph.snapshot().to('cpu')) is one"
+            )
+
     @property
     def scores(self) -> Tensor:
         self._bring_up_to_date()
@@ -72,7 +79,7 @@ class DynamicMeasure(ABC):
     def changed(self) -> Tensor:
         scores, before = self.scores, self._before
         if before is None:
-            return torch.empty(0, dtype=torch.int64, device="cpu")
+            return torch.empty(0, dtype=torch.int64, device=scores.device)
         differs = torch.ones_like(scores, dtype=torch.bool)  # new vertices, too
         old = scores[: before.numel()]
         differs[: before.numel()] = (old != before) & ~(old.isnan() & before.isnan())

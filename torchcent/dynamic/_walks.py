@@ -185,7 +185,7 @@ class DynamicKatz(DynamicMeasure):
     def _iterate(self, arcs: Arcs, near: Tensor | None) -> None:
         graph = arcs.frozen
         factor = _spectral.attenuation(self._alpha, graph)
-        ones = torch.ones(graph.num_nodes, dtype=torch.float64, device="cpu")
+        ones = torch.ones(graph.num_nodes, dtype=torch.float64, device=graph.device)
         self._sums, self._iterations = _spectral.walks(
             graph, factor, ones, self._tol, self._most, near
         )

@@ -21,6 +21,7 @@ from torchcent.runtime._codes import CANCEL, DONE, control
 from torchcent.runtime._interrupt import interrupt
 
 _POLL_SECONDS = 0.1
+_HOST = torch.device("cpu")
 _ELAPSED = "{desc}: {elapsed}"
 
 T = TypeVar("T")
@@ -65,8 +66,9 @@ def at_work(
 
 
 def prepared(
-    work: Callable[[Tensor], T], title: str, progress: bool | None = False, quick: bool = False
-) -> T:
+    work: Callable[[Tensor], T], title: str, progress: bool | None = False, quick: bool = False,
+    device: torch.device = _HOST,
+) -> T:  # fmt: skip
     """The result of a preparation, which takes a control record and can be interrupted.
 
     Its length is not known: the bar shows the time that has passed. Quick work is done at once.
@@ -75,7 +77,7 @@ def prepared(
     if quick:
         return work(shared)
     with progress_bar(0, title, progress, quick, bar_format=_ELAPSED) as bar:
-        watched(lambda: results.append(work(shared)), shared, bar)
+        watched(on_device(lambda: results.append(work(shared)), device), shared, bar)
     return results[0]
 
 

@@ -10,14 +10,10 @@
 
 #define TORCHCENT_ISA cuda
 #include "core/control.h"
+#include "core/cuda/threads.cuh"
 #include "core/cpu/simd_level.h"
 
 namespace torchcent::cuda {
-
-struct Arcs {
-  const int64_t* rowptr;  // [n + 1]
-  const int32_t* col;     // [m]
-};
 
 // Memory from PyTorch's allocator, released at the end of the call (stream-ordered: no synchronisation).
 class Scratch {

@@ -1,9 +1,14 @@
-// Kernels with a thread per item, and searches in sorted arrays.
+// Arcs, kernels with a thread per item, and searches in sorted arrays.
 #pragma once
 
 #include <cstdint>
 
 namespace torchcent::cuda {
+
+struct Arcs {
+  const int64_t* rowptr;  // [n + 1]
+  const int32_t* col;     // [m]
+};
 
 constexpr int kBlock = 256;
 

@@ -94,31 +94,14 @@ void each_range_of(int64_t sources, Tensor& sums, Control& control, int64_t thre
   in_threads(static_cast<int>(std::max<int64_t>(1, std::min(threads, ranges))), on_thread, [&] { next = sources; });
 }
 
-void measure_distances(const Graph& graph, const Tensor& sources, Tensor& distance, Control& control, int64_t threads) {
-  const Csr forward = view(graph.rowptr, graph.col);
-  const int64_t* const source = sources.const_data_ptr<int64_t>();
-  int32_t* const rows = distance.mutable_data_ptr<int32_t>();
-  each_task(threads, sources.numel(), [&](int64_t i) {
-    if (cancelled(&control.cancel)) return;
-    std::vector<int32_t> order;
-    measure(forward, static_cast<int32_t>(source[i]), rows + i * forward.num_nodes, order);
-    finish(control, 1);
-  });
-}
-
 }  // namespace
 
 Tensor dynamic_rows(const std::vector<Tensor>& arcs, const Tensor& sources, Tensor& distance, Tensor& paths,
-                    Tensor& sums, Tensor& control, int64_t sign, int64_t threads) {
+                    Tensor& sums, Tensor& control, Tensor&, int64_t sign, int64_t threads) {
   const auto graph = record<Graph, 4>(arcs);
   const int64_t n = graph.rowptr.numel() - 1;
   Tensor outcome = empty(sources, sources.numel(), ScalarType::Char);
   int8_t* const result = outcome.mutable_data_ptr<int8_t>();
-  if (!sums.numel()) {
-    std::fill_n(result, outcome.numel(), kAnew);
-    measure_distances(graph, sources, distance, control_of(control), threads);
-    return outcome;
-  }
   const Csr forward = view(graph.rowptr, graph.col), backward = view(graph.colptr, graph.row);
   with_hops(distance, [&]<typename Hops>(Hops) {
     const Rows<Hops> rows(sources, distance, paths, n);
@@ -133,7 +116,7 @@ Tensor dynamic_rows(const std::vector<Tensor>& arcs, const Tensor& sources, Tens
 }
 
 Tensor dynamic_repair(const std::vector<Tensor>& arcs, const Tensor& sources, const Tensor& removed,
-                      const Tensor& inserted, Tensor& distance, Tensor& paths, Tensor& sums, Tensor& control,
+                      const Tensor& inserted, Tensor& distance, Tensor& paths, Tensor& sums, Tensor& control, Tensor&,
                       int64_t threads) {
   const auto graph = record<Graph, 4>(arcs);
   const int64_t n = graph.rowptr.numel() - 1;
@@ -208,18 +191,20 @@ void dynamic_touched(const std::vector<Tensor>& arcs, const Tensor& changed, con
 
 STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   // arcs: rowptr, col, colptr, row. Rows of sources: distances [k, n] (uint8, or int32 where these are not enough; the
-  // largest: not reached), and paths int64 [k, n, 3] (the 24 bytes of a Paths, row.h); without entries, they are not
-  // kept. sums, int64 [n, 2], are 128-bit multiples of 2^-64 of the dependencies of all sources on each vertex, lower
-  // half first; without them rows are distances alone, int32, -1: not reached.
-  // int8 [k]: 2, or 3 where distances are beyond uint8. Then this row is not in the sums, and of no use.
+  // largest: not reached), and paths int64 [k, n, 3] (the 24 bytes of a Paths, row.h) or, on CUDA, int32 [k, n, 3] (of
+  // a NarrowCell, cells.cuh); without entries, they are not kept. sums, int64 [n, 2], are 128-bit multiples of 2^-64 of
+  // the dependencies of all sources on each vertex, lower half first. workspace, on CUDA: uint8, what some blocks need
+  // (dynamic_workspace), all 0 at first, and to be passed again with rows of the same size and types.
+  // int8 [k]: 2, or 3 where distances are beyond uint8, or 4 where there are too many paths for CUDA. Then this row is
+  // of no use; one of 3 is not in the sums.
   m.def(
       "dynamic_rows(Tensor[] arcs, Tensor sources, Tensor(a!) distance, Tensor(b!) paths, Tensor(c!) sums, "
-      "Tensor(d!) control, int sign, int threads=1) -> Tensor");
+      "Tensor(d!) control, Tensor(e!) workspace, int sign, int threads=1) -> Tensor");
   // The same rows after a batch: arcs are those of the new graph, removed and inserted [2, count] what it has lost and
   // gained. int8 [k]: 0 where nothing has changed, 1 where a row was repaired, else as above.
   m.def(
       "dynamic_repair(Tensor[] arcs, Tensor sources, Tensor removed, Tensor inserted, Tensor(a!) distance, "
-      "Tensor(b!) paths, Tensor(c!) sums, Tensor(d!) control, int threads=1) -> Tensor");
+      "Tensor(b!) paths, Tensor(c!) sums, Tensor(d!) control, Tensor(e!) workspace, int threads=1) -> Tensor");
   // Rows of distances alone, [k, n] as above, and int64 [k, 5] for each: the number of vertices reached besides the
   // source, the sum of their distances, the largest, and the sum of 1 / distance in multiples of 2^-64, lower half
   // first. `anew`: computed, else repaired. The same int8 [k]. Of n sources, the i-th is vertex i.

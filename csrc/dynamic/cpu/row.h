@@ -145,17 +145,4 @@ class Search {
   std::vector<Paths> at_;
 };
 
-// Hops from a source alone; -1: not reached. `order` is scratch.
-inline void measure(const Csr& graph, int32_t source, int32_t* distance, std::vector<int32_t>& order) {
-  std::fill_n(distance, graph.num_nodes, -1);
-  order.assign(1, source);
-  distance[source] = 0;
-  for (size_t next = 0; next < order.size(); ++next)
-    each_neighbor(graph, order[next], [&](int32_t w) {
-      if (distance[w] >= 0) return;
-      distance[w] = distance[order[next]] + 1;
-      order.push_back(w);
-    });
-}
-
 }  // namespace torchcent::dynamic
