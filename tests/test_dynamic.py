@@ -403,10 +403,6 @@ def test_malformed_updates(options, kind, said):
             lambda: DynamicBetweenness(PATH, state="rows", run=Run(memory=100)),
             MemoryError, "state='rows' needs",
         ),
-        (
-            lambda: DynamicGraph(Graph.from_edge_index(NONE, 2, edge_weight=torch.empty(0))),
-            ValueError, "edge_index: got a graph with weights",
-        ),
     ],
 )  # fmt: skip
 def test_malformed(make, kind, said):

@@ -70,6 +70,13 @@ class DynamicMeasure(ABC):
                 "DynamicGraph(graph.snapshot().to('cpu')) is one"
             )
 
+    def _needs_hops(self, what: str) -> None:
+        if self._graph.is_weighted:
+            raise ValueError(
+                f"{what} is for graphs without weights; "
+                "DynamicGraph(graph.snapshot().unweighted()) is one"
+            )
+
     @property
     def scores(self) -> Tensor:
         self._bring_up_to_date()
