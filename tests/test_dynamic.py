@@ -440,3 +440,22 @@ def test_malformed_windows():
     ):
         with pytest.raises(kind, match=said):
             torchcent.windows(ends, **{"times": torch.tensor([1, 2]), "width": 1} | options)
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (lambda graph: DynamicBetweenness(graph, state="rows"), "state='rows'"),
+        (lambda graph: DynamicBetweenness(graph, state="none"), "state='none'"),
+        (lambda graph: DynamicCloseness(graph, state="rows"), "state='rows'"),
+        (torchcent.DynamicBetweennessApprox, "DynamicBetweennessApprox"),
+    ],
+)
+def test_without_kernels(tuning, make, what):
+    """What cannot compute says so at once; the default computes by tensors."""
+    graph = DynamicGraph(edge_index(path(5)), directed=False)
+    tuning(compiled=False)
+    with pytest.raises(ValueError, match=f"{what} needs the compiled kernels for cpu"):
+        make(graph)
+    between = DynamicBetweenness(graph, normalized=False)
+    assert between.scores.tolist() == [0, 3, 4, 3, 0]

@@ -18,7 +18,7 @@ from torchcent.dynamic._rows import Rows, touched
 from torchcent.engines.measures import _normalize
 from torchcent.graph import Graph
 from torchcent.paths._betweenness import betweenness
-from torchcent.runtime import _memory
+from torchcent.runtime import _memory, _ops
 
 _STATES = ("auto", "rows", "none", "whole")
 _UNIT = 2.0**-64  # of sums in fixed point
@@ -102,10 +102,12 @@ class DynamicBetweenness(DynamicMeasure):
         self._narrow = False  # rows
         if state in ("rows", "none"):
             self._needs_hops(f"state={state!r}")
+            self._needs_kernel(f"state={state!r}", "dynamic_rows")
         if state == "rows":
             self._require(graph.num_nodes)
         self._state = "whole" if state == "auto" else state
         is_open = state == "auto" and not graph.is_weighted and is_dense(graph)
+        is_open = is_open and _ops.has_kernel("dynamic_rows", graph.device)
         self._choice = Choice(is_open and self._fits(graph.num_nodes))
 
     def _fault(self) -> str:

@@ -19,7 +19,7 @@ from torchcent.dynamic._measure import DynamicMeasure
 from torchcent.engines.measures import _normalize
 from torchcent.graph import Graph
 from torchcent.pairs._lengths import shortest_path_lengths
-from torchcent.runtime import _memory
+from torchcent.runtime import _memory, _ops
 
 _MEASURES = ("closeness", "harmonic", "eccentricity")
 _STATES = ("auto", "rows", "none")
@@ -97,13 +97,14 @@ class DynamicCloseness(DynamicMeasure):
         if state == "rows":
             self._needs_cpu("state='rows'")
             self._needs_hops("state='rows'")
+            self._needs_kernel("state='rows'", "dynamic_lengths")
             self._require(graph.num_nodes)
         self._choice = Choice(state == "auto" and self._fits(graph.num_nodes))
         self._state = "none" if state == "auto" else state
         self._rows: LengthRows | None = None
 
     def _fits(self, num_nodes: int) -> bool:
-        if self._graph.device.type != "cpu" or self._graph.is_weighted:
+        if not _ops.has_kernel("dynamic_lengths", self._graph.device) or self._graph.is_weighted:
             return False
         limit = _memory.budget(self._memory, torch.device("cpu"))
         return LengthRows.bytes_for(num_nodes) <= limit

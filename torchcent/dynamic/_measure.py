@@ -12,6 +12,7 @@ from torch import Tensor
 
 from torchcent.dynamic._arcs import Arcs, Change
 from torchcent.dynamic._graph import KINDS, DynamicGraph
+from torchcent.runtime import _ops
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,13 @@ class DynamicMeasure(ABC):
         self._iterations = 0
         self.statistics = Statistics(0, 0, "none", 0.0)
         graph._measures.add(self)
+
+    def _needs_kernel(self, what: str, operator: str) -> None:
+        if not _ops.has_kernel(operator, self._graph.device):
+            raise ValueError(
+                f"{what} needs the compiled kernels for {self._graph.device.type}, which are not "
+                "installed (torchcent.show_config())"
+            )
 
     def _needs_cpu(self, what: str) -> None:
         if self._graph.device.type != "cpu":
