@@ -403,10 +403,6 @@ def test_malformed_updates(options, kind, said):
             lambda: DynamicBetweenness(PATH, state="rows", run=Run(memory=100)),
             MemoryError, "state='rows' needs",
         ),
-        (
-            lambda: DynamicGraph(Graph.from_edge_index(NONE, 2, edge_weight=torch.empty(0))),
-            ValueError, "edge_index: got a graph with weights",
-        ),
     ],
 )  # fmt: skip
 def test_malformed(make, kind, said):
@@ -444,3 +440,22 @@ def test_malformed_windows():
     ):
         with pytest.raises(kind, match=said):
             torchcent.windows(ends, **{"times": torch.tensor([1, 2]), "width": 1} | options)
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (lambda graph: DynamicBetweenness(graph, state="rows"), "state='rows'"),
+        (lambda graph: DynamicBetweenness(graph, state="none"), "state='none'"),
+        (lambda graph: DynamicCloseness(graph, state="rows"), "state='rows'"),
+        (torchcent.DynamicBetweennessApprox, "DynamicBetweennessApprox"),
+    ],
+)
+def test_without_kernels(tuning, make, what):
+    """What cannot compute says so at once; the default computes by tensors."""
+    graph = DynamicGraph(edge_index(path(5)), directed=False)
+    tuning(compiled=False)
+    with pytest.raises(ValueError, match=f"{what} needs the compiled kernels for cpu"):
+        make(graph)
+    between = DynamicBetweenness(graph, normalized=False)
+    assert between.scores.tolist() == [0, 3, 4, 3, 0]

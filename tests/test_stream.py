@@ -298,7 +298,7 @@ def test_bad_lines(capsys, folder, text, message):
         ("g.txt c.txt --every 1 --checkpoint k.pt", "--checkpoint needs -o FILE"),
         ("g.txt c.txt --every 1 --checkpoint no/k.pt -o s.csv", "no such directory"),
         ("g.txt c.txt --every 1 --device all", "--device all"),
-        ("w.csv c.txt --every 1", "w.csv has weights, and graphs that change have none; --no-weig"),
+        ("w.csv c.txt --every 1", "w.csv has weights, and the lines of changes have none"),
     ],
 )
 def test_bad_calls(capsys, folder, words, message):

@@ -300,7 +300,7 @@ def _stream(args: argparse.Namespace) -> None:
     edges = _common.load(args)
     if edges.edge_weight is not None:
         raise ValueError(
-            f"{args.graph} has weights, and graphs that change have none; --no-weights leaves "
+            f"{args.graph} has weights, and the lines of changes have none; --no-weights leaves "
             "them out"
         )
     started = time.perf_counter()

@@ -91,6 +91,8 @@ class DynamicBetweennessApprox(DynamicMeasure):
     ) -> None:
         super().__init__(graph, run.progress)
         self._needs_cpu("DynamicBetweennessApprox")
+        self._needs_hops("DynamicBetweennessApprox")
+        self._needs_kernel("DynamicBetweennessApprox", "dynamic_touched")
         self._epsilon = check_approx.epsilon(epsilon)
         self._asked = check_approx.share(delta, "delta")
         self._delta = self._asked / (check.positive(times, "times", 2**53) or 1)

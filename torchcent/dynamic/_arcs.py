@@ -17,18 +17,35 @@ MASK = 2**BITS - 1
 
 
 class Arcs:
-    """The arcs of a graph at one time, by rows and by columns, and as sorted numbers."""
+    """The arcs of a graph at one time, by rows and by columns, and as sorted numbers.
 
-    def __init__(self, keys: Tensor, num_nodes: int, directed: bool) -> None:
+    Attributes:
+        weight: float64 [m] in the order of `keys`, or None.
+        ties: of sums of weights, and their tolerance.
+    """
+
+    def __init__(
+        self, keys: Tensor, num_nodes: int, directed: bool, weight: Tensor | None = None,
+        ties: tuple[str, float] = ("decimal", 0.0),
+    ) -> None:  # fmt: skip
         self.keys, self.num_nodes, self.directed = keys, num_nodes, directed
+        self.weight, self.ties = weight, ties
         self.ptr = None  # not a batch
         self.rowptr, self.col = csr(keys, num_nodes)
         self.colptr, self.row = self.rowptr, self.col
         if directed:
             self.colptr, self.row = csr(mirrored(keys).sort().values, num_nodes)
 
-    def changed(self, removed: Tensor, inserted: Tensor, num_nodes: int) -> Arcs:
-        """Without some arcs and with others."""
+    def changed(
+        self, removed: Tensor, inserted: Tensor, num_nodes: int, weight: Tensor | None = None
+    ) -> Arcs:
+        """Without some arcs and with others, of such weights."""
+        if self.weight is not None and weight is not None:
+            stays = torch.ones_like(self.keys, dtype=torch.bool)
+            stays[torch.searchsorted(self.keys, removed)] = False
+            keys, order = torch.cat([self.keys[stays], inserted]).sort()
+            weight = torch.cat([self.weight[stays], weight])[order]
+            return Arcs(keys, num_nodes, self.directed, weight, self.ties)
         if removed.numel() + inserted.numel() > _splice.FEW or self.keys.is_cuda:
             stays = torch.ones_like(self.keys, dtype=torch.bool)
             stays[torch.searchsorted(self.keys, removed)] = False
@@ -36,6 +53,7 @@ class Arcs:
             return Arcs(keys, num_nodes, self.directed)
         arcs = Arcs.__new__(Arcs)  # nothing that is cached is left
         arcs.num_nodes, arcs.directed, arcs.ptr = num_nodes, self.directed, None
+        arcs.weight, arcs.ties = None, self.ties
         old, new = removed.sort().values, inserted.sort().values
         at = torch.searchsorted(self.keys, old), torch.searchsorted(self.keys, new)
         arcs.keys = _splice.spliced(self.keys, *at, new)
@@ -67,6 +85,13 @@ class Arcs:
     @functools.cached_property
     def frozen(self) -> Graph:
         """As built from the arcs in their order or, if undirected, from those to larger ids."""
+        if self.weight is not None:
+            weight = self.weight
+            if not self.directed:
+                weight = weight[self.keys >> BITS < self.keys & MASK]
+            columns = ends_of(self.edges)
+            graph = Graph.from_edge_index(columns, self.num_nodes, self.directed, weight)
+            return graph.with_ties(*self.ties)
         ends = None
         if not self.directed:
             tails = torch.arange(self.num_nodes, dtype=torch.int32, device=self.device)
@@ -108,7 +133,8 @@ class Change:
         """The arcs before, with as many vertices."""
         if num_nodes == self.before.num_nodes:
             return self.before
-        return Arcs(self.before.keys, num_nodes, self.before.directed)
+        before = self.before
+        return Arcs(before.keys, num_nodes, before.directed, before.weight, before.ties)
 
 
 def csr(keys: Tensor, num_nodes: int) -> tuple[Tensor, Tensor]:

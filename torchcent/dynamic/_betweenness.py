@@ -18,7 +18,7 @@ from torchcent.dynamic._rows import Rows, touched
 from torchcent.engines.measures import _normalize
 from torchcent.graph import Graph
 from torchcent.paths._betweenness import betweenness
-from torchcent.runtime import _memory
+from torchcent.runtime import _memory, _ops
 
 _STATES = ("auto", "rows", "none", "whole")
 _UNIT = 2.0**-64  # of sums in fixed point
@@ -35,8 +35,8 @@ class DynamicBetweenness(DynamicMeasure):
     the graph before and in the graph after. Dependencies are added up in fixed point with 64 bits
     behind the point, without rounding. So scores do not drift: they have the bits of a new
     DynamicBetweenness of the same edges, whatever happened before. With ``state="whole"``,
-    :func:`betweenness` of the whole graph is computed at each update. A graph on CUDA is followed
-    there.
+    :func:`betweenness` of the whole graph is computed at each update. That is the only state of
+    graphs with weights. A graph on CUDA is followed there.
 
     Args:
         graph: the graph to follow. Measures are updated as long as they are referenced.
@@ -100,10 +100,15 @@ class DynamicBetweenness(DynamicMeasure):
         self._memory = run.memory
         self._rows: Rows | None = None
         self._narrow = False  # rows
+        if state in ("rows", "none"):
+            self._needs_hops(f"state={state!r}")
+            self._needs_kernel(f"state={state!r}", "dynamic_rows")
         if state == "rows":
             self._require(graph.num_nodes)
         self._state = "whole" if state == "auto" else state
-        self._choice = Choice(state == "auto" and is_dense(graph) and self._fits(graph.num_nodes))
+        is_open = state == "auto" and not graph.is_weighted and is_dense(graph)
+        is_open = is_open and _ops.has_kernel("dynamic_rows", graph.device)
+        self._choice = Choice(is_open and self._fits(graph.num_nodes))
 
     def _fault(self) -> str:
         if not self._is_current:

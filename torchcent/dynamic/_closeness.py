@@ -19,7 +19,7 @@ from torchcent.dynamic._measure import DynamicMeasure
 from torchcent.engines.measures import _normalize
 from torchcent.graph import Graph
 from torchcent.pairs._lengths import shortest_path_lengths
-from torchcent.runtime import _memory
+from torchcent.runtime import _memory, _ops
 
 _MEASURES = ("closeness", "harmonic", "eccentricity")
 _STATES = ("auto", "rows", "none")
@@ -39,8 +39,8 @@ class DynamicCloseness(DynamicMeasure):
     With ``state="none"``, nothing is kept but the scores. Searches from the ends of changed edges
     tell which vertices may have other distances now. These are those that an inserted edge brings
     nearer to one of its ends, and those for which the farther end of a deleted edge has no other
-    predecessor. They are searched again. With ``state="rows"``, all distances are kept, and those
-    that change are repaired.
+    predecessor. They are searched again; with weights, all are. With ``state="rows"``, all
+    distances are kept, and those that change are repaired.
 
     Args:
         graph: the graph to follow.
@@ -96,13 +96,15 @@ class DynamicCloseness(DynamicMeasure):
         self._memory = run.memory
         if state == "rows":
             self._needs_cpu("state='rows'")
+            self._needs_hops("state='rows'")
+            self._needs_kernel("state='rows'", "dynamic_lengths")
             self._require(graph.num_nodes)
         self._choice = Choice(state == "auto" and self._fits(graph.num_nodes))
         self._state = "none" if state == "auto" else state
         self._rows: LengthRows | None = None
 
     def _fits(self, num_nodes: int) -> bool:
-        if self._graph.device.type != "cpu":
+        if not _ops.has_kernel("dynamic_lengths", self._graph.device) or self._graph.is_weighted:
             return False
         limit = _memory.budget(self._memory, torch.device("cpu"))
         return LengthRows.bytes_for(num_nodes) <= limit
@@ -162,8 +164,8 @@ class DynamicCloseness(DynamicMeasure):
 
     def _search_again(self, change: Change) -> tuple[int, int, str]:
         before, after = change.before.frozen, change.after.frozen
-        if change.grown and (self._measure == "closeness" or self._normalized):
-            # n is part of each score
+        if after.is_weighted or change.grown and (self._measure == "closeness" or self._normalized):
+            # lengths are not looked at here, and n is part of each score
             self._values = self._of(after, None)
             return after.num_nodes, after.num_nodes, "none"
         old = torch.arange(before.num_nodes, device=before.device)

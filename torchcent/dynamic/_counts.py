@@ -79,6 +79,7 @@ class DynamicCounts(DynamicMeasure):
         run: Run = DEFAULT,
     ) -> None:
         super().__init__(graph, run.progress)
+        self._needs_hops("DynamicCounts")
         self._measure = values.choice(measure, "measure", _MEASURES)
         self._direction = values.choice(direction, "direction", _local.DIRECTIONS)
         self._normalized = values.flag(normalized, "normalized")

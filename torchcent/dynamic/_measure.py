@@ -12,6 +12,7 @@ from torch import Tensor
 
 from torchcent.dynamic._arcs import Arcs, Change
 from torchcent.dynamic._graph import KINDS, DynamicGraph
+from torchcent.runtime import _ops
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,25 @@ class DynamicMeasure(ABC):
         self.statistics = Statistics(0, 0, "none", 0.0)
         graph._measures.add(self)
 
+    def _needs_kernel(self, what: str, operator: str) -> None:
+        if not _ops.has_kernel(operator, self._graph.device):
+            raise ValueError(
+                f"{what} needs the compiled kernels for {self._graph.device.type}, which are not "
+                "installed (torchcent.show_config())"
+            )
+
     def _needs_cpu(self, what: str) -> None:
         if self._graph.device.type != "cpu":
             raise ValueError(
                 f"{what} is for graphs on the CPU, and graph is on {self._graph.device}; "
                 "DynamicGraph(graph.snapshot().to('cpu')) is one"
+            )
+
+    def _needs_hops(self, what: str) -> None:
+        if self._graph.is_weighted:
+            raise ValueError(
+                f"{what} is for graphs without weights; "
+                "DynamicGraph(graph.snapshot().unweighted()) is one"
             )
 
     @property

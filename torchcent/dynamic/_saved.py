@@ -70,8 +70,8 @@ def load(path: str) -> Content:
             f"{__version__} reads files up to version {_VERSION}"
         )
     stored = _file.restored(refuse, content.get("graph"))
-    if stored.weight is not None or stored.ptr is not None:
-        raise refuse("its graph has weights or parts")
+    if stored.ptr is not None:
+        raise refuse("its graph has parts")
     try:
         measures = [(str(each["name"]), each["state"]) for each in content["measures"]]
         more = unpacked(content["more"], {})

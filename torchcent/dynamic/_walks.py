@@ -88,7 +88,7 @@ class DynamicPageRank(DynamicMeasure):
         return 0, 0, "none"
 
     def _iterate(self, arcs: Arcs, near: Tensor | None) -> None:
-        graph = arcs.frozen
+        graph = arcs.frozen._adjacency
         restart = jump = self._distribution("personalization", graph)
         if "dangling" in self._of_vertices:
             jump = self._distribution("dangling", graph)
@@ -183,7 +183,7 @@ class DynamicKatz(DynamicMeasure):
         return 0, 0, "none"
 
     def _iterate(self, arcs: Arcs, near: Tensor | None) -> None:
-        graph = arcs.frozen
+        graph = arcs.frozen._adjacency
         factor = _spectral.attenuation(self._alpha, graph)
         ones = torch.ones(graph.num_nodes, dtype=torch.float64, device=graph.device)
         self._sums, self._iterations = _spectral.walks(
