@@ -12,8 +12,9 @@
 # make bench   side by side with the peers
 # make history  instructions of pinned calls (valgrind), a row per commit; history-check: compares
 # make test-torch  the wheel on the oldest PyTorch that it supports and on the newest
-# make wheel   an abi3 wheel in dist/, checked; with the CUDA kernels where nvcc is there
-# make wheels  wheels for Linux, macOS and Windows and an archive of the sources in dist/, checked
+# make wheel   a wheel in dist/, checked; with the CUDA kernels where nvcc is there
+# make wheels  wheels for Linux, macOS and Windows, of the CUDA kernels (CUDA_HOMES="DIR ..."), and an
+#              archive of the sources in dist/, checked
 # make release VERSION=0.3.0  checks, tests, wheels and a tag; DRY_RUN=1 only says what is missing
 # make clean   back to the sources
 
@@ -210,13 +211,18 @@ wheel: $(VENV)/.built
 	$(PIP) abi3audit
 	PATH="$(BIN):$$PATH" $(BIN)/python tools/check_wheel.py dist/*.whl
 
-# Wheels for every platform, on Linux alone (tools/wheels.py).
+# Wheels for every platform, on Linux alone (tools/wheels.py), and of the CUDA kernels for each
+# toolkit in CUDA_HOMES, by default for that of nvcc (tools/cuda_wheels.py). CUDA_HOMES=none: none.
+CUDA_HOMES ?=
 WHEEL_TOOLS := ziglang setuptools wheel build ninja lief auditwheel abi3audit torch-abi-audit check-wheel-contents twine
 wheels: export TORCHCENT_CUDA := 0
 wheels: $(VENV)/.torch
 	rm -rf dist
 	$(PIP) $(WHEEL_TOOLS)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/wheels.py --jobs $(JOBS)
+ifneq ($(CUDA_HOMES),none)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/cuda_wheels.py --jobs $(JOBS) $(CUDA_HOMES)
+endif
 	$(BIN)/python -m build --sdist --no-isolation --outdir dist .
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/check_wheels.py dist
 

@@ -5,7 +5,8 @@ headers are those of the PyTorch that is installed. Its libraries are not needed
 the functions in them.
 
 zig links its own C++ library into ours, so that none of the system is needed, and no exception may
-leave it (csrc/core/caught.h). tools/check_wheels.py checks what was built.
+leave it (csrc/core/caught.h). tools/cuda_wheels.py builds those of the CUDA kernels, and
+tools/check_wheels.py checks what was built.
 """
 
 import argparse
@@ -73,9 +74,10 @@ PLATFORMS = {
 }
 
 
-def run(*command: str | Path, **environment: str) -> None:
+def run(*command: str | Path, folder: Path | None = None, **environment: str) -> None:
     done = subprocess.run(
         [str(part) for part in command],
+        cwd=folder,
         env=os.environ | environment,
         capture_output=True,
         text=True,
