@@ -15,7 +15,8 @@
 # make wheel   a wheel in dist/, checked; with the CUDA kernels where nvcc is there
 # make wheels  wheels for Linux, macOS and Windows, of the CUDA kernels (CUDA_HOMES="DIR ..."), and an
 #              archive of the sources in dist/, checked
-# make release VERSION=0.3.0  checks, tests, wheels and a tag; DRY_RUN=1 only says what is missing
+# make release VERSION=0.3.0  checks, tests, wheels and a tag; DRY_RUN=1 only says what is missing,
+#              REHEARSE=1 does it in a clone with a part of the tests
 # make clean   back to the sources
 
 # Without bytecode an import of PyTorch takes 1.7 s longer, in every process of the tests.
@@ -229,7 +230,7 @@ endif
 # A version that is ready; the tag is not pushed (tools/release.py).
 release: $(VENV)/.torch
 	$(PIP) towncrier
-	$(BIN)/python tools/release.py $(if $(DRY_RUN),--dry-run) "$(VERSION)"
+	$(BIN)/python tools/release.py $(if $(DRY_RUN),--dry-run) $(if $(REHEARSE),--rehearse) "$(VERSION)"
 
 # Compiles the CUDA sources for one architecture; no GPU is needed. `make wheel` does so for all.
 NVCC := nvcc -c -std=c++20 -O3 -arch=sm_90 -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000

@@ -192,7 +192,9 @@ def test_cuda_kernels_of_a_wheel_are_found(
 
 
 def test_show_config_says_that_pytorch_has_no_cuda() -> None:
-    code = "import torch; torch.version.cuda = None; import torchcent\nprint(torchcent.show_config())"
+    code = (
+        "import torch; torch.version.cuda = None; import torchcent\nprint(torchcent.show_config())"
+    )
     run = python(code, PACKAGE.parent)
     assert run.returncode == 0, run.stderr
     assert config(run.stdout)["cuda"] == "no kernels: this PyTorch is built without CUDA"

@@ -86,7 +86,9 @@ def check(wheel: Path) -> list[str]:
         shims = shim_names()
         for library in sorted(package.glob("*.so")):
             if subprocess.run([*ABI3, str(library)]).returncode != 0:
-                wrong.append(f"abi3audit found symbols outside Python's limited API: {library.name}")
+                wrong.append(
+                    f"abi3audit found symbols outside Python's limited API: {library.name}"
+                )
             symbols = undefined_symbols(library)
             bad = [symbol for symbol in symbols if not is_allowed(symbol, shims)]
             wrong += [f"{library.name} needs {symbol}" for symbol in bad]
