@@ -44,7 +44,7 @@ BUILT_FROM := setup.py pyproject.toml tools/build_backend.py tools/kernels.py $(
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/*/cuda/*.cu)
 
-.PHONY: demo test test-all test-seeds coverage sanitize sanitize-quick test-kernels test-networkx test-networkx-3.7 test-torch fuzz lint docs notebooks bench history history-check wheel wheels release cuda-check gpu-status clean
+.PHONY: demo test test-all test-seeds coverage sanitize sanitize-quick test-kernels test-networkx test-networkx-3.7 test-torch fuzz lint docs notebooks bench history history-check wheel wheels cuda-wheels release cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -213,7 +213,7 @@ wheel: $(VENV)/.built
 	PATH="$(BIN):$$PATH" $(BIN)/python tools/check_wheel.py dist/*.whl
 
 # Wheels for every platform, on Linux alone (tools/wheels.py), and of the CUDA kernels for each
-# toolkit in CUDA_HOMES, by default for that of nvcc (tools/cuda_wheels.py). CUDA_HOMES=none: none.
+# toolkit in CUDA_HOMES, by default for that of nvcc (tools/cuda_wheels.py).
 CUDA_HOMES ?=
 WHEEL_TOOLS := ziglang setuptools wheel build ninja lief auditwheel abi3audit torch-abi-audit check-wheel-contents twine
 wheels: export TORCHCENT_CUDA := 0
@@ -221,11 +221,13 @@ wheels: $(VENV)/.torch
 	rm -rf dist
 	$(PIP) $(WHEEL_TOOLS)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/wheels.py --jobs $(JOBS)
-ifneq ($(CUDA_HOMES),none)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/cuda_wheels.py --jobs $(JOBS) $(CUDA_HOMES)
-endif
+	$(MAKE) cuda-wheels
 	$(BIN)/python -m build --sdist --no-isolation --outdir dist .
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/check_wheels.py dist
+
+cuda-wheels: $(VENV)/.torch
+	$(PIP) $(WHEEL_TOOLS)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/cuda_wheels.py --jobs $(JOBS) $(CUDA_HOMES)
 
 # A version that is ready; the tag is not pushed (tools/release.py).
 release: $(VENV)/.torch

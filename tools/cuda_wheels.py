@@ -1,5 +1,6 @@
 """Wheels of the CUDA kernels, one per major version of CUDA: `python tools/cuda_wheels.py
-[--dist dist] [HOME ...]`, each HOME a toolkit of CUDA. By default it is the one of nvcc.
+[--dist dist] [HOME ...]`, each HOME a toolkit of CUDA. By default it is the one of nvcc. CXX names
+another compiler for the host than g++.
 
 torchcent-cu13 has the library alone, and torchcent of the same version loads it where PyTorch was
 built with CUDA 13 (torchcent/runtime/_cuda.py). g++ compiles for the host. zig links, with the
@@ -25,10 +26,11 @@ from wheels import BUILD, HIDDEN, PLATFORMS, ZIG, run, torch_library
 
 PLATFORM = PLATFORMS["linux-x86_64"]._replace(torch="libtorch.so")  # and PyTorch's CUDA with it
 PACKAGE = Path("tools/cuda_package")
+CXX = os.environ.get("CXX", "g++")
 # g++ takes it from a glibc newer than 2.28, and zero only means that there may be threads.
 SINGLE_THREADED = "char __libc_single_threaded = 0;\n"
 FLAGS = [
-    *("-std=c++20", "-O3", "--expt-relaxed-constexpr", "-Xcompiler", "-fPIC,-fvisibility=hidden"),
+    *("-ccbin", CXX, "-std=c++20", "-O3", "--expt-relaxed-constexpr", "-Xcompiler", "-fPIC,-fvisibility=hidden"),
     *(f"-D{name}={value}" for name, value in kernels.MACROS),
     "-DUSE_CUDA",
     *(f"-I{path}" for path in kernels.INCLUDE),
@@ -47,7 +49,7 @@ def major(home: Path) -> str:
 
 def of_compiler(name: str) -> str:
     """Where g++ has a library."""
-    command = [*shlex.split(os.environ.get("CXX", "g++")), f"-print-file-name={name}"]
+    command = [CXX, f"-print-file-name={name}"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 

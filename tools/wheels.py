@@ -50,8 +50,9 @@ class Platform(NamedTuple):
 # bits than those of the portable kernels of x86-64.
 EXACT = ("-ffp-contract=off",)
 # Nothing is exported: PyTorch learns of the operators when the library is loaded. Otherwise the
-# system would take functions of the C++ library from elsewhere, which throw other exceptions.
-HIDDEN = ("-Wl,--version-script=tools/exports.txt",)
+# system would take functions of the C++ library from elsewhere, which throw other exceptions. What
+# no library here has, such as a function of a newer glibc, is an error.
+HIDDEN = ("-Wl,--version-script=tools/exports.txt", "-Wl,-z,defs")
 PLATFORMS = {
     "linux-x86_64": Platform(
         "x86_64-linux-gnu.2.28", "manylinux_2_28_x86_64", "libtorch_cpu.so", link=HIDDEN
