@@ -132,6 +132,7 @@ def main() -> None:
     if unknown:
         parser.error(f"PLATFORM must be among {', '.join(PLATFORMS)}, got {', '.join(unknown)}")
     options.dist.mkdir(exist_ok=True)
+    os.environ["TORCHCENT_KERNELS"] = "all"  # never those of this machine alone
     for name in options.platforms or PLATFORMS:
         began = time.monotonic()
         platform = PLATFORMS[name]
