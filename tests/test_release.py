@@ -173,6 +173,14 @@ def test_a_rehearsal_says_what_a_release_would_lack(release, clone, monkeypatch,
     assert ("would be refused: the tests did not pass on a GPU" in said.err) != current
 
 
+def test_a_step_that_fails_leaves_no_tag(release, clone, monkeypatch, capsys):
+    fails = (sys.executable, "-c", "raise SystemExit(3)")
+    monkeypatch.setattr(release, "STEPS", [fails, *release.STEPS])
+    assert released(release, monkeypatch) == 1
+    assert "SystemExit(3)` failed; there is no tag" in capsys.readouterr().err
+    assert tags(clone) == [] and not (clone / "dist").exists()
+
+
 def test_a_rehearsal_is_for_a_clone(release, clone, repository, monkeypatch, capsys):
     monkeypatch.setattr(release, "ROOT", repository)
     assert released(release, monkeypatch, "--rehearse") == 1

@@ -2,10 +2,11 @@
 [--dist dist] [HOME ...]`, each HOME a toolkit of CUDA. By default it is the one of nvcc. CXX names
 another compiler for the host than g++.
 
-torchcent-cu13 has the library alone, and torchcent of the same version loads it where PyTorch was
-built with CUDA 13 (torchcent/runtime/_cuda.py). g++ compiles for the host. zig links, with the
-functions of glibc 2.28 and with g++'s C++ library inside, which is newer than that of many systems.
-cudart is linked in. No GPU is needed.
+The wheel torchcent-cu13 has the library alone. A torchcent of the same version loads it where
+PyTorch was built with CUDA 13 (torchcent/runtime/_cuda.py).
+
+The host's part is compiled by g++. The linker is zig's, for glibc 2.28, with g++'s C++ library
+inside, which is newer than that of many systems. So is cudart. No GPU is needed.
 """
 
 import argparse
@@ -30,7 +31,8 @@ CXX = os.environ.get("CXX", "g++")
 # g++ takes it from a glibc newer than 2.28, and zero only means that there may be threads.
 SINGLE_THREADED = "char __libc_single_threaded = 0;\n"
 FLAGS = [
-    *("-ccbin", CXX, "-std=c++20", "-O3", "--expt-relaxed-constexpr", "-Xcompiler", "-fPIC,-fvisibility=hidden"),
+    *("-ccbin", CXX, "-std=c++20", "-O3", "--expt-relaxed-constexpr"),
+    *("-Xcompiler", "-fPIC,-fvisibility=hidden"),
     *(f"-D{name}={value}" for name, value in kernels.MACROS),
     "-DUSE_CUDA",
     *(f"-I{path}" for path in kernels.INCLUDE),

@@ -174,7 +174,9 @@ def main() -> int:
             git(ROOT, "commit", "--message", f"Write the changelog of {version}")
         for step in steps:
             print(f"release: {' '.join(step)}", flush=True)
-            subprocess.run(step, cwd=ROOT, check=True)
+            if subprocess.run(step, cwd=ROOT).returncode != 0:
+                print(f"release: `{' '.join(step)}` failed; there is no tag", file=sys.stderr)
+                return 1
         for file in sorted((ROOT / "dist").glob("*")):
             print(f"  dist/{file.name} {file.stat().st_size:,} bytes")
         if options.rehearse:

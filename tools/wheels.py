@@ -5,8 +5,8 @@ headers are those of the PyTorch that is installed. Its libraries are not needed
 the functions in them.
 
 zig links its own C++ library into ours, so that none of the system is needed, and no exception may
-leave it (csrc/core/caught.h). tools/cuda_wheels.py builds those of the CUDA kernels, and
-tools/check_wheels.py checks what was built.
+leave it (csrc/core/caught.h). Wheels of the CUDA kernels are built by tools/cuda_wheels.py, and
+tools/check_wheels.py checks all.
 """
 
 import argparse
