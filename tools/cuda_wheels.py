@@ -114,6 +114,7 @@ def main() -> None:
         package = folder / "package"
         shutil.rmtree(package, ignore_errors=True)
         shutil.copytree(PACKAGE, package)
+        shutil.copy("LICENSE", package)
         run(
             *(sys.executable, "setup.py", "--quiet"),
             *("bdist_wheel", "--dist-dir", options.dist.resolve()),
