@@ -247,7 +247,7 @@ def test_rows_are_widened_on_windows(monkeypatch, tmp_path):
         asked.append(str(path))
         return NoBlocks(stat(path, *rest, **options))
 
-    monkeypatch.setattr("torchcent.pairs._npy.os.stat", without_blocks)
+    monkeypatch.setattr(os, "stat", without_blocks)
     graph = Graph.from_edge_index(edge_index(DEEP), N_DEEP, directed=False)
     mapped = shortest_path_lengths(graph, out=tmp_path / "d.npy", block_size=15)
     assert mapped.dtype == np.int16 and mapped.tolist() == expected(N_DEEP, DEEP, False)
