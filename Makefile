@@ -212,15 +212,17 @@ wheel: $(VENV)/.built
 	$(PIP) abi3audit
 	PATH="$(BIN):$$PATH" $(BIN)/python tools/check_wheel.py dist/*.whl
 
-# Wheels for every platform, on Linux alone (tools/wheels.py), and of the CUDA kernels for each
+# Wheels for every platform, or those of WHEELS (WHEELS=linux-x86_64), on Linux alone
+# (tools/wheels.py), and of the CUDA kernels for each
 # toolkit in CUDA_HOMES, by default for that of nvcc (tools/cuda_wheels.py).
+WHEELS ?=
 CUDA_HOMES ?=
 WHEEL_TOOLS := ziglang setuptools wheel build ninja lief auditwheel abi3audit torch-abi-audit check-wheel-contents twine
 wheels: export TORCHCENT_CUDA := 0
 wheels: $(VENV)/.torch
 	rm -rf dist
 	$(PIP) $(WHEEL_TOOLS)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/wheels.py --jobs $(JOBS)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/wheels.py --jobs $(JOBS) $(WHEELS)
 	$(MAKE) cuda-wheels
 	$(BIN)/python -m build --sdist --no-isolation --outdir dist .
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/check_wheels.py dist
