@@ -12,9 +12,11 @@
 # make bench   side by side with the peers
 # make history  instructions of pinned calls (valgrind), a row per commit; history-check: compares
 # make test-torch  the wheel on the oldest PyTorch that it supports and on the newest
-# make wheel   an abi3 wheel in dist/, checked; with the CUDA kernels where nvcc is there
-# make wheels  wheels for Linux, macOS and Windows and an archive of the sources in dist/, checked
-# make release VERSION=0.3.0  checks, tests, wheels and a tag; DRY_RUN=1 only says what is missing
+# make wheel   a wheel in dist/, checked; with the CUDA kernels where nvcc is there
+# make wheels  wheels for Linux, macOS and Windows, of the CUDA kernels (CUDA_HOMES="DIR ..."), and an
+#              archive of the sources in dist/, checked
+# make release VERSION=0.3.0  checks, tests, wheels and a tag; DRY_RUN=1 only says what is missing,
+#              REHEARSE=1 does it in a clone with a part of the tests
 # make clean   back to the sources
 
 # Without bytecode an import of PyTorch takes 1.7 s longer, in every process of the tests.
@@ -42,7 +44,7 @@ BUILT_FROM := setup.py pyproject.toml tools/build_backend.py tools/kernels.py $(
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/*/cuda/*.cu)
 
-.PHONY: demo test test-all test-seeds coverage sanitize sanitize-quick test-kernels test-networkx test-networkx-3.7 test-torch fuzz lint docs notebooks bench history history-check wheel wheels release cuda-check gpu-status clean
+.PHONY: demo test test-all test-seeds coverage sanitize sanitize-quick test-kernels test-networkx test-networkx-3.7 test-torch fuzz lint docs notebooks bench history history-check wheel wheels cuda-wheels release cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -210,20 +212,29 @@ wheel: $(VENV)/.built
 	$(PIP) abi3audit
 	PATH="$(BIN):$$PATH" $(BIN)/python tools/check_wheel.py dist/*.whl
 
-# Wheels for every platform, on Linux alone (tools/wheels.py).
+# Wheels for every platform, or those of WHEELS (WHEELS=linux-x86_64), on Linux alone
+# (tools/wheels.py), and of the CUDA kernels for each
+# toolkit in CUDA_HOMES, by default for that of nvcc (tools/cuda_wheels.py).
+WHEELS ?=
+CUDA_HOMES ?=
 WHEEL_TOOLS := ziglang setuptools wheel build ninja lief auditwheel abi3audit torch-abi-audit check-wheel-contents twine
 wheels: export TORCHCENT_CUDA := 0
 wheels: $(VENV)/.torch
 	rm -rf dist
 	$(PIP) $(WHEEL_TOOLS)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/wheels.py --jobs $(JOBS)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/wheels.py --jobs $(JOBS) $(WHEELS)
+	$(MAKE) cuda-wheels
 	$(BIN)/python -m build --sdist --no-isolation --outdir dist .
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/check_wheels.py dist
+
+cuda-wheels: $(VENV)/.torch
+	$(PIP) $(WHEEL_TOOLS)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/cuda_wheels.py --jobs $(JOBS) $(CUDA_HOMES)
 
 # A version that is ready; the tag is not pushed (tools/release.py).
 release: $(VENV)/.torch
 	$(PIP) towncrier
-	$(BIN)/python tools/release.py $(if $(DRY_RUN),--dry-run) "$(VERSION)"
+	$(BIN)/python tools/release.py $(if $(DRY_RUN),--dry-run) $(if $(REHEARSE),--rehearse) "$(VERSION)"
 
 # Compiles the CUDA sources for one architecture; no GPU is needed. `make wheel` does so for all.
 NVCC := nvcc -c -std=c++20 -O3 -arch=sm_90 -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000

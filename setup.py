@@ -5,14 +5,13 @@ compiled, and neither a compiler nor PyTorch is needed. A file in the package th
 installed this way (torchcent/runtime/_ops.py).
 
 With TORCHCENT_PREBUILT=PATH and TORCHCENT_PLATFORM=TAG, a wheel for that platform has this library
-(tools/wheels.py)."""
+(tools/wheels.py). Wheels with a library serve every Python (tools/platform_wheel.py)."""
 
 import os
 import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
-from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 HEADERS = Path("csrc/include/torchcent")
@@ -39,16 +38,6 @@ class BuildPackage(build_py):
                 self.copy_file(str(header), str(package / "include" / header.name))
 
 
-class CopyLibrary(build_ext):
-    """Takes a library that is there."""
-
-    def get_ext_filename(self, fullname: str) -> str:
-        return os.path.join(*fullname.split(".")[:-1], os.path.basename(str(prebuilt)))
-
-    def build_extension(self, extension: Extension) -> None:
-        self.copy_file(str(prebuilt), self.get_ext_fullpath(extension.name))
-
-
 def manual() -> list[tuple[str, list[str]]]:
     """The manual pages of the command, for share/man; none without what writes them."""
     sys.path.insert(0, str(Path(__file__).parent))
@@ -66,15 +55,17 @@ def manual() -> list[tuple[str, list[str]]]:
     return [("share/man/man1", [str(folder / f"{name}.1") for name in texts])]
 
 
-commands = {"build_py": BuildPackage}
+commands: dict[str, type] = {"build_py": BuildPackage}
 extensions = []
-wheel = {"py_limited_api": "cp311"} if compiled else {}
+if compiled:
+    sys.path.insert(0, str(Path(__file__).parent / "tools"))
+    from platform_wheel import CopyLibrary, PlatformWheel
+
+    commands["bdist_wheel"] = PlatformWheel
 if prebuilt:
     commands["build_ext"] = CopyLibrary
     extensions = [Extension("torchcent._C", [], py_limited_api=True)]
-    wheel["plat_name"] = os.environ["TORCHCENT_PLATFORM"]
 elif compiled and not only_metadata:
-    sys.path.insert(0, str(Path(__file__).parent / "tools"))
     import kernels
 
     commands["build_ext"] = kernels.BuildKernels
@@ -84,5 +75,4 @@ setup(
     ext_modules=extensions,
     cmdclass=commands,
     data_files=[] if only_metadata else manual(),
-    options={"bdist_wheel": wheel} if wheel else {},
 )

@@ -1,5 +1,6 @@
 """shortest_path_lengths: values, all kinds of output, dtypes, arguments."""
 
+import os
 from pathlib import Path
 
 import networkx as nx
@@ -225,6 +226,32 @@ def test_rows_are_widened(engine, size, reverse, tmp_path):
     handed = [block for _, block in call(shortest_path_lengths, graph, blocks=True, **options)]
     assert torch.cat(handed).tolist() == truth
     assert handed[-1].dtype == torch.int16
+
+
+class NoBlocks:
+    """What os.stat returns on Windows."""
+
+    def __init__(self, status):
+        self._status = status
+
+    def __getattr__(self, name):
+        if name == "st_blocks":
+            raise AttributeError(name)
+        return getattr(self._status, name)
+
+
+def test_rows_are_widened_on_windows(monkeypatch, tmp_path):
+    stat, asked = os.stat, []
+
+    def without_blocks(path, *rest, **options):
+        asked.append(str(path))
+        return NoBlocks(stat(path, *rest, **options))
+
+    monkeypatch.setattr(os, "stat", without_blocks)
+    graph = Graph.from_edge_index(edge_index(DEEP), N_DEEP, directed=False)
+    mapped = shortest_path_lengths(graph, out=tmp_path / "d.npy", block_size=15)
+    assert mapped.dtype == np.int16 and mapped.tolist() == expected(N_DEEP, DEEP, False)
+    assert any(name.endswith(".tmp") for name in asked)  # the file, before it is renamed
 
 
 @pytest.mark.skipif("bits" not in ENGINES, reason="32,768 levels, with Python in each")

@@ -101,7 +101,7 @@ def test_wheel_of_a_library_for_another_platform(tmp_path: Path, tag: str, libra
     shutil.copytree(ROOT / "csrc/include", tmp_path / "csrc/include")
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "_torchcent_networkx.py"):
         shutil.copy(ROOT / name, tmp_path)
-    for folder in ("torchcent", "_torchcent_command"):
+    for folder in ("tools", "torchcent", "_torchcent_command"):
         ignore = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignore)
     (tmp_path / library).write_bytes(b"for another platform")
@@ -110,10 +110,34 @@ def test_wheel_of_a_library_for_another_platform(tmp_path: Path, tag: str, libra
     run = python(code + "runpy.run_path('setup.py')", tmp_path, PATH=str(tmp_path), **built)
     assert run.returncode == 0, run.stderr
     (wheel,) = (tmp_path / "dist").iterdir()
-    assert wheel.name.endswith(f"-cp311-abi3-{tag}.whl")
+    assert wheel.name.endswith(f"-py3-none-{tag}.whl")
     inside = zipfile.ZipFile(wheel)
     assert inside.read(f"torchcent/{library}") == b"for another platform"
     assert "torchcent/include/csr.h" in inside.namelist()
+
+
+def test_wheel_of_cuda_kernels(tmp_path: Path) -> None:
+    """As tools/cuda_wheels.py builds it: the library, and torchcent of the same version."""
+    shutil.copytree(ROOT / "tools/cuda_package", tmp_path / "cuda")
+    library = tmp_path / "_CUDA.abi3.so"
+    library.write_bytes(b"kernels")
+    built = {
+        "TORCHCENT_PREBUILT": str(library),
+        "TORCHCENT_PLATFORM": "manylinux_2_28_x86_64",
+        "TORCHCENT_CUDA_MAJOR": "13",
+        "TORCHCENT_VERSION": "7.8.9",
+        "PYTHONPATH": str(ROOT / "tools"),
+    }
+    code = "import runpy, sys; sys.argv = ['', '-q', 'bdist_wheel']; runpy.run_path('setup.py')"
+    run = python(code, tmp_path / "cuda", PATH=str(tmp_path), **built)
+    assert run.returncode == 0, run.stderr
+    (wheel,) = (tmp_path / "cuda/dist").iterdir()
+    assert wheel.name == "torchcent_cu13-7.8.9-py3-none-manylinux_2_28_x86_64.whl"
+    inside = zipfile.ZipFile(wheel)
+    assert inside.read("torchcent_cu13/_CUDA.abi3.so") == b"kernels"
+    metadata = inside.read("torchcent_cu13-7.8.9.dist-info/METADATA").decode()
+    assert "Requires-Dist: torchcent==7.8.9\n" in metadata
+    assert "Root-Is-Purelib: false" in inside.read("torchcent_cu13-7.8.9.dist-info/WHEEL").decode()
 
 
 KERNELS = """

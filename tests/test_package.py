@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import torch
+from internals import COMPILED
 
 import torchcent
 
@@ -126,6 +127,77 @@ def test_show_config_names_the_kernels() -> None:
     shown = config(torchcent.show_config())
     assert shown["extension"] == "yes"
     assert shown["kernels"] in ("avx512", "avx2", "portable")
+
+
+CUDA_WHEEL = """
+import torch
+loaded = []
+load = torch.ops.load_library
+torch.ops.load_library = lambda path: (
+    loaded.append(str(path)) if "CUDA" in str(path) else load(path)
+)
+torch.version.cuda = "13.0"
+import torchcent
+print(*loaded, sep=chr(10))
+print(torchcent.show_config())
+"""
+
+
+def cuda_wheel(folder: Path, major: str, version: str) -> Path:
+    """As pip would install a wheel of tools/cuda_wheels.py."""
+    package = folder / f"torchcent_cu{major}"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "_CUDA.abi3.so").touch()
+    metadata = folder / f"torchcent_cu{major}-{version}.dist-info"
+    metadata.mkdir()
+    metadata.joinpath("METADATA").write_text(
+        f"Metadata-Version: 2.4\nName: torchcent-cu{major}\nVersion: {version}\n"
+    )
+    return package / "_CUDA.abi3.so"
+
+
+def own_metadata(folder: Path, version: str) -> None:
+    metadata = folder / f"torchcent-{version}.dist-info"
+    metadata.mkdir()
+    metadata.joinpath("METADATA").write_text(
+        f"Metadata-Version: 2.4\nName: torchcent\nVersion: {version}\n"
+    )
+
+
+@pytest.mark.skipif(not COMPILED, reason="needs the compiled library")
+@pytest.mark.parametrize(
+    ("major", "version", "says"),
+    [
+        ("13", "7.8.9", "kernels of torchcent-cu13 7.8.9"),
+        ("12", "7.8.9", "no kernels: torchcent-cu13 is not installed"),
+        ("13", "7.8.8", "no kernels: torchcent-cu13 is 7.8.8, torchcent 7.8.9"),
+    ],
+)
+def test_cuda_kernels_of_a_wheel_are_found(
+    unbuilt: Path, major: str, version: str, says: str
+) -> None:
+    """Of the major version of PyTorch's CUDA and of the same version as torchcent."""
+    shutil.copytree(PACKAGE.parent / "_torchcent_command", unbuilt / "_torchcent_command")
+    own_metadata(unbuilt, "7.8.9")
+    library = cuda_wheel(unbuilt, major, version)
+    extension = {"TORCHCENT_NO_EXTENSION": "", "TORCHCENT_LIBRARY": str(PACKAGE / "_C.abi3.so")}
+    run = python(CUDA_WHEEL, unbuilt, **extension)
+    assert run.returncode == 0, run.stderr
+    loaded, shown = run.stdout.split("\n", 1)
+    taken = says.startswith("kernels")
+    assert loaded == (str(library) if taken else "")
+    assert config(shown)["cuda"] == says
+    assert config(shown)["kernels"].endswith(", CUDA") == taken
+
+
+def test_show_config_says_that_pytorch_has_no_cuda() -> None:
+    code = (
+        "import torch; torch.version.cuda = None; import torchcent\nprint(torchcent.show_config())"
+    )
+    run = python(code, PACKAGE.parent)
+    assert run.returncode == 0, run.stderr
+    assert config(run.stdout)["cuda"] == "no kernels: this PyTorch is built without CUDA"
 
 
 def test_show_config_without_the_library(unbuilt: Path) -> None:

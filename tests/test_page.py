@@ -328,3 +328,31 @@ def test_a_slider_chooses_the_level(tmp_path, browser):
     assert "part 3: 1" in page.locator("#legend").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert errors == []
+
+
+# What a text takes beside what a select has for it, less the arrow.
+TEXTS = """[...document.querySelectorAll("select")].map((select) => {
+  const context = document.createElement("canvas").getContext("2d");
+  const { font, paddingLeft, paddingRight } = getComputedStyle(select);
+  context.font = font;
+  const arrow = 16, room = select.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+  return room - arrow - context.measureText(select.selectedOptions[0].textContent).width;
+})"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [320, 375])
+def test_a_dark_phone_shows_all(tmp_path, browser, width):
+    path = tmp_path / "n.html"
+    levels = torch.stack([torch.arange(5) // size for size in (3, 2)])
+    plot_network(EDGES, PLACES, SCORES, path=path, communities={"community": list(levels)})
+    page = browser.new_page(viewport={"width": width, "height": 600}, color_scheme="dark")
+    page.goto(path.as_uri())
+    until(page, "Boolean(window.network)")
+    assert min(page.evaluate(TEXTS)) >= 0  # "by community" is not cut
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    network, legend = (page.locator(name).bounding_box() for name in ("#network", "#legend"))
+    assert network["y"] + network["height"] <= legend["y"]
+    assert legend["y"] + legend["height"] <= 600
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert background == "rgb(20, 24, 30)"

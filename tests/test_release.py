@@ -1,7 +1,10 @@
 """tools/release.py: what it refuses, on repositories of its own."""
 
 import importlib.util
+import json
 import subprocess
+import sys
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -71,7 +74,6 @@ def test_what_is_ready_lacks_nothing(release, repository):
         ("CHANGELOG.md", "2026-01-31", "soon", "is 'soon', not YYYY-MM-DD"),
         ("CHANGELOG.md", "2026-01-31", "2026-02-31", "is '2026-02-31', not YYYY-MM-DD"),
         ("CHANGELOG.md", "## 1.2.3", "## 1.2.4", "changelog.d has entries of 1.2.3"),
-        ("benchmarks/gpu_status.py", "not sys.argv[1:]", "1", "did not pass on a GPU"),
     ],
 )
 def test_refusals(release, repository, name, old, new, message):
@@ -99,11 +101,91 @@ def test_a_version_is_three_numbers(release, repository, version):
     ]
 
 
-def test_without_results_of_a_gpu(release, repository):
+def test_results_of_a_gpu(release, repository):
+    assert release.of_gpus(repository) == []
     (repository / "benchmarks/results/h200.json").unlink()
-    commit(repository)
-    (line,) = release.missing(repository, "1.2.3")
+    (line,) = release.of_gpus(repository)
     assert "did not pass on a GPU" in line
+
+
+@pytest.fixture
+def clone(release, repository, tmp_path_factory, monkeypatch):
+    """A clone with an entry for the changelog, where lint, tests and wheels take no time."""
+    pytest.importorskip("towncrier")
+    changelog = repository / "CHANGELOG.md"
+    changelog.write_text(changelog.read_text().replace("2026-01-31", "unreleased"))
+    fragment(repository, "a-b.fixed.md", "A fix.")
+    folder = tmp_path_factory.mktemp("clone") / "there"
+    git(repository, "clone", str(repository), str(folder))
+    for kind in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{kind}_NAME", "x")
+        monkeypatch.setenv(f"GIT_{kind}_EMAIL", "x@example.org")
+    touch = "import os, sys; os.makedirs('dist', exist_ok=True); open('dist/' + sys.argv[1], 'w')"
+    steps = [(sys.executable, "-c", touch, name) for name in ("lint", "test-all", "wheels")]
+    monkeypatch.setattr(release, "STEPS", steps)
+    monkeypatch.setattr(release, "REHEARSED", {steps[1]: (*steps[1][:3], "test")})
+    monkeypatch.setattr(release, "ROOT", folder)
+    return folder
+
+
+def tags(folder):
+    run = subprocess.run(["git", "tag", "-n1"], cwd=folder, capture_output=True, text=True)
+    return run.stdout.split()
+
+
+def released(release, monkeypatch, *options):
+    monkeypatch.setattr(sys, "argv", ["release.py", "1.2.3", *options])
+    return release.main()
+
+
+def test_a_release_writes_the_changelog_builds_and_tags(release, clone, monkeypatch, capsys):
+    assert released(release, monkeypatch) == 0
+    assert tags(clone) == ["v1.2.3", "1.2.3"]
+    assert f"## 1.2.3 - {date.today().isoformat()}" in (clone / "CHANGELOG.md").read_text()
+    assert sorted(file.name for file in (clone / "dist").iterdir()) == [
+        "lint",
+        "test-all",
+        "wheels",
+    ]
+    said = capsys.readouterr()
+    assert "dist/ is ready" in said.out and "dist/wheels 0 bytes" in said.out and said.err == ""
+
+
+def test_a_release_with_older_results_of_a_gpu_is_refused(release, clone, monkeypatch, capsys):
+    (clone / "benchmarks/results/h200.json").unlink()
+    commit(clone)
+    assert released(release, monkeypatch) == 1
+    assert capsys.readouterr().err.startswith("release: the tests did not pass on a GPU")
+    assert tags(clone) == [] and not (clone / "dist").exists()
+
+
+@pytest.mark.parametrize("current", [True, False])
+def test_a_rehearsal_says_what_a_release_would_lack(release, clone, monkeypatch, capsys, current):
+    if not current:
+        (clone / "benchmarks/results/h200.json").unlink()
+        commit(clone)
+    assert released(release, monkeypatch, "--rehearse") == 0
+    assert tags(clone) == ["v1.2.3", "1.2.3"]
+    assert sorted(file.name for file in (clone / "dist").iterdir()) == ["lint", "test", "wheels"]
+    said = capsys.readouterr()
+    assert ("a release would lack nothing" in said.out) == current
+    assert ("would be refused: the tests did not pass on a GPU" in said.out) != current
+    assert ("would be refused: the tests did not pass on a GPU" in said.err) != current
+
+
+def test_a_step_that_fails_leaves_no_tag(release, clone, monkeypatch, capsys):
+    fails = (sys.executable, "-c", "raise SystemExit(3)")
+    monkeypatch.setattr(release, "STEPS", [fails, *release.STEPS])
+    assert released(release, monkeypatch) == 1
+    assert "SystemExit(3)` failed; there is no tag" in capsys.readouterr().err
+    assert tags(clone) == [] and not (clone / "dist").exists()
+
+
+def test_a_rehearsal_is_for_a_clone(release, clone, repository, monkeypatch, capsys):
+    monkeypatch.setattr(release, "ROOT", repository)
+    assert released(release, monkeypatch, "--rehearse") == 1
+    assert "for a clone on this machine" in capsys.readouterr().err
+    assert tags(repository) == []
 
 
 def fragment(repository, name, text):
@@ -173,3 +255,18 @@ def test_fragments_of_this_repository_have_known_types(release):
     assert release.of_fragments(ROOT) == []
     assert release.types(ROOT) == ["added", "changed", "deprecated", "removed", "fixed", "security"]
     assert MARK.splitlines()[-1] in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_status_of_a_gpu(tmp_path):
+    """Results are current if they have the digest of these sources and no test failed."""
+    tool = [sys.executable, str(ROOT / "benchmarks/gpu_status.py")]
+    code = "import gpu_status; print(gpu_status.digest())"
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, cwd=ROOT / "benchmarks", capture_output=True, text=True)
+    here, path = run.stdout.strip(), tmp_path / "h200.json"
+    for digest, failed, status in ((here, 0, 0), (here, 1, 1), ("0" * 64, 0, 1)):
+        path.write_text(json.dumps({"tests": {"failed": failed}, "digests": {"tests": digest}}))
+        run = subprocess.run([*tool, str(path)], capture_output=True, text=True)
+        assert run.returncode == status, run.stdout
+        assert ("tests current" in run.stdout) == (digest == here)
+    assert subprocess.run(tool, capture_output=True).returncode == 1

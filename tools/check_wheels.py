@@ -2,7 +2,7 @@
 
 None is run here (tools/test_wheel.py does that where they run). Of each library:
 - what it takes from PyTorch is declared in PyTorch's stable C headers. All else is of the
-  system, and nothing is exported;
+  system, nothing is of Python, and nothing is exported;
 - it is for the processor, and on macOS for the system, that the tag names.
 
 auditwheel says that the versions of glibc are old enough, abi3audit and torch-abi-audit that a
@@ -19,18 +19,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import lief
-from check_wheel import shim_names
+from check_wheel import ABI3, shim_names
 
 SYSTEM = re.compile(
-    r"lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux-\S+"
+    r"lib(c|m|dl|pthread|rt)\.so\.\d+|libgcc_s\.so\.1|ld-linux-\S+"
     r"|/usr/lib/libSystem\.B\.dylib|(KERNEL32|ADVAPI32|NTDLL|api-ms-win-crt-\S+)\.dll",
     re.IGNORECASE,
 )
-TORCH = re.compile(r"libtorch_cpu\.so|@rpath/libtorch_cpu\.dylib|torch_cpu\.dll")
+TORCH = re.compile(r"libtorch(_cpu)?\.so|@rpath/libtorch_cpu\.dylib|torch_cpu\.dll")
 SHIM = re.compile(r"(aoti_)?torch_")
 # zig's linker for macOS exports the allocation of its C++ library, which takes it from malloc, too.
 OF_MACOS = re.compile(r"_Z(n|d)[aw]\w+|_Zdl\w+|__dso_handle|_mh_dylib_header")
-CPLUSPLUS = re.compile(r"_Z|__cxa_(?!atexit|finalize)|__gxx_|\?")
+CPLUSPLUS = re.compile(r"_Z|__cxa_(?!atexit|finalize|pure_virtual)|__gxx_|\?")
+PYTHON = re.compile(r"_?Py[A-Z_]")
 MACHINES = {"x86_64": "X86_64", "aarch64": "AARCH64", "arm64": "ARM64", "amd64": "AMD64"}
 
 
@@ -83,6 +84,7 @@ def of_library(path: Path, tag: str) -> list[str]:
     wrong += [f"{name} is not of the stable ABI" for name in sorted(shims - shim_names())]
     foreign = sorted(name for name in library.taken if CPLUSPLUS.match(name))
     wrong += [f"it takes {name} of another C++ library" for name in foreign]
+    wrong += [f"it takes {name} of Python" for name in sorted(library.taken) if PYTHON.match(name)]
     if not tag.startswith("win"):  # there, names belong to their library
         more = {name for name in library.exported if apple and OF_MACOS.fullmatch(name)}
         wrong += [f"it exports {name}" for name in sorted(library.exported - more)]
@@ -115,21 +117,26 @@ def of_glibc(wheel: Path, tag: str) -> list[str]:
 
 def of_wheel(wheel: Path) -> list[str]:
     tag = wheel.stem.rsplit("-", 1)[1]
-    wrong = [] if "-cp311-abi3-" in wheel.name else ["it is not tagged cp311-abi3"]
+    wrong = [] if "-py3-none-" in wheel.name else ["it is not tagged py3-none"]
     wrong += of_tool("check-wheel-contents", wheel)
     with tempfile.TemporaryDirectory() as folder:
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(folder)
-        package = Path(folder, "torchcent")
+        package = Path(folder, wheel.name.split("-")[0])
         windows = tag.startswith("win")
-        library = package / ("_C.pyd" if windows else "_C.abi3.so")
-        for name in (library.name, "py.typed", "include/csr.h", "include/multi_search.h"):
+        if package.name == "torchcent":
+            library = package / ("_C.pyd" if windows else "_C.abi3.so")
+            expected = (library.name, "py.typed", "include/csr.h", "include/multi_search.h")
+        else:
+            library = package / "_CUDA.abi3.so"
+            expected = (library.name, "__init__.py")
+        for name in expected:
             if not (package / name).exists():
-                wrong.append(f"torchcent/{name} is missing")
+                wrong.append(f"{package.name}/{name} is missing")
         wrong += of_library(library, tag)
         wrong += of_tool("torch-abi-audit", "--check", "torch", package)
         if not windows:  # no function of Python's is used, and none has to be exported
-            wrong += of_tool("abi3audit", "--strict", wheel)
+            wrong += of_tool(*ABI3, library)
         if tag.startswith("manylinux"):
             wrong += of_glibc(wheel, tag)
     return wrong

@@ -110,8 +110,15 @@ def cuda_home() -> str | None:
     return str(Path(top.group(1).strip()).resolve()) if top else None
 
 
+def cuda_targets() -> list[str]:
+    """nvcc's options for the architectures in TORCHCENT_CUDA_ARCH and for PTX of the last one."""
+    archs = os.environ.get("TORCHCENT_CUDA_ARCH", "80;90").replace(",", ";").split(";")
+    targets = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in archs]
+    return [*targets, f"-gencode=arch=compute_{archs[-1]},code=compute_{archs[-1]}"]
+
+
 def cuda_extension() -> Extension | None:
-    """The CUDA kernels, for the architectures in TORCHCENT_CUDA_ARCH and as PTX of the last one.
+    """The CUDA kernels.
 
     By default only for a CUDA build of PyTorch. With TORCHCENT_CUDA=1 a CPU build will do: nvcc and
     its headers are enough, no GPU is needed. cudart is linked in.
@@ -122,9 +129,6 @@ def cuda_extension() -> Extension | None:
     if not sources or home is None or not wanted:
         return None
     cpp_extension.CUDA_HOME = home
-    archs = os.environ.get("TORCHCENT_CUDA_ARCH", "80;90").replace(",", ";").split(";")
-    targets = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in archs]
-    targets.append(f"-gencode=arch=compute_{archs[-1]},code=compute_{archs[-1]}")
     libraries = [str(path) for path in (Path(home) / "lib64", Path(home) / "lib") if path.exists()]
     return CppExtension(
         "torchcent._CUDA",
@@ -133,7 +137,7 @@ def cuda_extension() -> Extension | None:
         define_macros=[*MACROS, ("USE_CUDA", None)],
         extra_compile_args={
             "cxx": FLAGS,
-            "nvcc": ["-O3", "-std=c++20", "-Xcompiler", "-fvisibility=hidden", *targets],
+            "nvcc": ["-O3", "-std=c++20", "-Xcompiler", "-fvisibility=hidden", *cuda_targets()],
         },
         library_dirs=libraries,
         libraries=["cudart_static", "rt", "dl", "pthread"],

@@ -5,6 +5,10 @@ moves the entries of changelog.d into CHANGELOG.md, which is committed. It runs 
 lint, builds and checks the wheels (make wheels) and makes the tag. It sends nothing: a tag that is
 pushed starts .github/workflows/release.yml. With --dry-run it only says what it would
 do; with --notes it prints what the changelog says of the version.
+
+With --rehearse (`make release VERSION=0.3.0 REHEARSE=1`), in a clone of this repository on the same
+machine, all is done with a part of the tests. GPU results of older sources do not stop it: it says
+that they would stop a release.
 """
 
 import argparse
@@ -17,6 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 STEPS = (("make", "lint"), ("make", "test-all"), ("make", "wheels"))
+REHEARSED = {("make", "test-all"): ("make", "test", "PART=0.01")}
 
 
 def git(root: Path, *command: str) -> str:
@@ -126,34 +131,59 @@ def missing(root: Path, version: str) -> list[str]:
         lacks.append(f"the tree has changes that are not committed:\n{changes}")
     if git(root, "tag", "--list", f"v{version}"):
         lacks.append(f"the tag v{version} is there already")
-    return lacks + of_fragments(root) + of_changelog(root, version) + of_gpus(root)
+    return lacks + of_fragments(root) + of_changelog(root, version)
+
+
+def of_clone(root: Path) -> list[str]:
+    """A rehearsal sets the tag, which is to be in no repository that is worked in."""
+    run = subprocess.run(
+        ["git", "config", "remote.origin.url"], cwd=root, capture_output=True, text=True
+    )
+    if run.stdout.strip() and Path(root, run.stdout.strip()).is_dir():
+        return []
+    return ["a rehearsal is for a clone on this machine: git clone . FOLDER"]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("version")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--rehearse", action="store_true", help="in a clone, with fewer tests")
     parser.add_argument("--notes", action="store_true", help="print the notes of the changelog")
     options = parser.parse_args()
     if options.notes:
         entry = heading(ROOT, options.version)
         print(entry[2].strip() if entry else "")
         return 0 if entry else 1
-    lacks = missing(ROOT, options.version)
+    version, gpus = options.version, of_gpus(ROOT)
+    lacks = missing(ROOT, version)
+    lacks += of_clone(ROOT) if options.rehearse else gpus
     for line in lacks:
         print(f"release: {line}", file=sys.stderr)
-    tag = ("git", "tag", "--annotate", f"v{options.version}", "--message", f"{options.version}")
-    steps = (*STEPS, tag)
+    tag = ("git", "tag", "--annotate", f"v{version}", "--message", version)
+    steps = [*STEPS, tag]
+    if options.rehearse:
+        steps = [REHEARSED.get(step, step) for step in steps]
+        for line in gpus:
+            print(f"rehearsal: goes on, but a release would be refused: {line}", file=sys.stderr)
     if options.dry_run:
         print(*(f"would run: {' '.join(step)}" for step in steps), sep="\n")
     elif not lacks:
-        if build(ROOT, options.version, date.today().isoformat()):
-            message = f"Write the changelog of {options.version}"
+        if build(ROOT, version, date.today().isoformat()):
             git(ROOT, "add", "CHANGELOG.md", "changelog.d")
-            git(ROOT, "commit", "--message", message)
+            git(ROOT, "commit", "--message", f"Write the changelog of {version}")
         for step in steps:
-            subprocess.run(step, cwd=ROOT, check=True)
-        print(f"dist/ is ready; `git push origin v{options.version}` publishes it")
+            print(f"release: {' '.join(step)}", flush=True)
+            if subprocess.run(step, cwd=ROOT).returncode != 0:
+                print(f"release: `{' '.join(step)}` failed; there is no tag", file=sys.stderr)
+                return 1
+        for file in sorted((ROOT / "dist").glob("*")):
+            print(f"  dist/{file.name} {file.stat().st_size:,} bytes")
+        if options.rehearse:
+            state = f"would be refused: {gpus[0]}" if gpus else "would lack nothing"
+            print(f"rehearsal: done with a part of the tests; a release {state}")
+        else:
+            print(f"dist/ is ready; `git push origin v{version}` publishes it")
     return 1 if lacks else 0
 
 

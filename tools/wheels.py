@@ -5,7 +5,8 @@ headers are those of the PyTorch that is installed. Its libraries are not needed
 the functions in them.
 
 zig links its own C++ library into ours, so that none of the system is needed, and no exception may
-leave it (csrc/core/caught.h). tools/check_wheels.py checks what was built.
+leave it (csrc/core/caught.h). Wheels of the CUDA kernels are built by tools/cuda_wheels.py, and
+tools/check_wheels.py checks all.
 """
 
 import argparse
@@ -49,8 +50,9 @@ class Platform(NamedTuple):
 # bits than those of the portable kernels of x86-64.
 EXACT = ("-ffp-contract=off",)
 # Nothing is exported: PyTorch learns of the operators when the library is loaded. Otherwise the
-# system would take functions of the C++ library from elsewhere, which throw other exceptions.
-HIDDEN = ("-Wl,--version-script=tools/exports.txt",)
+# system would take functions of the C++ library from elsewhere, which throw other exceptions. What
+# no library here has, such as a function of a newer glibc, is an error.
+HIDDEN = ("-Wl,--version-script=tools/exports.txt", "-Wl,-z,defs")
 PLATFORMS = {
     "linux-x86_64": Platform(
         "x86_64-linux-gnu.2.28", "manylinux_2_28_x86_64", "libtorch_cpu.so", link=HIDDEN
@@ -73,9 +75,10 @@ PLATFORMS = {
 }
 
 
-def run(*command: str | Path, **environment: str) -> None:
+def run(*command: str | Path, folder: Path | None = None, **environment: str) -> None:
     done = subprocess.run(
         [str(part) for part in command],
+        cwd=folder,
         env=os.environ | environment,
         capture_output=True,
         text=True,
@@ -129,6 +132,7 @@ def main() -> None:
     if unknown:
         parser.error(f"PLATFORM must be among {', '.join(PLATFORMS)}, got {', '.join(unknown)}")
     options.dist.mkdir(exist_ok=True)
+    os.environ["TORCHCENT_KERNELS"] = "all"  # never those of this machine alone
     for name in options.platforms or PLATFORMS:
         began = time.monotonic()
         platform = PLATFORMS[name]

@@ -35,6 +35,13 @@ def check_space(path: Path, shape: tuple[int, int], dtype: torch.dtype, on_disk:
         )
 
 
+def bytes_on_disk(path: str) -> int:
+    """Of a file, which may have parts that take no room yet."""
+    status = os.stat(path)
+    # Windows has no blocks, and there a file that is made longer takes room at once.
+    return status.st_blocks * 512 if hasattr(status, "st_blocks") else status.st_size
+
+
 class RowWriter:
     """Writes contiguous rows (a slice) at once, or scattered rows one by one."""
 
@@ -66,13 +73,14 @@ class NpyRows(RowWriter):
         """Converts the first `done` rows to a wider dtype, which all later rows have, too."""
         width, narrow = self._shape[1], numpy_dtype(self._dtype)
         self._file.flush()
-        check_space(self._path, self._shape, dtype, os.stat(self._file.name).st_blocks * 512)
+        check_space(self._path, self._shape, dtype, bytes_on_disk(self._file.name))
         old = np.memmap(self._file.name, narrow, "r", self._header, (done, width))
         # In place, from the last row up: the new place of a row is at or behind its old place.
         step = max(1, _CHUNK // max(1, width * dtype.itemsize))
         for end in range(done, 0, -step):
             first = max(0, end - step)
             self._write(first, torch.from_numpy(old[first:end].astype(numpy_dtype(dtype))))
+        del old  # Windows changes the length of no file that is mapped
         self._begin(dtype)
 
     def _write(self, first: int, rows: Tensor) -> None:

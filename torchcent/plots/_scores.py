@@ -102,7 +102,8 @@ def new_figure(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(style()):  # type: ignore[arg-type]
+    settings: Any = style()  # for mypy the same with matplotlib's types and without
+    with matplotlib.rc_context(settings):
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
         figure.suptitle(title, x=margin, ha="left", fontsize=14, fontweight="bold")

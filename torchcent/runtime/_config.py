@@ -32,6 +32,7 @@ def show_config() -> str:
         "torch": f"{torch.__version__} (CUDA {'yes' if torch.cuda.is_available() else 'no'})",
         "extension": "yes" if _ops.available else f"no, tensor engine only: {_ops.without}",
         "kernels": _kernels(),
+        "cuda": _ops.from_where,
         "threads": str(torch.get_num_threads()),
         "optional": ", ".join(names) or "none",
     }

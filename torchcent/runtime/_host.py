@@ -32,6 +32,7 @@ def how_to_install() -> str:
     """How to get the CUDA kernels for this PyTorch."""
     version = torch.version.cuda or "13.0"
     return (
+        f"install the wheel torchcent-cu{version.split('.')[0]} of this version of torchcent, or "
         f"build torchcent where nvcc of CUDA {version} is installed: `TORCHCENT_CUDA=1 pip install "
         "--no-build-isolation --force-reinstall --no-deps .` in a checkout; no GPU is needed there"
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import torch
 
+from torchcent.runtime import _cuda
 from torchcent.runtime._fakes import FAKES
 
 PACKAGE = Path(__file__).parents[1]
@@ -77,16 +78,18 @@ available = simd is not None
 cuda = False
 """Whether the CUDA kernels are loaded. They are a separate library, for CUDA builds of PyTorch."""
 
-_cuda_library = PACKAGE / "_CUDA.abi3.so"
-if available and torch.version.cuda is not None and _cuda_library.exists():
+_cuda_library, from_where = _cuda.find(PACKAGE, torch.version.cuda)
+"""Where the CUDA kernels are from, or why there are none."""
+if available and _cuda_library is not None:
     try:
         _load(_cuda_library)
         cuda = True
     except OSError as error:
+        from_where = f"no kernels: {error}"
         warnings.warn(
-            f"torchcent's CUDA library {_cuda_library.name} could not be loaded, so that graphs on "
-            f'CUDA run on engine="tensor" alone: {error}. A library serves one major version of '
-            f"CUDA; this PyTorch has {torch.version.cuda}.",
+            f"torchcent's CUDA library {_cuda_library} could not be loaded, so that graphs on CUDA "
+            f"are copied to the host: {error}. A library serves one major version of CUDA; this "
+            f"PyTorch has {torch.version.cuda}.",
             stacklevel=2,
         )
 

@@ -105,6 +105,8 @@ const renderer = new Sigma(graph, $("network"), {
     { ...style, color: ACCENT, size: Math.max(style.size, 1), zIndex: 2 } : style,
 });
 const camera = renderer.getCamera();
+// What is above and below the network may take more lines or fewer.
+new ResizeObserver(() => renderer.scheduleRender()).observe($("network"));
 
 const format = (x) => Number(x.toPrecision(4)).toString();
 function show(v) {

@@ -1,0 +1,1 @@
+"""The CUDA kernels of torchcent, which loads them when it is imported."""
