@@ -89,7 +89,7 @@ class DynamicBetweennessApprox(DynamicMeasure):
         generator: torch.Generator | None = None,
         run: Run = DEFAULT,
     ) -> None:
-        super().__init__(graph, run.progress)
+        super().__init__(graph, run)
         self._needs_cpu("DynamicBetweennessApprox")
         self._needs_hops("DynamicBetweennessApprox")
         self._needs_kernel("DynamicBetweennessApprox", "dynamic_touched")
@@ -101,7 +101,6 @@ class DynamicBetweennessApprox(DynamicMeasure):
         seed = int(torch.randint(2**62, (1,), generator=chance, device=where))
         self._draws = Draws(seed, run.progress)
         self._random = torch.Generator().manual_seed(seed)
-        self._memory = run.memory
 
     @property
     def approximation(self) -> Approximation:

@@ -18,7 +18,7 @@ from torchcent.dynamic._rows import Rows, touched
 from torchcent.engines.measures import _normalize
 from torchcent.graph import Graph
 from torchcent.paths._betweenness import betweenness
-from torchcent.runtime import _memory, _ops
+from torchcent.runtime import _ops
 
 _STATES = ("auto", "rows", "none", "whole")
 _UNIT = 2.0**-64  # of sums in fixed point
@@ -93,11 +93,10 @@ class DynamicBetweenness(DynamicMeasure):
         generator: torch.Generator | None = None,
         run: Run = DEFAULT,
     ) -> None:
-        super().__init__(graph, run.progress)
+        super().__init__(graph, run)
         values.choice(state, "state", _STATES)
         self._normalized = values.flag(normalized, "normalized")
         self._pivots = check.sources(sources, graph.snapshot(), generator)
-        self._memory = run.memory
         self._rows: Rows | None = None
         self._narrow = False  # rows
         if state in ("rows", "none"):
@@ -120,21 +119,14 @@ class DynamicBetweenness(DynamicMeasure):
         return "" if suits else "scores of another graph"
 
     def _bytes(self, num_nodes: int) -> int:
-        """Of rows, at most."""
         count = num_nodes if self._pivots is None else self._pivots.numel()
         return Rows.bytes_for(count, num_nodes, self._graph.device, self._narrow)
-
-    def _limit(self) -> int:
-        return _memory.budget(self._memory, self._graph.device)
-
-    def _fits(self, num_nodes: int) -> bool:
-        return self._bytes(num_nodes) <= self._limit()
 
     def _require(self, num_nodes: int) -> None:
         """Chooses the type of rows that fits, if there are none; MemoryError if no type does."""
         if self._rows is None and self._graph.device.type != "cpu" and not self._fits(num_nodes):
             self._narrow = True
-        _memory.require("state='rows'", self._bytes(num_nodes), self._limit(), self._memory)
+        super()._require(num_nodes)
 
     def _sources(self, num_nodes: int) -> Tensor:
         if self._pivots is not None:

@@ -19,7 +19,7 @@ from torchcent.dynamic._measure import DynamicMeasure
 from torchcent.engines.measures import _normalize
 from torchcent.graph import Graph
 from torchcent.pairs._lengths import shortest_path_lengths
-from torchcent.runtime import _memory, _ops
+from torchcent.runtime import _ops
 
 _MEASURES = ("closeness", "harmonic", "eccentricity")
 _STATES = ("auto", "rows", "none")
@@ -88,31 +88,24 @@ class DynamicCloseness(DynamicMeasure):
         state: str = "auto",
         run: Run = DEFAULT,
     ) -> None:
-        super().__init__(graph, run.progress)
+        super().__init__(graph, run)
         self._measure = values.choice(measure, "measure", _MEASURES)
         self._normalized = values.flag(normalized, "normalized")
         self._wf_improved = values.flag(wf_improved, "wf_improved")
         values.choice(state, "state", _STATES)
-        self._memory = run.memory
         if state == "rows":
             self._needs_cpu("state='rows'")
             self._needs_hops("state='rows'")
             self._needs_kernel("state='rows'", "dynamic_lengths")
             self._require(graph.num_nodes)
-        self._choice = Choice(state == "auto" and self._fits(graph.num_nodes))
+        is_open = state == "auto" and not graph.is_weighted
+        is_open = is_open and _ops.has_kernel("dynamic_lengths", graph.device)
+        self._choice = Choice(is_open and self._fits(graph.num_nodes))
         self._state = "none" if state == "auto" else state
         self._rows: LengthRows | None = None
 
-    def _fits(self, num_nodes: int) -> bool:
-        if not _ops.has_kernel("dynamic_lengths", self._graph.device) or self._graph.is_weighted:
-            return False
-        limit = _memory.budget(self._memory, torch.device("cpu"))
-        return LengthRows.bytes_for(num_nodes) <= limit
-
-    def _require(self, num_nodes: int) -> None:
-        limit = _memory.budget(self._memory, torch.device("cpu"))
-        needed = LengthRows.bytes_for(num_nodes)
-        _memory.require("state='rows'", needed, limit, self._memory)
+    def _bytes(self, num_nodes: int) -> int:
+        return LengthRows.bytes_for(num_nodes)
 
     def _fault(self) -> str:
         if not self._is_current:

@@ -78,7 +78,7 @@ class DynamicCounts(DynamicMeasure):
         normalized: bool = False,
         run: Run = DEFAULT,
     ) -> None:
-        super().__init__(graph, run.progress)
+        super().__init__(graph, run)
         self._needs_hops("DynamicCounts")
         self._measure = values.choice(measure, "measure", _MEASURES)
         self._direction = values.choice(direction, "direction", _local.DIRECTIONS)

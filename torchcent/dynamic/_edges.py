@@ -68,10 +68,9 @@ class DynamicEdgeBetweenness(DynamicMeasure):
         generator: torch.Generator | None = None,
         run: Run = DEFAULT,
     ) -> None:
-        super().__init__(graph, run.progress)
+        super().__init__(graph, run)
         self._normalized = values.flag(normalized, "normalized")
         self._pivots = check.sources(sources, graph.snapshot(), generator)
-        self._memory = run.memory
         self._keys_before = graph._arcs.keys[:0]
 
     @property

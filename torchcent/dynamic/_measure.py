@@ -10,9 +10,10 @@ from typing import Any, Self, cast
 import torch
 from torch import Tensor
 
+from torchcent.check._run import Run
 from torchcent.dynamic._arcs import Arcs, Change
 from torchcent.dynamic._graph import KINDS, DynamicGraph
-from torchcent.runtime import _ops
+from torchcent.runtime import _memory, _ops
 
 
 @dataclass(frozen=True)
@@ -51,18 +52,32 @@ class DynamicMeasure(ABC):
         super().__init_subclass__()
         KINDS[cls.__name__] = cls
 
-    def __init__(self, graph: DynamicGraph, progress: bool | None) -> None:
+    def __init__(self, graph: DynamicGraph, run: Run) -> None:
         if not isinstance(graph, DynamicGraph):
             raise TypeError(
                 f"graph must be a DynamicGraph, got {type(graph).__name__}; "
                 "torchcent.DynamicGraph(graph) makes one"
             )
-        self._graph, self._progress = graph, progress
+        self._graph, self._progress, self._memory = graph, run.progress, run.memory
         self._is_current = False
         self._before: Tensor | None = None  # scores before the last update
         self._iterations = 0
         self.statistics = Statistics(0, 0, "none", 0.0)
         graph._measures.add(self)
+
+    def _bytes(self, num_nodes: int) -> int:
+        """Of rows, for those measures that keep some."""
+        raise NotImplementedError
+
+    def _limit(self) -> int:
+        return _memory.budget(self._memory, self._graph.device)
+
+    def _fits(self, num_nodes: int) -> bool:
+        return self._bytes(num_nodes) <= self._limit()
+
+    def _require(self, num_nodes: int) -> None:
+        """MemoryError if rows do not fit."""
+        _memory.require("state='rows'", self._bytes(num_nodes), self._limit(), self._memory)
 
     def _needs_kernel(self, what: str, operator: str) -> None:
         if not _ops.has_kernel(operator, self._graph.device):

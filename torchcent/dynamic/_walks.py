@@ -68,7 +68,7 @@ class DynamicPageRank(DynamicMeasure):
         tol: float = 1e-10,
         run: Run = DEFAULT,
     ) -> None:
-        super().__init__(graph, run.progress)
+        super().__init__(graph, run)
         self._alpha = check.within(alpha, "alpha", "[0, 1)")
         self._tol = check.tolerance(tol)
         of_vertices = {"personalization": personalization, "dangling": dangling}
@@ -165,7 +165,7 @@ class DynamicKatz(DynamicMeasure):
         max_iter: int = 1000,
         run: Run = DEFAULT,
     ) -> None:
-        super().__init__(graph, run.progress)
+        super().__init__(graph, run)
         self._alpha = alpha
         if alpha is not None:
             self._alpha = check.within(alpha, "alpha", "(0, inf)", "finite and > 0")
