@@ -173,11 +173,12 @@ def samples() -> dict[str, list[tuple]]:
             (
                 [torch.tensor(list(text), dtype=torch.uint8) for text in texts],
                 [torch.arange(4) for _ in texts],
+                len(texts),
                 2,
             )
             for texts in ((b"abc",), (b"aba", b"bca"))
         ]
-        + [([torch.tensor(list(b"a\0bc\0a\0"), dtype=torch.uint8)], [none[0]])],
+        + [([torch.tensor(list(b"a\0bc\0a\0"), dtype=torch.uint8)], [none[0]], 1)],
         "distinct_ids": [
             (columns[0], columns[1], columns[0][:0], 2),
             (columns[0] << 40, columns[1], none[0]),
