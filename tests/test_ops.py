@@ -175,6 +175,7 @@ def samples() -> dict[str, list[tuple]]:
                 [torch.arange(4) for _ in texts],
                 len(texts),
                 2,
+                len(texts) == 2,
             )
             for texts in ((b"abc",), (b"aba", b"bca"))
         ]

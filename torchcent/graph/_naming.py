@@ -79,7 +79,7 @@ def of_columns(columns: Sequence[Any]) -> tuple[Tensor, np.ndarray] | None:
     """As :func:`of_text`, of columns of a table of pandas, polars or pyarrow."""
     arrays = [_chunks(column) for column in columns]
     if all(array is not None and is_coded(array) for array in arrays):
-        return _as_first_used(*unified(arrays))
+        return _as_first_used(*places(arrays))
     texts = [
         _of_objects(column) if array is None else of_arrow(array)
         for array, column in zip(arrays, columns, strict=True)
@@ -114,28 +114,36 @@ def is_coded(array: Any) -> bool:
     return str(array.type).startswith("dictionary")
 
 
-def unified(columns: Sequence[Any]) -> tuple[np.ndarray, Any]:
-    """Places ``[sides, rows]`` in one array of Arrow, of chunked arrays with dictionaries."""
+def places(columns: Sequence[Any]) -> tuple[np.ndarray, Any]:
+    """Places ``[sides, rows]`` in one array of Arrow, of chunked arrays with dictionaries.
+
+    A name may stand there several times.
+    """
     import pyarrow
 
-    text, place = pyarrow.large_string(), pyarrow.int32()
-    chunks = [
-        pyarrow.DictionaryArray.from_arrays(chunk.indices.cast(place), chunk.dictionary.cast(text))
-        for column in columns
-        for chunk in column.chunks
-    ]
-    whole = pyarrow.chunked_array(chunks, pyarrow.dictionary(place, text)).unify_dictionaries()
-    if not chunks:
-        return np.empty((len(columns), 0), np.int64), pyarrow.array([], text)
-    codes = [chunk.indices.to_numpy(zero_copy_only=False) for chunk in whole.chunks]
-    return np.concatenate(codes).reshape(len(columns), -1), whole.chunks[0].dictionary
+    codes, words, size = [], [], 0
+    for column in columns:
+        chunks = column.unify_dictionaries().chunks if column.num_chunks > 1 else column.chunks
+        for chunk in chunks:
+            codes.append(chunk.indices.to_numpy(zero_copy_only=False).astype(np.int64) + size)
+        if chunks:
+            words.append(chunks[0].dictionary.cast(pyarrow.large_string()))
+            size += len(words[-1])
+    if not words:
+        return np.empty((len(columns), 0), np.int64), pyarrow.array([], pyarrow.large_string())
+    return np.concatenate(codes).reshape(len(columns), -1), pyarrow.concat_arrays(words)
 
 
-def distinct(words: Any) -> tuple[np.ndarray, list[str]]:
-    """Where each word of an array of Arrow, in which some may repeat, stands among all."""
+def distinct(words: Any, ordered: bool) -> tuple[np.ndarray, list[str]]:
+    """The number of each word of an array of Arrow among the distinct ones, and these.
+
+    They come in the order of their letters if that is asked for and compiled code has numbered
+    them, else as they first stand.
+    """
     import pyarrow
 
-    ids, names = of_text([of_arrow(pyarrow.chunked_array([words]))], 1) or of_any(words.to_pylist())
+    text = [of_arrow(pyarrow.chunked_array([words]))]
+    ids, names = of_text(text, 1, ordered) or of_any(words.to_pylist())
     return ids.numpy().reshape(-1), list(names)
 
 
@@ -143,8 +151,8 @@ def _as_first_used(codes: np.ndarray, words: Any) -> tuple[Tensor, np.ndarray] |
     """Numbers in the order in which names first stand, row by row; None if one is missing."""
     if words.null_count:
         return None
-    places, names = distinct(words)
-    codes = places[codes]
+    number, names = distinct(words, ordered=False)
+    codes = number[codes]
     flat = codes.T.reshape(-1)
     first = np.full(len(names), flat.size)
     first[flat[::-1]] = np.arange(flat.size)[::-1]  # of those that repeat, the last is kept
@@ -171,7 +179,9 @@ def of_arrow(chunks: Any) -> Text:
     )
 
 
-def of_text(columns: Sequence[Text | None], sides: int) -> tuple[Tensor, np.ndarray] | None:
+def of_text(
+    columns: Sequence[Text | None], sides: int, ordered: bool = False
+) -> tuple[Tensor, np.ndarray] | None:
     """The vertex of each name, row by row, int64 [sides, rows], and the names, as objects.
 
     One column may hold several sides in turn. None if a column is not text, a name is empty, or
@@ -182,7 +192,7 @@ def of_text(columns: Sequence[Text | None], sides: int) -> tuple[Tensor, np.ndar
         return None
     ids, first = _ops.ops.name_numbers(
         [column.text for column in known], [column.offsets for column in known],
-        sides, torch.get_num_threads(),
+        sides, torch.get_num_threads(), ordered,
     )  # fmt: skip
     whole = ids.numel() == sum(column.size for column in known)
     if not first.numel() or not whole:  # or a name holds a NUL

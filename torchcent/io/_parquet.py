@@ -22,8 +22,6 @@ from torchcent.io._rows import Columns
 from torchcent.io._text import edge_list
 from torchcent.runtime._optional import need
 
-_OFFSET, _LENGTH = 8, 4  # bytes beside each name, in memory and in a file
-_FULL = 2**19  # bytes of a dictionary beyond which there may be names that are not in it
 _INDEX = "__index_level_0__"  # where pandas writes the labels of rows
 
 
@@ -31,7 +29,6 @@ def read_parquet(data: bytes, limits: Budget, options: Options) -> EdgeList:
     """Reads the columns that are chosen or called like ends and weights, else the first two."""
     path, choice = limits.path, options.choice
     pa = need("pyarrow", "io", "reading .parquet")
-    need("pyarrow.compute", "io", "reading .parquet")
     parquet = need("pyarrow.parquet", "io", "reading .parquet")
     with parsing(path, "a parquet file"):
         file = parquet.ParquetFile(pa.BufferReader(data))
@@ -58,8 +55,6 @@ def read_parquet(data: bytes, limits: Budget, options: Options) -> EdgeList:
     # keep the dictionary encoding of string columns: decoding could repeat a name arbitrarily often
     coded = [x for x in fields if _is_text(pa, schema.field(x).type)]
     with parsing(path, "a parquet file"):
-        file = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=coded)
-        coded = [name for name in coded if not _is_long(pa, file, name, limits)]
         file = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=coded)
         table = file.read(columns=fields)
         if not set(fields) <= set(table.column_names):
@@ -152,36 +147,12 @@ def _column(path: str, pa: Any, name: str, column: Any) -> Any:
     return column
 
 
-def _is_long(pa: Any, file: Any, name: str, limits: Budget) -> bool:
-    """Whether a column of text is to be decoded: it has many names, and repeats no long one.
-
-    Dictionaries of about a megabyte are followed by names as they are, which Arrow would look up.
-    The first row of a group has all of its dictionary.
-    """
-    most, full = 0, False
-    for k in range(file.num_row_groups):
-        group = file.metadata.row_group(k)
-        rows = file.iter_batches(batch_size=1, row_groups=[k], columns=[name])
-        for words in (batch.column(0).dictionary for batch in rows):
-            sizes = pa.compute.binary_length(words).drop_null()
-            most += group.num_rows * (max(sizes.to_numpy(), default=0) + _OFFSET)
-            full |= sum(sizes.to_numpy()) + _LENGTH * len(words) > _FULL
-            break
-        most += group.total_byte_size
-    return full and most <= limits.limit // 4
-
-
 def _codes(columns: list[Any], limits: Budget) -> tuple[np.ndarray, list[str]]:
     """Positions ``[2, E]`` in a list of distinct names."""
-    if not any(map(_naming.is_coded, columns)):
-        numbering = _naming.of_text(list(map(_naming.of_arrow, columns)), 2)
-        if numbering is not None:
-            limits.allow(400 * len(numbering[1]), "the names of vertices")
-            return numbering[0].numpy(), numbering[1].tolist()
     coded = [x if _naming.is_coded(x) else x.dictionary_encode() for x in columns]
-    codes, words = _naming.unified(coded)
+    codes, words = _naming.places(coded)
     limits.allow(400 * len(words), "the names of vertices")
     if words.null_count:
         raise ValueError("a name is missing")
-    places, names = _naming.distinct(words)
-    return places[codes], names
+    number, names = _naming.distinct(words, ordered=True)
+    return number[codes], names

@@ -45,7 +45,7 @@ def _read_vectors(text: Tensor, *_: object) -> tuple[Tensor, ...]:
 
 
 def _name_numbers(
-    text: list[Tensor], offsets: list[Tensor], sides: int, threads: int = 1
+    text: list[Tensor], offsets: list[Tensor], sides: int, *_: object, **__: object
 ) -> tuple[Tensor, ...]:
     rows = (offsets[0].numel() - 1) * len(text) // sides if offsets[0].numel() else _unknown_size()
     return _sized(offsets[0], (sides, rows)), _sized(offsets[0], _unknown_size())

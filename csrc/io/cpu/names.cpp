@@ -49,13 +49,14 @@ struct NameColumn {
 
 // See the schema. Names of a row stand next to each other, in the order of the columns.
 std::tuple<Tensor, Tensor> name_numbers(const std::vector<Tensor>& text, const std::vector<Tensor>& offsets,
-                                        int64_t sides, int64_t threads) {
+                                        int64_t sides, int64_t threads, bool sorted) {
   const int64_t columns = static_cast<int64_t>(text.size());
   std::vector<NameColumn> column;
   for (int64_t k = 0; k < columns; ++k) column.emplace_back(text[k], offsets[k]);
   const auto same = [&](const NameColumn& each) { return each.rows == column[0].rows; };
   const bool regular = sides % columns == 0 && columns * column[0].rows % sides == 0;
-  const int64_t rows = regular && std::all_of(column.begin(), column.end(), same) ? columns * column[0].rows / sides : 0;
+  const int64_t rows =
+      regular && std::all_of(column.begin(), column.end(), same) ? columns * column[0].rows / sides : 0;
   Tensor ids = torch::stable::new_empty(offsets[0], {sides, rows}, ScalarType::Long);
   int64_t* const id = ids.mutable_data_ptr<int64_t>();
   const auto name_at = [&](int64_t i) {
@@ -67,7 +68,12 @@ std::tuple<Tensor, Tensor> name_numbers(const std::vector<Tensor>& text, const s
     else if (sides == 2) id[(i & 1) * rows + (i >> 1)] = number;
     else id[i % sides * rows + i / sides] = number;
   };
-  const NameNumbers numbers(sides * rows, threads, name_at, put);
+  NameNumbers numbers(sides * rows, threads, name_at, put);
+  const auto has_nul = [](std::string_view name) { return name.find('\0') != name.npos; };
+  if (sorted && numbers.complete && std::none_of(numbers.names.begin(), numbers.names.end(), has_nul)) {
+    const std::vector<int64_t> rank = numbers.sort();
+    std::transform(id, id + sides * rows, id, [&](int64_t number) { return rank[number]; });
+  }
   const int64_t size = numbers.complete ? static_cast<int64_t>(numbers.first.size()) : 0;
   Tensor first = empty(offsets[0], size, ScalarType::Long);
   std::copy_n(numbers.first.begin(), size, first.mutable_data_ptr<int64_t>());
@@ -77,9 +83,12 @@ std::tuple<Tensor, Tensor> name_numbers(const std::vector<Tensor>& text, const s
 STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   // Of columns of names, of which the i-th of each is text[offsets[i]:offsets[i + 1]] (without offsets, each ends with
   // a NUL): the number of each name, in the order in which they first stand, row by row, [sides, rows]; and at which of
-  // these places each first stands. One column may hold several sides in turn. It numbers none if there are too
+  // these places each first stands. One column may hold several sides in turn. Sorted, they are
+  // numbered in the order of their bytes instead, if none holds a NUL. It numbers none if there are too
   // many, or too many of like hashes.
-  m.def("name_numbers(Tensor[] text, Tensor[] offsets, int sides, int threads=1) -> (Tensor ids, Tensor first)");
+  m.def(
+      "name_numbers(Tensor[] text, Tensor[] offsets, int sides, int threads=1, bool sorted=False) -> "
+      "(Tensor ids, Tensor first)");
 }
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("name_numbers", TORCH_BOX(&name_numbers)); }
 

@@ -1,4 +1,4 @@
-// Numbers of names in the order in which they first stand, on all threads, and the order of their bytes.
+// Numbers of names in the order in which they first stand, on all threads, or in that of their bytes.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,6 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -109,8 +108,44 @@ class NameTable {
   std::vector<Slot> slots_ = std::vector<Slot>(64);
 };
 
-// Numbers names by first appearance, a block of them after the other. Threads first share out the names of a block, each
-// of which goes to a part by its hash, then the parts, whose tables are small and of one thread each.
+// Eight bytes of a name as a number that orders them. Names have no zeros, so that those behind its end are unique.
+inline uint64_t bytes_of(std::string_view name, size_t from) {
+  uint64_t bytes = 0;
+  for (size_t i = from; i < from + sizeof(bytes); ++i)
+    bytes = bytes << 8 | (i < name.size() ? static_cast<unsigned char>(name[i]) : 0);
+  return bytes;
+}
+
+// The places of distinct names in increasing order of their bytes, which in UTF-8 is that of their characters.
+inline std::vector<int64_t> order_of(const std::vector<std::string_view>& names) {
+  struct Key {
+    uint64_t bytes;
+    int64_t place;
+  };
+  struct Alike {
+    int64_t begin, end;  // of a range of keys
+    size_t depth;        // how many first bytes their names share
+  };
+  std::vector<Key> keys(names.size());
+  for (size_t i = 0; i < keys.size(); ++i) keys[i].place = static_cast<int64_t>(i);
+  std::vector<Alike> ranges = {{0, static_cast<int64_t>(keys.size()), 0}};
+  while (!ranges.empty()) {
+    const auto [begin, end, depth] = ranges.back();
+    ranges.pop_back();
+    for (int64_t i = begin; i < end; ++i) keys[i].bytes = bytes_of(names[keys[i].place], depth);
+    std::sort(keys.data() + begin, keys.data() + end, [](const Key& a, const Key& b) { return a.bytes < b.bytes; });
+    for (int64_t first = begin, last = begin; first < end; first = last) {
+      while (last < end && keys[last].bytes == keys[first].bytes) ++last;
+      if (last - first > 1) ranges.push_back({first, last, depth + sizeof(uint64_t)});
+    }
+  }
+  std::vector<int64_t> places(keys.size());
+  std::transform(keys.begin(), keys.end(), places.begin(), [](const Key& key) { return key.place; });
+  return places;
+}
+
+// Numbers names by first appearance, a block of them after the other. Threads first share out the names of a block,
+// each of which goes to a part by its hash, then the parts, whose tables are small and of one thread each.
 class NameNumbers {
  public:
   std::vector<std::string_view> names;  // the distinct ones, in the order in which they first stand
@@ -151,6 +186,20 @@ class NameNumbers {
         }
       });
     }
+  }
+
+  // Sorts the names by their bytes, and returns the new number of each; none of them holds a NUL.
+  std::vector<int64_t> sort() {
+    const std::vector<int64_t> order = order_of(names);
+    const std::vector<std::string_view> names_before = names;
+    const std::vector<int64_t> first_before = first;
+    std::vector<int64_t> rank(order.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      names[i] = names_before[order[i]];
+      first[i] = first_before[order[i]];
+      rank[order[i]] = static_cast<int64_t>(i);
+    }
+    return rank;
   }
 
  private:
@@ -209,41 +258,5 @@ class NameNumbers {
   std::vector<std::atomic<uint64_t>> is_first_ = std::vector<std::atomic<uint64_t>>(kBlock / 64);
   std::vector<int64_t> before_ = std::vector<int64_t>(kBlock / 64);  // names that stand before each word of it
 };
-
-// Eight bytes of a name as a number that orders them. Names have no zeros, so that those behind its end are unique.
-inline uint64_t bytes_of(std::string_view name, size_t from) {
-  uint64_t bytes = 0;
-  for (size_t i = from; i < from + sizeof(bytes); ++i)
-    bytes = bytes << 8 | (i < name.size() ? static_cast<unsigned char>(name[i]) : 0);
-  return bytes;
-}
-
-// The places of distinct names in increasing order of their bytes, which in UTF-8 is that of their characters.
-inline std::vector<int64_t> order_of(const std::vector<std::string_view>& names) {
-  struct Key {
-    uint64_t bytes;
-    int64_t place;
-  };
-  struct Alike {
-    int64_t begin, end;  // of a range of keys
-    size_t depth;        // how many first bytes their names share
-  };
-  std::vector<Key> keys(names.size());
-  for (size_t i = 0; i < keys.size(); ++i) keys[i].place = static_cast<int64_t>(i);
-  std::vector<Alike> ranges = {{0, static_cast<int64_t>(keys.size()), 0}};
-  while (!ranges.empty()) {
-    const auto [begin, end, depth] = ranges.back();
-    ranges.pop_back();
-    for (int64_t i = begin; i < end; ++i) keys[i].bytes = bytes_of(names[keys[i].place], depth);
-    std::sort(keys.data() + begin, keys.data() + end, [](const Key& a, const Key& b) { return a.bytes < b.bytes; });
-    for (int64_t first = begin, last = begin; first < end; first = last) {
-      while (last < end && keys[last].bytes == keys[first].bytes) ++last;
-      if (last - first > 1) ranges.push_back({first, last, depth + sizeof(uint64_t)});
-    }
-  }
-  std::vector<int64_t> places(keys.size());
-  std::transform(keys.begin(), keys.end(), places.begin(), [](const Key& key) { return key.place; });
-  return places;
-}
 
 }  // namespace torchcent

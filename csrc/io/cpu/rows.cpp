@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -163,18 +162,13 @@ bool number(const char* text, int64_t* id, int64_t rows, int64_t threads, bool s
       2 * rows, threads, [&](int64_t i) { return Span::name(text, id[(i & 1) * rows + (i >> 1)]); },
       [&](int64_t i, uint32_t number) { id[(i & 1) * rows + (i >> 1)] = number; });
   if (!names.complete) return false;
-  list = std::move(names.names);
-  if (!sorted) return true;
-  std::vector<int64_t> rank(list.size());
-  const std::vector<int64_t> order = order_of(list);
-  const std::vector<std::string_view> unsorted = list;
-  for (size_t i = 0; i < order.size(); ++i) {
-    list[i] = unsorted[order[i]];
-    rank[order[i]] = static_cast<int64_t>(i);
+  if (sorted) {
+    const std::vector<int64_t> rank = names.sort();
+    each_range(threads_for(rows, threads), 2 * rows, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) id[i] = rank[id[i]];
+    });
   }
-  each_range(threads_for(rows, threads), 2 * rows, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) id[i] = rank[id[i]];
-  });
+  list = std::move(names.names);
   return true;
 }
 
