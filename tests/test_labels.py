@@ -82,6 +82,26 @@ def of_frame(library: str, rows: list[list[str]], **types: object) -> Graph:
     return Graph.from_table(table.astype(**types) if types else table)
 
 
+def of_codes(rows: list[list[str]], pieces: int) -> Graph:
+    """The graph of columns of Arrow in pieces, each with a dictionary of its own."""
+    pyarrow = pytest.importorskip("pyarrow")
+    step = len(rows[0]) // pieces + 1
+    columns = [
+        pyarrow.chunked_array(
+            pyarrow.array(row[at : at + step]).dictionary_encode()
+            for at in range(0, len(row), step)
+        )
+        for row in rows
+    ]
+    return Graph.from_table(pyarrow.table(columns, names=["source", "target"]))
+
+
+def of_polars_codes(rows: list[list[str]]) -> Graph:
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame(dict(zip(("source", "target"), rows, strict=True)))
+    return Graph.from_table(table.with_columns(polars.all().cast(polars.Categorical)))
+
+
 HOLDERS = {
     "pairs": lambda rows: Graph.from_edges(list(zip(*rows, strict=True))),
     "two rows": Graph.from_edges,
@@ -90,7 +110,10 @@ HOLDERS = {
     "T": lambda rows: Graph.from_edges(np.array(rows, np.dtypes.StringDType())),
     "any names": lambda rows: Graph.from_edges(rows, labels=True),
     "pyarrow": lambda rows: of_frame("pyarrow", rows),
+    "codes": lambda rows: of_codes(rows, 1),
+    "codes in pieces": lambda rows: of_codes(rows, 3),
     "polars": lambda rows: of_frame("polars", rows),
+    "polars codes": of_polars_codes,
     **{
         f"pandas {kind}": lambda rows, kind=kind: of_frame("pandas", rows, dtype=kind)
         for kind in ("object", "str", "string[python]", "string[pyarrow]", "category")
