@@ -196,6 +196,18 @@ def samples() -> dict[str, list[tuple]]:
             (rowptr, None, None, torch.ones(col.numel(), 3, dtype=F64), True, 2),
             (rowptr, col, torch.ones(col.numel(), dtype=F64), torch.ones(15, 2, dtype=F64)),
         ],
+        "restarting_walk": [
+            (rowptr, col, strength, even, dangling, even, even, even, 0.85, 1e-9, most)
+            for even in [torch.full((15, 1), 1 / 15, dtype=F64)]
+            for strength, dangling, most in (
+                (None, None, 100),
+                (torch.ones(col.numel(), dtype=F64), even, 3),
+            )
+        ],
+        "sum_of_walks": [
+            (rowptr, col, None, torch.ones(15, width, dtype=F64), 0.01, 1e-9, most, 24)
+            for width, most in ((1, 100), (2, 1))
+        ],
         "walk_returns": [
             (
                 *(pointers, heads, strengths, rowptr.diff().double(), torch.tensor([0, n])),

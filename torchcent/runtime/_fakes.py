@@ -268,6 +268,10 @@ def _row_sums(rowptr: Tensor, col: object, weight: object, values: Tensor, *_: o
     return _sized(values, (rowptr.numel() - 1, *values.shape[1:]), torch.float64)
 
 
+def _restarting_walk(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
+    return _sized(rowptr, rowptr.numel() - 1, torch.float64), _sized(rowptr, 1)
+
+
 def _in_place(*_: object) -> None:
     """For operators that only write to their arguments."""
 
@@ -347,6 +351,8 @@ FAKES: dict[str, Callable[..., Any]] = {
     "core_numbers": _in_place,
     "triangles": _in_place,
     "row_sums": _row_sums,
+    "restarting_walk": _restarting_walk,
+    "sum_of_walks": _restarting_walk,
     "walk_returns": _in_place,
     "symmetric_eigen": _symmetric_eigen,
     "dense_solve": _dense_solve,
