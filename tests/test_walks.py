@@ -670,19 +670,19 @@ def test_parts_of_distributions(monkeypatch):
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_steps_of_a_small_graph(monkeypatch: pytest.MonkeyPatch, directed: bool) -> None:
-    """Compiled loops have the scores of loops over operators, with weights and vertices without arcs."""
+    """Compiled loops have the scores of loops over operators."""
     index = torchcent.generate.ba(200, 3, seed=1)
     weight = torch.rand(index.shape[1], generator=torch.Generator().manual_seed(1))
     shares = torch.rand(210, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     run = torchcent.Run(dtype=torch.float64)
 
     def scores() -> list[torch.Tensor]:
-        options = {"num_nodes": 210, "directed": directed, "run": run}
+        both = {"num_nodes": 210, "directed": directed, "run": run}
         return [
-            torchcent.pagerank(index, **options),
-            torchcent.pagerank(index, weight, personalization=shares, dangling=1 - shares, **options),
-            torchcent.katz(index, alpha=0.01, **options),
-            torchcent.katz(index, weight, alpha=None, beta=shares, **options),
+            torchcent.pagerank(index, **both),
+            torchcent.pagerank(index, weight, personalization=shares, dangling=1 - shares, **both),
+            torchcent.katz(index, alpha=0.01, **both),
+            torchcent.katz(index, weight, alpha=None, beta=shares, **both),
         ]
 
     compiled = scores()

@@ -151,8 +151,8 @@ class Walk:
             x = torch.where(_batch.per_vertex(graph, moving), start, x)
         else:
             x = start
-        if moving is None and (near_end := self._compiled(x, restart, jump)) is not None:
-            return self._normalized(near_end)
+        if moving is None and (last := self._compiled(x, restart, jump)) is not None:
+            return self._normalized(last)
         every = _STRIDE if graph.device.type == "cuda" else 1
         for step in range(1, self.steps + 1):
             self.iterations = step
@@ -178,7 +178,8 @@ class Walk:
             start.contiguous(), self.alpha, self.enough, self.steps,
         )  # fmt: skip
         self.iterations = int(steps)
-        return x[:, None]
+        scores: Tensor = x[:, None]
+        return scores
 
     def _solved(self, restart: Tensor, jump: Tensor) -> tuple[Tensor, Tensor]:
         """The scores of small graphs, and which these are.
