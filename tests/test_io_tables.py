@@ -4,14 +4,18 @@ import io
 import json
 
 import networkx as nx
+import numpy as np
 import pytest
 from files import FAST, irregular, rows, save, silent, told
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tuning import tuned
 
+from torchcent import Run
 from torchcent.__main__ import main
 from torchcent.io import read
+from torchcent.io._budget import Budget
+from torchcent.io._parquet import _has_many
 
 HEADS = (
     "gene1,gene2", "sender,receiver", "protein1,protein2", "u,v", "gene_a,gene_b", "i,j",
@@ -517,3 +521,25 @@ def test_the_type_of_gephi(tmp_path):
     assert rows(edges) == [("A", "B", 1.0)] and "'Type' of the first row says directed" in said[0]
     assert silent(tmp_path / "g.csv", directed=True).directed
     silent(save(tmp_path, "g.csv", head + "A,B,Undirected,0,,,1.0\n"))
+
+
+def test_parquet_of_many_names(tmp_path):
+    """Names beyond a dictionary are read as they are, unless a long one might repeat too often."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pa = pytest.importorskip("pyarrow")
+    path, count = str(tmp_path / "g.parquet"), 100_000
+    ends = [[f"v{k * step % count:011d}" for k in range(count)] for step in (1, 7)]
+    for long, memory, many in [("", 2**30, True), ("x" * 10**5, 2**30, False)]:
+        if long:
+            ends[0][5] = long
+        table = pa.table({"u": ends[0], "v": ends[1]})
+        parquet.write_table(table, path)
+        file = parquet.ParquetFile(path, read_dictionary=["u"])
+        assert _has_many(pa, file, "u", Budget.of(path, memory)) == many
+        edges = read(path, run=Run(memory=memory))
+        names = np.array(edges.labels)
+        assert names.tolist() == sorted({*ends[0], *ends[1]})
+        assert [names[x].tolist() for x in edges.edge_index.numpy()] == ends
+    parquet.write_table(table, path, use_dictionary=False)
+    file = parquet.ParquetFile(path, read_dictionary=["u"])
+    assert not _has_many(pa, file, "u", Budget.of(path, 2**40))

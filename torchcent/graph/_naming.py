@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
+from operator import getitem
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +47,8 @@ def of_pairs(pairs: Sequence[Sequence[Any]]) -> Text | None:
         return None
 
     def take(at: np.ndarray) -> list[Any]:
-        return [pairs[place >> 1][place & 1] for place in at.tolist()]
+        rows = map(pairs.__getitem__, (at >> 1).tolist())
+        return list(map(getitem, rows, (at & 1).tolist()))
 
     return Text(text, _NUL, take, 2 * len(pairs))
 
