@@ -96,10 +96,10 @@ def of_codes(rows: list[list[str]], pieces: int) -> Graph:
     return Graph.from_table(pyarrow.table(columns, names=["source", "target"]))
 
 
-def of_polars_codes(rows: list[list[str]]) -> Graph:
+def of_polars_codes(rows: list[list[str]], *ends: str) -> Graph:
     polars = pytest.importorskip("polars")
     table = polars.DataFrame(dict(zip(("source", "target"), rows, strict=True)))
-    return Graph.from_table(table.with_columns(polars.all().cast(polars.Categorical)))
+    return Graph.from_table(table.with_columns(polars.col(*ends).cast(polars.Categorical)))
 
 
 HOLDERS = {
@@ -113,7 +113,8 @@ HOLDERS = {
     "codes": lambda rows: of_codes(rows, 1),
     "codes in pieces": lambda rows: of_codes(rows, 3),
     "polars": lambda rows: of_frame("polars", rows),
-    "polars codes": of_polars_codes,
+    "polars codes": lambda rows: of_polars_codes(rows, "source", "target"),
+    "polars codes and names": lambda rows: of_polars_codes(rows, "target"),
     **{
         f"pandas {kind}": lambda rows, kind=kind: of_frame("pandas", rows, dtype=kind)
         for kind in ("object", "str", "string[python]", "string[pyarrow]", "category")
@@ -163,6 +164,11 @@ def test_what_many_names_may_not_be() -> None:
         table.loc[4000, "target"] = None
         with pytest.raises(ValueError, match="'target' .* 1 missing .*, the first in row 4000"):
             Graph.from_table(table)
+    pyarrow = pytest.importorskip("pyarrow")
+    for count in (10, 5000):
+        column = pyarrow.array(["a"] * (count - 1) + [None]).dictionary_encode()
+        with pytest.raises(ValueError, match=f"'u' .* 1 missing .*, the first in row {count - 1}"):
+            Graph.from_table(pyarrow.table({"u": column, "v": ["b"] * count}))
 
 
 def test_what_keeps_names(tmp_path: Path) -> None:

@@ -231,6 +231,8 @@ def _series(table: Any, name: Any) -> Any:
 
 def _column(table: Any, name: Any) -> np.ndarray:
     column = _series(table, name)
+    if _naming.is_coded(column) and column.null_count:  # for which to_numpy has other values
+        return np.fromiter(column.to_pylist(), object, len(column))
     own = {"zero_copy_only": False} if hasattr(table, "column_names") else {}
     return np.asarray(column.to_numpy(**own))
 

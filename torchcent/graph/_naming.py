@@ -16,6 +16,7 @@ from torchcent.runtime import _ops
 #: Names from which compiled code numbers them, which takes a while to begin.
 MANY = 2**12
 _TEXT = ("str", "cat", "enum")  # in names of types of pandas, polars and pyarrow
+_STRINGS = ("string", "large_string", "string_view")  # of Arrow
 _NUL = torch.empty(0, dtype=torch.int64, device="cpu")
 
 
@@ -79,19 +80,18 @@ def of_row(names: Any) -> Text | None:
 
 def of_columns(columns: Sequence[Any]) -> tuple[Tensor, np.ndarray] | None:
     """As :func:`of_text`, of columns of a table of pandas, polars or pyarrow."""
-    arrays = [_chunks(column) for column in columns]
-    if all(array is not None and is_coded(array) for array in arrays):
-        return _as_first_used(*places(arrays))
-    texts = [
-        _of_objects(column) if array is None else of_arrow(array)
-        for array, column in zip(arrays, columns, strict=True)
-    ]
+    known = list(map(_known, columns))
+    if all(map(is_coded, known)):
+        return _as_first_used(*places(known))
+    texts = [of_arrow(each) if hasattr(each, "chunks") else each for each in known]
     return of_text(texts, len(texts))
 
 
-def _chunks(column: Any) -> Any:
-    """The column as a chunked array of Arrow, if it is one of text, none of it missing."""
+def _known(column: Any) -> Any:
+    """A column of text, none of it missing, as a chunked array of Arrow or a Text; else None."""
     kind = str(getattr(column, "dtype", getattr(column, "type", None))).lower()
+    if kind == "object":
+        return of_list(column.to_numpy().tolist())
     if not any(word in kind for word in _TEXT):
         return None
     try:
@@ -99,21 +99,14 @@ def _chunks(column: Any) -> Any:
 
         chunks = pyarrow.chunked_array(column)
     except (ImportError, TypeError):  # TypeError: of an older pandas
-        return None
-    values = chunks.type.value_type if pyarrow.types.is_dictionary(chunks.type) else chunks.type
-    return chunks if "string" in str(values) and not chunks.null_count else None
-
-
-def _of_objects(column: Any) -> Text | None:
-    kind = str(getattr(column, "dtype", getattr(column, "type", None))).lower()
-    if kind != "object" and not any(word in kind for word in _TEXT):
-        return None
-    return of_list(column.to_numpy().tolist())
+        return of_list(column.to_numpy().tolist())
+    values = chunks.type.value_type if is_coded(chunks) else chunks.type
+    return chunks if str(values) in _STRINGS and not chunks.null_count else None
 
 
 def is_coded(array: Any) -> bool:
     """Whether an array of Arrow holds places in a dictionary."""
-    return str(array.type).startswith("dictionary")
+    return str(getattr(array, "type", "")).startswith("dictionary")
 
 
 def places(columns: Sequence[Any]) -> tuple[np.ndarray, Any]:
@@ -169,7 +162,11 @@ def of_arrow(chunks: Any) -> Text:
     """The column of a chunked array of Arrow that holds text, none of it missing."""
     import pyarrow
 
-    array = chunks.cast(pyarrow.large_string()).combine_chunks()
+    kind = pyarrow.large_string()
+    if is_coded(chunks):
+        parts = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks.chunks]
+        chunks = pyarrow.chunked_array(parts, kind)
+    array = chunks.cast(kind).combine_chunks()
     _, ends, text = array.buffers()
     offsets = np.frombuffer(ends, np.int64)[array.offset : array.offset + len(array) + 1]
     data = np.frombuffer(text or b"", np.uint8)[offsets[0] : offsets[-1]]
