@@ -530,7 +530,9 @@ def test_parquet_of_many_names(tmp_path):
     once = pa.DictionaryArray.from_arrays([0] * 4000 + [1], [long[0][0], "y"])
     for ends, dictionary in [(many, True), (many, False), (long, True)]:
         table = pa.table({"u": once if ends is long else ends[0], "v": ends[1]})
-        parquet.write_table(table, path, use_dictionary=dictionary, row_group_size=70_000)
+        parquet.write_table(
+            table, path, use_dictionary=dictionary, row_group_size=70_000, store_schema=False
+        )
         edges = read(path, run=Run(memory=2**30))
         names = np.array(edges.labels, object)
         assert names.tolist() == sorted({*ends[0], *ends[1]})
