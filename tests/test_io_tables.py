@@ -4,12 +4,14 @@ import io
 import json
 
 import networkx as nx
+import numpy as np
 import pytest
 from files import FAST, irregular, rows, save, silent, told
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tuning import tuned
 
+from torchcent import Run
 from torchcent.__main__ import main
 from torchcent.io import read
 
@@ -517,3 +519,22 @@ def test_the_type_of_gephi(tmp_path):
     assert rows(edges) == [("A", "B", 1.0)] and "'Type' of the first row says directed" in said[0]
     assert silent(tmp_path / "g.csv", directed=True).directed
     silent(save(tmp_path, "g.csv", head + "A,B,Undirected,0,,,1.0\n"))
+
+
+def test_parquet_of_many_names(tmp_path):
+    """Names beyond a dictionary are read as they are, unless a long one might repeat too often."""
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path, count = tmp_path / "g.parquet", 100_000
+    many = [[f"v{k * step % count:011d}" for k in range(count)] for step in (1, 7)]
+    long = [["x" * 600_000] * 4000 + ["y"], many[1][:4001]]  # 2.4 GB as they are
+    once = pa.DictionaryArray.from_arrays([0] * 4000 + [1], [long[0][0], "y"])
+    for ends, dictionary in [(many, True), (many, False), (long, True)]:
+        table = pa.table({"u": once if ends is long else ends[0], "v": ends[1]})
+        parquet.write_table(
+            table, path, use_dictionary=dictionary, row_group_size=70_000, store_schema=False
+        )
+        edges = read(path, run=Run(memory=2**30))
+        names = np.array(edges.labels, object)
+        assert names.tolist() == sorted({*ends[0], *ends[1]})
+        assert [names[x].tolist() for x in edges.edge_index.numpy()] == ends
+    assert pa.default_memory_pool().max_memory() < 2**30

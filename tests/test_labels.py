@@ -82,6 +82,26 @@ def of_frame(library: str, rows: list[list[str]], **types: object) -> Graph:
     return Graph.from_table(table.astype(**types) if types else table)
 
 
+def of_codes(rows: list[list[str]], pieces: int) -> Graph:
+    """The graph of columns of Arrow in pieces, each with a dictionary of its own."""
+    pyarrow = pytest.importorskip("pyarrow")
+    step = len(rows[0]) // pieces + 1
+    columns = [
+        pyarrow.chunked_array(
+            pyarrow.array(row[at : at + step]).dictionary_encode()
+            for at in range(0, len(row), step)
+        )
+        for row in rows
+    ]
+    return Graph.from_table(pyarrow.table(columns, names=["source", "target"]))
+
+
+def of_polars_codes(rows: list[list[str]], *ends: str) -> Graph:
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame(dict(zip(("source", "target"), rows, strict=True)))
+    return Graph.from_table(table.with_columns(polars.col(*ends).cast(polars.Categorical)))
+
+
 HOLDERS = {
     "pairs": lambda rows: Graph.from_edges(list(zip(*rows, strict=True))),
     "two rows": Graph.from_edges,
@@ -90,7 +110,11 @@ HOLDERS = {
     "T": lambda rows: Graph.from_edges(np.array(rows, np.dtypes.StringDType())),
     "any names": lambda rows: Graph.from_edges(rows, labels=True),
     "pyarrow": lambda rows: of_frame("pyarrow", rows),
+    "codes": lambda rows: of_codes(rows, 1),
+    "codes in pieces": lambda rows: of_codes(rows, 3),
     "polars": lambda rows: of_frame("polars", rows),
+    "polars codes": lambda rows: of_polars_codes(rows, "source", "target"),
+    "polars codes and names": lambda rows: of_polars_codes(rows, "target"),
     **{
         f"pandas {kind}": lambda rows, kind=kind: of_frame("pandas", rows, dtype=kind)
         for kind in ("object", "str", "string[python]", "string[pyarrow]", "category")
@@ -140,6 +164,11 @@ def test_what_many_names_may_not_be() -> None:
         table.loc[4000, "target"] = None
         with pytest.raises(ValueError, match="'target' .* 1 missing .*, the first in row 4000"):
             Graph.from_table(table)
+    pyarrow = pytest.importorskip("pyarrow")
+    for count in (10, 5000):
+        column = pyarrow.array(["a"] * (count - 1) + [None]).dictionary_encode()
+        with pytest.raises(ValueError, match=f"'u' .* 1 missing .*, the first in row {count - 1}"):
+            Graph.from_table(pyarrow.table({"u": column, "v": ["b"] * count}))
 
 
 def test_what_keeps_names(tmp_path: Path) -> None:

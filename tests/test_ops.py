@@ -173,11 +173,13 @@ def samples() -> dict[str, list[tuple]]:
             (
                 [torch.tensor(list(text), dtype=torch.uint8) for text in texts],
                 [torch.arange(4) for _ in texts],
+                len(texts),
                 2,
+                len(texts) == 2,
             )
             for texts in ((b"abc",), (b"aba", b"bca"))
         ]
-        + [([torch.tensor(list(b"a\0bc\0a\0"), dtype=torch.uint8)], [none[0]])],
+        + [([torch.tensor(list(b"a\0bc\0a\0"), dtype=torch.uint8)], [none[0]], 1)],
         "distinct_ids": [
             (columns[0], columns[1], columns[0][:0], 2),
             (columns[0] << 40, columns[1], none[0]),
@@ -193,6 +195,18 @@ def samples() -> dict[str, list[tuple]]:
             (rowptr, col, None, ones),
             (rowptr, None, None, torch.ones(col.numel(), 3, dtype=F64), True, 2),
             (rowptr, col, torch.ones(col.numel(), dtype=F64), torch.ones(15, 2, dtype=F64)),
+        ],
+        "restarting_walk": [
+            (rowptr, col, strength, even, dangling, even, even, even, 0.85, 1e-9, most)
+            for even in [torch.full((15, 1), 1 / 15, dtype=F64)]
+            for strength, dangling, most in (
+                (None, None, 100),
+                (torch.ones(col.numel(), dtype=F64), even, 3),
+            )
+        ],
+        "sum_of_walks": [
+            (rowptr, col, None, torch.ones(15, width, dtype=F64), 0.01, 1e-9, most, 24)
+            for width, most in ((1, 100), (2, 1))
         ],
         "walk_returns": [
             (

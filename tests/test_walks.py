@@ -666,3 +666,26 @@ def test_parts_of_distributions(monkeypatch):
     monkeypatch.setattr(_pagerank, "_TOGETHER", 2)
     again = torchcent.pagerank(graph, personalization=restart, run=torchcent.Run(dtype=F64))
     torch.testing.assert_close(found, again, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_steps_of_a_small_graph(monkeypatch: pytest.MonkeyPatch, directed: bool) -> None:
+    """Compiled loops have the scores of loops over operators."""
+    index = torchcent.generate.ba(200, 3, seed=1)
+    weight = torch.rand(index.shape[1], generator=torch.Generator().manual_seed(1))
+    shares = torch.rand(210, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    run = torchcent.Run(dtype=torch.float64)
+
+    def scores() -> list[torch.Tensor]:
+        both = {"num_nodes": 210, "directed": directed, "run": run}
+        return [
+            torchcent.pagerank(index, **both),
+            torchcent.pagerank(index, weight, personalization=shares, dangling=1 - shares, **both),
+            torchcent.katz(index, alpha=0.01, **both),
+            torchcent.katz(index, weight, alpha=None, beta=shares, **both),
+        ]
+
+    compiled = scores()
+    monkeypatch.setattr("torchcent.walks._matrix.Rows.is_small", lambda *_: False)
+    for one, other in zip(compiled, scores(), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-12, atol=0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -216,18 +215,18 @@ def begins_with_text(edges: Any) -> bool:
     return is_row and isinstance(first[0], str)
 
 
-def edge_names(edges: Any, name: str) -> list[Any]:
-    """The source and the target of each edge in turn, from a list of pairs or two rows."""
+def named_rows(edges: Any, name: str) -> list[Any] | None:
+    """The sources and the targets, if these are two rows; None of a list of pairs."""
     arrays = len(edges) == 2 and all(isinstance(row, (np.ndarray, Tensor)) for row in edges)
     if arrays or (len(edges) == 2 and not any(isinstance(row, tuple) for row in edges)):
         rows = [row.tolist() if isinstance(row, (np.ndarray, Tensor)) else row for row in edges]
         if not arrays and all(isinstance(row, list) and len(row) == 2 for row in rows):
             raise either_way(name)
-        return [end for pair in zip(*_as_many(rows, name), strict=True) for end in pair]
+        return _as_many(rows, name)
     kinds = set(map(type, edges))
     if not kinds <= {tuple, list} or set(map(len, edges)) - {2}:
         edge_list(edges, name)  # which raises an error about the first that is no pair
-    return list(chain.from_iterable(edges))
+    return None
 
 
 def all_text(names: list[Any], name: str) -> None:

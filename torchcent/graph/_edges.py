@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ def of_any_table(table: Any, weight: object, columns: object, labels: bool | Non
         return arcs if labels is False else arcs._replace(labels=names)
     source, target, length = _columns(table, weight, "table", columns)
     if labels is not False and len(table) >= _naming.MANY:
-        text = _of_text([_naming.of_column(_series(table, name)) for name in (source, target)])
+        text = _named(_naming.of_columns([_series(table, name) for name in (source, target)]))
         if text is not None:
             return text._replace(edge_weight=length)
     ends = [(_column(table, name), name) for name in (source, target)]
@@ -118,36 +119,34 @@ def of_any_pairs(edges: Any, labels: bool | None) -> Arcs:
     """As :func:`of_pairs`; names are numbered as they first appear, pair by pair."""
     if labels is False:
         return of_pairs(edges)
-    flat: Any
+    rows: Any  # of sources and of targets; None of a list of pairs
     if isinstance(edges, np.ndarray) and edges.dtype.kind in "UTO":
-        flat = check_inputs.edge_array(edges, "edges").T.reshape(-1)
+        rows = list(check_inputs.edge_array(edges, "edges"))
     elif isinstance(edges, (list, tuple)) and (labels or check_inputs.begins_with_text(edges)):
-        flat = check_inputs.edge_names(edges, "edges")
+        rows = check_inputs.named_rows(edges, "edges")
     elif labels:
         return _of_names(of_pairs(edges).edge_index.T.reshape(-1).tolist())
     else:
         return of_pairs(edges)
-    if len(flat) >= _naming.MANY:
-        array = isinstance(flat, np.ndarray)
-        arcs = _of_text([_naming.of_array(flat) if array else _naming.of_list(flat)])
+    if 2 * len(edges if rows is None else rows[0]) >= _naming.MANY:
+        texts = [_naming.of_pairs(edges)] if rows is None else list(map(_naming.of_row, rows))
+        arcs = _named(_naming.of_text(texts, 2))
         if arcs is not None:
             return arcs
-    names = flat.astype(object).tolist() if isinstance(flat, np.ndarray) else flat
+    if rows is not None:
+        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+    names = list(chain.from_iterable(edges if rows is None else zip(*rows, strict=True)))
     if not labels:
         check_inputs.all_text(names, "edges")
     return _of_names(names)
 
 
-def _of_text(columns: Sequence[_naming.Text | None]) -> Arcs | None:
-    """The arcs between names, of one column the source and the target of each in turn.
-
-    None if some are not text, or missing.
-    """
-    numbering = _naming.of_text(columns)
-    if numbering is None or "" in numbering[1].tolist():
+def _named(numbering: tuple[Tensor, Any] | None) -> Arcs | None:
+    """The arcs between names; None if compiled code does not number them."""
+    if numbering is None:
         return None
     ids, names = numbering
-    return Arcs(ids.view(-1, 2).T.contiguous(), len(names), True, labels=names)
+    return Arcs(ids, len(names), True, labels=names)
 
 
 def _of_names(both: list[Any]) -> Arcs:
@@ -232,6 +231,8 @@ def _series(table: Any, name: Any) -> Any:
 
 def _column(table: Any, name: Any) -> np.ndarray:
     column = _series(table, name)
+    if _naming.is_coded(column) and column.null_count:  # for which to_numpy has other values
+        return np.fromiter(column.to_pylist(), object, len(column))
     own = {"zero_copy_only": False} if hasattr(table, "column_names") else {}
     return np.asarray(column.to_numpy(**own))
 

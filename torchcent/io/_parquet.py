@@ -22,6 +22,8 @@ from torchcent.io._rows import Columns
 from torchcent.io._text import edge_list
 from torchcent.runtime._optional import need
 
+_LENGTH, _OFFSET = 4, 8  # bytes beside each name, in a file and in memory
+_FULL = 2**19  # bytes of a dictionary beyond which names may follow that are not in it
 _INDEX = "__index_level_0__"  # where pandas writes the labels of rows
 
 
@@ -30,6 +32,7 @@ def read_parquet(data: bytes, limits: Budget, options: Options) -> EdgeList:
     path, choice = limits.path, options.choice
     pa = need("pyarrow", "io", "reading .parquet")
     parquet = need("pyarrow.parquet", "io", "reading .parquet")
+    need("pyarrow.compute", "io", "reading .parquet")
     with parsing(path, "a parquet file"):
         file = parquet.ParquetFile(pa.BufferReader(data))
         schema, metadata = file.schema_arrow, file.metadata
@@ -55,6 +58,8 @@ def read_parquet(data: bytes, limits: Budget, options: Options) -> EdgeList:
     # keep the dictionary encoding of string columns: decoding could repeat a name arbitrarily often
     coded = [x for x in fields if _is_text(pa, schema.field(x).type)]
     with parsing(path, "a parquet file"):
+        file = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=coded)
+        coded = [name for name in coded if not _has_many(pa, file, name, limits)]
         file = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=coded)
         table = file.read(columns=fields)
         if not set(fields) <= set(table.column_names):
@@ -86,7 +91,7 @@ def read_parquet(data: bytes, limits: Budget, options: Options) -> EdgeList:
         )
     else:
         with parsing(path, "a parquet file"):
-            (source, target), names = _codes(pa, columns, limits)
+            (source, target), names = _codes(columns, limits)
         words = [*names, *isolated]
         if "" in words:
             rows = np.flatnonzero((source == words.index("")) | (target == words.index("")))
@@ -147,26 +152,38 @@ def _column(path: str, pa: Any, name: str, column: Any) -> Any:
     return column
 
 
-def _codes(pa: Any, columns: list[Any], limits: Budget) -> tuple[np.ndarray, list[str]]:
+def _has_many(pa: Any, file: Any, name: str, limits: Budget) -> bool:
+    """Whether a column has so many names that it is read as it is, and no long one too often.
+
+    Writers that have filled a dictionary, of about a megabyte, go on with names as they are, which
+    take Arrow long to look up. A dictionary is read with the first row of its group. There is one
+    at most, so that its longest name says what all rows may take.
+    """
+    most, is_full = 0, False
+    for k in range(file.num_row_groups):
+        group = file.metadata.row_group(k)
+        rows = file.iter_batches(batch_size=1, row_groups=[k], columns=[name])
+        words = next((batch.column(0).dictionary for batch in rows), ())
+        if len(words) < 2:  # a dictionary may come later
+            return False
+        sizes = pa.compute.binary_length(words).drop_null().to_numpy(zero_copy_only=False)
+        most += group.num_rows * (int(sizes.max(initial=0)) + _OFFSET) + group.total_byte_size
+        is_full |= int(sizes.sum()) + _LENGTH * len(words) > _FULL
+    return is_full and most <= limits.limit // 4
+
+
+def _codes(columns: list[Any], limits: Budget) -> tuple[np.ndarray, list[str]]:
     """Positions ``[2, E]`` in a list of distinct names."""
-    chunks = [_coded(pa, chunk) for column in columns for chunk in column.chunks]
-    if not chunks:
-        return np.empty((2, 0), np.int64), []
-    chunks = pa.chunked_array(chunks).unify_dictionaries().chunks
-    words = chunks[0].dictionary
+    if not any(map(_naming.is_coded, columns)):
+        texts = list(map(_naming.of_arrow, columns))
+        numbering = _naming.of_text(texts, 2, ordered=True)
+        if numbering is not None:
+            limits.allow(400 * len(numbering[1]), "the names of vertices")
+            return numbering[0].numpy(), numbering[1].tolist()
+    coded = [x if _naming.is_coded(x) else x.dictionary_encode() for x in columns]
+    codes, words = _naming.places(coded)
     limits.allow(400 * len(words), "the names of vertices")
     if words.null_count:
         raise ValueError("a name is missing")
-    # of one chunk, Arrow leaves the dictionary as it is, in which a name may stand twice
-    text = _naming.of_column(pa.chunked_array([words]))
-    ids, names = _naming.of_text([text]) or _naming.of_any(words.to_pylist())
-    at = np.concatenate([chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks])
-    return ids.numpy().reshape(-1)[at].reshape(2, -1), list(names)
-
-
-def _coded(pa: Any, chunk: Any) -> Any:
-    """The chunk as places in a dictionary."""
-    if not pa.types.is_dictionary(chunk.type):
-        return chunk.cast(pa.large_string()).dictionary_encode()
-    words = chunk.dictionary.cast(pa.large_string())
-    return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), words)
+    number, names = _naming.distinct(words, ordered=True)
+    return number[codes], names

@@ -45,10 +45,10 @@ def _read_vectors(text: Tensor, *_: object) -> tuple[Tensor, ...]:
 
 
 def _name_numbers(
-    text: list[Tensor], offsets: list[Tensor], threads: int = 1
+    text: list[Tensor], offsets: list[Tensor], sides: int, *_: object, **__: object
 ) -> tuple[Tensor, ...]:
-    rows = offsets[0].numel() - 1 if offsets[0].numel() else _unknown_size()
-    return _sized(offsets[0], (rows, len(text))), _sized(offsets[0], _unknown_size())
+    rows = (offsets[0].numel() - 1) * len(text) // sides if offsets[0].numel() else _unknown_size()
+    return _sized(offsets[0], (sides, rows)), _sized(offsets[0], _unknown_size())
 
 
 def _distinct_ids(source: Tensor, *_: object) -> Tensor:
@@ -268,6 +268,10 @@ def _row_sums(rowptr: Tensor, col: object, weight: object, values: Tensor, *_: o
     return _sized(values, (rowptr.numel() - 1, *values.shape[1:]), torch.float64)
 
 
+def _restarting_walk(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
+    return _sized(rowptr, rowptr.numel() - 1, torch.float64), _sized(rowptr, 1)
+
+
 def _in_place(*_: object) -> None:
     """For operators that only write to their arguments."""
 
@@ -347,6 +351,8 @@ FAKES: dict[str, Callable[..., Any]] = {
     "core_numbers": _in_place,
     "triangles": _in_place,
     "row_sums": _row_sums,
+    "restarting_walk": _restarting_walk,
+    "sum_of_walks": _restarting_walk,
     "walk_returns": _in_place,
     "symmetric_eigen": _symmetric_eigen,
     "dense_solve": _dense_solve,

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent.graph import Graph, _batch, _csr, _segments
-from torchcent.runtime import _small
+from torchcent.runtime import _ops, _small
 
+MOST_STEPS = 1000
+"""Those that compiled code takes by itself, and nobody can interrupt."""
+_SMALL = 2**17  # entries of a matrix with which a product takes less time than calls of operators
 Numbers = NDArray[np.int64]
 Product = Callable[[Tensor], Tensor]
 
@@ -46,6 +49,15 @@ class Rows:
         # where the part of a thread begins. That with a matrix takes a row from its first entry to
         # its last.
         return self._matrix @ x if x.dim() == 2 else (self._matrix @ x[:, None])[:, 0]
+
+    def is_small(self, graph: Graph) -> bool:
+        """Whether compiled code takes all steps, of a graph by itself."""
+        entries = self.rowptr.numel() + self.col.numel()
+        return (
+            graph.ptr is None
+            and 1 < entries <= _SMALL
+            and _ops.has_kernel("restarting_walk", self.col.device)
+        )
 
     def to_scipy(self) -> Any:
         """The matrix on the host, as a scipy.sparse.csr_array."""

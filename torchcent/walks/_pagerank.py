@@ -14,6 +14,7 @@ from torchcent.check._run import DEFAULT, Run
 from torchcent.engines.measures._measures import measure
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.runtime import _ops
 from torchcent.walks import _direct, _matrix
 
 _TOGETHER = 16  # distributions that are computed together
@@ -150,6 +151,8 @@ class Walk:
             x = torch.where(_batch.per_vertex(graph, moving), start, x)
         else:
             x = start
+        if moving is None and (last := self._compiled(x, restart, jump)) is not None:
+            return self._normalized(last)
         every = _STRIDE if graph.device.type == "cuda" else 1
         for step in range(1, self.steps + 1):
             self.iterations = step
@@ -164,6 +167,19 @@ class Walk:
                 if bool(moving.all()):
                     moving = None
         return self._normalized(x)
+
+    def _compiled(self, start: Tensor, restart: Tensor, jump: Tensor) -> Tensor | None:
+        """The last vector of a small graph by itself, whose steps are shorter than calls."""
+        pull = self.pull
+        if restart.shape[1] > 1 or not pull.is_small(self.graph) or self.steps > _matrix.MOST_STEPS:
+            return None
+        x, steps = _ops.ops.restarting_walk(
+            pull.rowptr, pull.col, pull.weight, self.share, self.dangling, restart, jump,
+            start.contiguous(), self.alpha, self.enough, self.steps,
+        )  # fmt: skip
+        self.iterations = int(steps)
+        scores: Tensor = x[:, None]
+        return scores
 
     def _solved(self, restart: Tensor, jump: Tensor) -> tuple[Tensor, Tensor]:
         """The scores of small graphs, and which these are.

@@ -16,7 +16,7 @@ from torchcent.check._values import number
 from torchcent.engines.measures._measures import measure
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _small
+from torchcent.runtime import _ops, _small
 from torchcent.walks import _direct, _leading, _matrix
 
 _SHARE = 0.85  # of the reciprocal of the largest eigenvalue, if alpha is None
@@ -146,6 +146,16 @@ def walks(
     if near is not None and (better := _from(near, pull, factor, tol, max_iter)) is not None:
         return better
 
+    even = bool((start == start[:1]).all())  # `start` is a multiple of the vector of ones
+    if pull.is_small(graph):
+        terms = start[:, None] if even else torch.stack([start, torch.ones_like(start)], 1)
+        most = min(max_iter, _matrix.MOST_STEPS)
+        sums, steps = _ops.ops.sum_of_walks(
+            pull.rowptr, pull.col, pull.weight, terms, float(alpha), tol / (1 + tol), most, _LATE
+        )
+        if int(steps) >= 0:
+            return sums, int(steps)
+
     def bounds() -> tuple[float, float]:
         """Of the largest eigenvalue of alpha A, of a graph or of all graphs of a batch."""
         from torchcent.walks import _perron
@@ -163,7 +173,6 @@ def walks(
         return f", about {2 * alpha / (low + high):.6g}"
 
     name = "alpha" if isinstance(alpha, Tensor) else f"alpha={alpha:g}"
-    even = bool((start == start[:1]).all())  # `start` is a multiple of the vector of ones
     term = start if even else torch.stack([start, torch.ones_like(start)], 1)
     x = torch.where(_batch.per_vertex(graph, is_sure), solution, start)
     moving = (_batch.largest(graph, start) > 0) & ~is_sure

@@ -1,12 +1,14 @@
-// Numbers of names in the order in which they first stand, on all threads, and the order of their bytes.
+// Numbers of names in the order in which they first stand, on all threads, or in that of their bytes.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -14,119 +16,96 @@
 
 namespace torchcent {
 
-// Where each distinct name of a part of the hashes first stands: a table of hashes that is at most half full.
-class FirstPlaces {
+// A name, and numbers by which it is compared at once: all of a short one, the hash of a longer one.
+struct NameKey {
+  static constexpr size_t kShort = 2 * sizeof(uint64_t);
+  uint64_t a = 0, b = 0;
+  const char* text;
+  uint32_t size;
+  uint32_t at;  // where the name stands
+
+  NameKey(std::string_view name, uint32_t where)
+      : text(name.data()), size(static_cast<uint32_t>(name.size())), at(where) {
+    const char* const end = text + name.size();
+    if (name.size() > kShort) {
+      a = std::hash<std::string_view>()(name);
+    } else if (name.size() >= 8) {
+      a = load<uint64_t>(text);
+      b = load<uint64_t>(end - 8);
+    } else if (name.size() >= 4) {
+      a = uint64_t{load<uint32_t>(text)} << 32 | load<uint32_t>(end - 4);
+    } else if (!name.empty()) {
+      a = uint64_t{load<uint8_t>(text)} << 16 | uint64_t{load<uint8_t>(text + name.size() / 2)} << 8 |
+          load<uint8_t>(end - 1);
+    }
+  }
+  std::string_view name() const { return {text, size}; }
+  bool operator==(const NameKey& other) const {
+    return a == other.a && b == other.b && size == other.size && (size <= kShort || name() == other.name());
+  }
+  uint64_t hash() const {
+    uint64_t mixed = (a ^ 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9 + std::rotl(b, 29) + size;
+    mixed = (mixed ^ mixed >> 32) * 0x94d049bb133111eb;
+    mixed = (mixed ^ mixed >> 29) * 0xd6e8feb86659fd93;
+    return mixed ^ mixed >> 32;
+  }
+
+ private:
+  template <class Word>
+  static Word load(const char* from) {
+    Word word;
+    std::memcpy(&word, from, sizeof(word));
+    return word;
+  }
+};
+
+// The distinct names of a part of the hashes, numbered as they come: a table that is at most half full.
+class NameTable {
  public:
-  // Where the name of place `at` first stands, which may be `at`; kNone if too many names have like hashes, as in a
-  // hostile text.
-  template <class NameAt>
-  uint32_t find(uint32_t at, uint32_t hash, NameAt name_at) {
+  static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+  std::vector<NameKey> keys;     // of the names, where each first stands
+  std::vector<uint32_t> number;  // of each name among all parts
+
+  // The place of a name in this table; kNone if too many names have like hashes, as in a hostile text.
+  uint32_t find(const NameKey& key) {
     constexpr int kMostSteps = 1000;
-    if (2 * names_ == table_.size()) grow();
+    if (2 * keys.size() == slots_.size()) grow();
+    const uint64_t hash = key.hash();
     for (int step = 0; step < kMostSteps; ++step) {
-      Slot& slot = table_[(hash + step) & (table_.size() - 1)];
+      Slot& slot = slot_of(hash + step);
       if (slot.place == kNone) {
-        slot = {hash, at};
-        ++names_;
-      } else if (slot.hash != hash || name_at(slot.place) != name_at(at)) {
-        continue;
+        slot = {static_cast<uint32_t>(hash >> 32), static_cast<uint32_t>(keys.size())};
+        keys.push_back(key);
+        return slot.place;
       }
-      return slot.place;
+      if (slot.tag == static_cast<uint32_t>(hash >> 32) && keys[slot.place] == key) return slot.place;
     }
     return kNone;
   }
   // What find() will read: first the slot, then the name that is there.
-  void prefetch_slot(uint32_t hash) const { __builtin_prefetch(&table_[hash & (table_.size() - 1)], 1); }
-  template <class NameAt>
-  void prefetch_name(uint32_t hash, NameAt name_at) const {
-    const Slot& slot = table_[hash & (table_.size() - 1)];
-    if (slot.place != kNone) __builtin_prefetch(name_at(slot.place).data());
+  void prefetch_slot(const NameKey& key) { __builtin_prefetch(&slot_of(key.hash()), 1); }
+  void prefetch_key(const NameKey& key) {
+    const Slot& slot = slot_of(key.hash());
+    if (slot.place != kNone) __builtin_prefetch(&keys[slot.place]);
   }
-
-  static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
  private:
   struct Slot {
-    uint32_t hash = 0, place = kNone;
+    uint32_t tag = 0, place = kNone;
   };
+  Slot& slot_of(uint64_t hash) { return slots_[hash & (slots_.size() - 1)]; }
 
   void grow() {
-    std::vector<Slot> larger(4 * table_.size());
-    for (const Slot& slot : table_) {
-      if (slot.place == kNone) continue;
-      size_t at = slot.hash & (larger.size() - 1);
-      while (larger[at].place != kNone) at = (at + 1) & (larger.size() - 1);
-      larger[at] = slot;
+    slots_.assign(2 * slots_.size(), {});
+    for (size_t place = 0; place < keys.size(); ++place) {
+      uint64_t hash = keys[place].hash();
+      const uint32_t tag = static_cast<uint32_t>(hash >> 32);
+      while (slot_of(hash).place != kNone) ++hash;
+      slot_of(hash) = {tag, static_cast<uint32_t>(place)};
     }
-    table_.swap(larger);
   }
 
-  std::vector<Slot> table_ = std::vector<Slot>(64);
-  size_t names_ = 0;
-};
-
-// The number of each of `count` names by first appearance, and where each distinct name first stands.
-struct NameNumbers {
-  std::vector<uint32_t> number, first = {};
-  bool complete = true;  // false if there are too many names, or too many of like hashes
-
-  // name_at(i) is the i-th name, a string_view.
-  template <class NameAt>
-  NameNumbers(int64_t count, int64_t threads, NameAt name_at) {
-    complete = count < FirstPlaces::kNone;
-    if (!complete) return;
-    number.resize(count);
-    const int64_t parts = threads_for(count, threads);
-    std::vector<uint32_t> hash(count);
-    each_task(parts, parts, [&](int64_t part) {
-      const auto [begin, end] = part_of(count, part, parts);
-      for (int64_t i = begin; i < end; ++i) hash[i] = static_cast<uint32_t>(std::hash<std::string_view>()(name_at(i)));
-    });
-    std::atomic<bool> alike = false;
-    each_task(parts, parts, [&](int64_t part) {
-      if (!first_places(part, parts, hash, name_at)) alike = true;
-    });
-    complete = !alike;
-    if (complete) rank(parts, hash);
-  }
-
- private:
-  // Sets number[i] to where the name first stands, for the names of this part of the hashes.
-  template <class NameAt>
-  bool first_places(int64_t part, int64_t parts, const std::vector<uint32_t>& hash, NameAt name_at) {
-    constexpr int kTogether = 32;
-    FirstPlaces table;
-    uint32_t place[kTogether];
-    int some = 0;
-    const auto find_some = [&] {
-      for (int k = 0; k < some; ++k) table.prefetch_name(hash[place[k]], name_at);
-      for (int k = 0; k < some; ++k) {
-        const uint32_t i = place[k];
-        if ((number[i] = table.find(i, hash[i], name_at)) == FirstPlaces::kNone) return false;
-      }
-      some = 0;
-      return true;
-    };
-    for (size_t i = 0; i < hash.size(); ++i) {
-      if (static_cast<int64_t>(uint64_t{hash[i]} * parts >> 32) != part) continue;
-      table.prefetch_slot(hash[i]);
-      place[some++] = static_cast<uint32_t>(i);
-      if (some == kTogether && !find_some()) return false;
-    }
-    return find_some();
-  }
-
-  // From first places to their ranks; `rank_of` is room.
-  void rank(int64_t parts, std::vector<uint32_t>& rank_of) {
-    for (size_t i = 0; i < number.size(); ++i) {
-      if (number[i] != i) continue;
-      rank_of[i] = static_cast<uint32_t>(first.size());
-      first.push_back(static_cast<uint32_t>(i));
-    }
-    each_range(parts, static_cast<int64_t>(number.size()), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) number[i] = rank_of[number[i]];
-    });
-  }
+  std::vector<Slot> slots_ = std::vector<Slot>(64);
 };
 
 // Eight bytes of a name as a number that orders them. Names have no zeros, so that those behind its end are unique.
@@ -164,5 +143,120 @@ inline std::vector<int64_t> order_of(const std::vector<std::string_view>& names)
   std::transform(keys.begin(), keys.end(), places.begin(), [](const Key& key) { return key.place; });
   return places;
 }
+
+// Numbers names by first appearance, a block of them after the other. Threads first share out the names of a block,
+// each of which goes to a part by its hash, then the parts, whose tables are small and of one thread each.
+class NameNumbers {
+ public:
+  std::vector<std::string_view> names;  // the distinct ones, in the order in which they first stand
+  std::vector<int64_t> first;           // where that is
+  bool complete = true;                 // false if too many names have like hashes, or there are too many
+
+  // name_at(i) is the i-th name, a string_view, which put(i, number) may overwrite.
+  template <class NameAt, class Put>
+  NameNumbers(int64_t count, int64_t threads, NameAt name_at, Put put) {
+    const int64_t shares = threads_for(std::min(count, kBlock), threads);
+    std::vector<Share> share(shares);
+    std::vector<uint8_t> part_of_name(std::min(count, kBlock));
+    for (int64_t begin = 0; begin < count && complete; begin += kBlock) {
+      const int64_t size = std::min(kBlock, count - begin);
+      each_task(shares, shares, [&](int64_t k) {
+        for (Some& some : share[k]) some.keys.clear();
+        const auto [from, to] = part_of(size, k, shares);
+        for (int64_t i = from; i < to; ++i) {
+          const NameKey key(name_at(begin + i), static_cast<uint32_t>(i));
+          part_of_name[i] = static_cast<uint8_t>(key.hash() >> 56) % kParts;
+          share[k][part_of_name[i]].keys.push_back(key);
+        }
+      });
+      std::atomic<bool> alike = false;
+      each_task(shares, kParts, [&](int64_t part) {
+        if (!find(part, share)) alike = true;
+      });
+      complete = !alike && names.size() + size < NameTable::kNone;
+      if (!complete) return;
+      append(begin);
+      each_task(shares, shares, [&](int64_t k) {
+        std::array<const uint32_t*, kParts> place;
+        for (int64_t part = 0; part < kParts; ++part) place[part] = share[k][part].places.data();
+        const auto [from, to] = part_of(size, k, shares);
+        for (int64_t i = from; i < to; ++i) {
+          const int64_t part = part_of_name[i];
+          put(begin + i, table_[part].number[*place[part]++]);
+        }
+      });
+    }
+  }
+
+  // Sorts the names by their bytes, and returns the new number of each; none of them holds a NUL.
+  std::vector<int64_t> sort() {
+    const std::vector<int64_t> order = order_of(names);
+    const std::vector<std::string_view> names_before = names;
+    const std::vector<int64_t> first_before = first;
+    std::vector<int64_t> rank(order.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      names[i] = names_before[order[i]];
+      first[i] = first_before[order[i]];
+      rank[order[i]] = static_cast<int64_t>(i);
+    }
+    return rank;
+  }
+
+ private:
+  static constexpr int64_t kParts = 16, kBlock = int64_t{1} << 21;
+  struct Some {
+    std::vector<NameKey> keys;
+    std::vector<uint32_t> places;  // of their names in the table
+  };
+  using Share = std::array<Some, kParts>;
+
+  // The places of the names of a part of the hashes in its table.
+  bool find(int64_t part, std::vector<Share>& share) {
+    constexpr size_t kAhead = 8;
+    NameTable& table = table_[part];
+    for (Share& each : share) {
+      auto& [keys, places] = each[part];
+      places.resize(keys.size());
+      for (size_t k = 0; k < keys.size(); ++k) {
+        if (k + 2 * kAhead < keys.size()) table.prefetch_slot(keys[k + 2 * kAhead]);
+        if (k + kAhead < keys.size()) table.prefetch_key(keys[k + kAhead]);
+        places[k] = table.find(keys[k]);
+        if (places[k] == NameTable::kNone) return false;
+      }
+    }
+    for (size_t place = table.number.size(); place < table.keys.size(); ++place) {
+      const uint32_t at = table.keys[place].at;
+      is_first_[at / 64].fetch_or(uint64_t{1} << at % 64, std::memory_order_relaxed);
+    }
+    return true;
+  }
+
+  // Numbers the names that are new in the block.
+  void append(int64_t begin) {
+    int64_t total = static_cast<int64_t>(names.size());
+    for (size_t word = 0; word < is_first_.size(); ++word) {
+      before_[word] = total;
+      total += std::popcount(is_first_[word].load(std::memory_order_relaxed));
+    }
+    names.resize(total);
+    first.resize(total);
+    for (NameTable& table : table_) {
+      for (size_t place = table.number.size(); place < table.keys.size(); ++place) {
+        const uint32_t at = table.keys[place].at;
+        const uint64_t lower = is_first_[at / 64] & ((uint64_t{1} << at % 64) - 1);
+        const int64_t number = before_[at / 64] + std::popcount(lower);
+        names[number] = table.keys[place].name();
+        first[number] = begin + at;
+        table.number.push_back(static_cast<uint32_t>(number));
+      }
+    }
+    for (auto& word : is_first_) word.store(0, std::memory_order_relaxed);
+  }
+
+  std::array<NameTable, kParts> table_;
+  // Where names of the block first stand that are new.
+  std::vector<std::atomic<uint64_t>> is_first_ = std::vector<std::atomic<uint64_t>>(kBlock / 64);
+  std::vector<int64_t> before_ = std::vector<int64_t>(kBlock / 64);  // names that stand before each word of it
+};
 
 }  // namespace torchcent

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -159,25 +158,17 @@ struct Part {
 // From spans of names, [2, rows], to places in the list of distinct names; false if they are not read here.
 bool number(const char* text, int64_t* id, int64_t rows, int64_t threads, bool sorted,
             std::vector<std::string_view>& list) {
-  const NameNumbers names(2 * rows, threads, [&](int64_t i) { return Span::name(text, id[i % 2 * rows + i / 2]); });
+  NameNumbers names(
+      2 * rows, threads, [&](int64_t i) { return Span::name(text, id[(i & 1) * rows + (i >> 1)]); },
+      [&](int64_t i, uint32_t number) { id[(i & 1) * rows + (i >> 1)] = number; });
   if (!names.complete) return false;
-  for (const int64_t at : names.first) list.push_back(Span::name(text, id[at % 2 * rows + at / 2]));
-  std::vector<int64_t> rank(list.size());
-  std::iota(rank.begin(), rank.end(), 0);
   if (sorted) {
-    const std::vector<int64_t> order = order_of(list);
-    const std::vector<std::string_view> unsorted = list;
-    for (size_t i = 0; i < order.size(); ++i) {
-      list[i] = unsorted[order[i]];
-      rank[order[i]] = static_cast<int64_t>(i);
-    }
+    const std::vector<int64_t> rank = names.sort();
+    each_range(threads_for(rows, threads), 2 * rows, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) id[i] = rank[id[i]];
+    });
   }
-  each_range(threads_for(rows, threads), rows, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      id[i] = rank[names.number[2 * i]];
-      id[rows + i] = rank[names.number[2 * i + 1]];
-    }
-  });
+  list = std::move(names.names);
   return true;
 }
 
