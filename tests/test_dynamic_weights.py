@@ -126,6 +126,7 @@ def test_files(tmp_path):
         (torch.tensor([0.0]), r"insert_weight\[0\] is 0; weights are distances and must be > 0"),
         (torch.tensor([float("nan")]), r"insert_weight\[0\] is nan"),
         ([1.0], "insert_weight must be a torch.Tensor"),
+        (torch.ones(1, device="meta"), "insert_weight must be a dense tensor with data"),
     ],
 )
 def test_errors_name_the_argument(weight, message):
@@ -134,6 +135,18 @@ def test_errors_name_the_argument(weight, message):
     with pytest.raises((TypeError, ValueError), match=message):
         graph.update(torch.tensor([[0], [2]]), insert_weight=weight)
     assert graph.snapshot() == before
+
+
+@pytest.mark.parametrize(("old", "new"), [(1.0, 1e299), (1e299, 1.0)])
+def test_sums_beyond_float64_once_grown(old, new):
+    """The weights are those of few vertices, but not those of a thousand."""
+    weight = torch.tensor([old, 1, 1, 1], dtype=F64, device=DEVICE)
+    graph = DynamicGraph(STREETS.to(DEVICE), directed=False, edge_weight=weight)
+    before = graph.snapshot()
+    far = torch.tensor([[0], [1000]])
+    with pytest.raises(ValueError, match="weight goes up to 1e.299, and sums of distances between"):
+        graph.update(far, insert_weight=torch.tensor([new], dtype=F64), grow=True)
+    assert graph.snapshot() == before and graph.num_nodes == 4
 
 
 def test_weights_where_there_are_none():

@@ -217,7 +217,7 @@ class DynamicGraph:
         else:
             _needed(new_ends, "insert", size, "; grow=True makes new vertices")
         edges = self._arcs.keys
-        weight = self._lengths(insert_weight, new_ends)
+        weight = self._lengths(insert_weight, new_ends, size)
         new, old = self._named(new_ends), self._named(old_ends)
         if strict:
             _check_loops(new_ends, "insert")
@@ -353,14 +353,17 @@ class DynamicGraph:
             raise values.wrong_type(name, "a torch.Tensor [2, count] or None", value)
         return check.edge_index(value, name).to(self.device, torch.int64)
 
-    def _lengths(self, value: Tensor | None, ends: Tensor) -> Tensor | None:
-        if not self.is_weighted:
+    def _lengths(self, value: Tensor | None, ends: Tensor, num_nodes: int) -> Tensor | None:
+        present = self._arcs.weight
+        if present is None:
             if value is None:
                 return None
             raise ValueError(
                 "insert_weight: the graph has no weights; DynamicGraph(edge_index, edge_weight=...)"
                 " makes one that has"
             )
+        if num_nodes > self.num_nodes and present.numel():
+            check_weights.summable(float(present.max()), num_nodes)
         if value is None and ends.shape[1]:
             raise ValueError(
                 "insert_weight is None, and the graph has weights; accepted is a tensor with one "
@@ -368,10 +371,10 @@ class DynamicGraph:
             )
         if value is None:
             return torch.empty(0, dtype=torch.float64, device=self.device)
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor) and not value.is_meta:
             value = value.to(self.device)
         try:
-            return check_weights.edge_weight(value, ends, self.num_nodes)
+            return check_weights.edge_weight(value, ends, num_nodes)
         except (TypeError, ValueError) as error:
             text = str(error).replace("edge_weight", "insert_weight")
             raise type(error)(text.replace("edge_index", "insert")) from None

@@ -129,8 +129,9 @@ class BlockRepair : BlockRow<Hops, Cell> {
       for (int i = static_cast<int>(threadIdx.x); i < listed; i += static_cast<int>(blockDim.x)) {
         const int32_t v = list[i];
         const int at = distance_[v];
+        if (at == kFar) continue;  // which may be kNone
         if (at == level) this->now_[atomicAdd(&counters_.now, 1)] = v;
-        else if (at != kFar && (upwards ? at > level : at < level)) nearer(upwards ? at : -at);
+        else if (upwards ? at > level : at < level) nearer(upwards ? at : -at);
       }
       look(level);
       __syncthreads();

@@ -102,7 +102,7 @@ class Rows {
   template <class Kernel, class Launch>
   void in_parts(int64_t begin, int64_t end, bool many, Kernel kernel, Launch launch) {
     if (begin >= end) return;
-    if (staged_ > kSharedAnyway)
+    if (staged_ + kOwnShared > kSharedAnyway)
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(staged_)),
             "shared memory");
     int64_t each = many ? kBlocksPerProcessor : 1;  // blocks of a processor
