@@ -124,6 +124,17 @@ def test_long_distances() -> None:
         torch.testing.assert_close(between.scores.cpu(), known, rtol=1e-12, atol=1e-15)
 
 
+def test_rows_that_nearly_fill_shared_memory() -> None:
+    """With what a block has of its own, they are beyond what a launch has without asking."""
+    n = 46_000
+    star = torch.stack([torch.zeros(n - 1, dtype=torch.int64), torch.arange(1, n)])
+    graph = DynamicGraph(star.cuda(), n, directed=False)
+    between = DynamicBetweenness(graph, sources=torch.arange(4).cuda(), state="rows")
+    graph.update(insert=torch.tensor([[1], [2]]))
+    known = torchcent.betweenness(graph.snapshot(), sources=torch.arange(4).cuda())
+    torch.testing.assert_close(between.scores, known, rtol=1e-6, atol=1e-12, check_dtype=False)
+
+
 def test_hubs_and_many_rows() -> None:
     """More rows than blocks, hubs that blocks share, and a batch of which all is part."""
     edges = torchcent.generate.ba(9000, 4, seed=2)

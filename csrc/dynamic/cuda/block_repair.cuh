@@ -123,9 +123,9 @@ class BlockRepair : BlockRow<Hops, Cell> {
     int level = upwards ? -1 : kNone;
     for (;;) {
       __syncthreads();
+      const int listed = length;  // what is added from here on says where to look
       if (threadIdx.x == 0) counters_.next = kNone, counters_.now = 0;
       __syncthreads();
-      const int listed = length;
       for (int i = static_cast<int>(threadIdx.x); i < listed; i += static_cast<int>(blockDim.x)) {
         const int32_t v = list[i];
         const int at = distance_[v];
