@@ -209,4 +209,5 @@ class Walk:
         if self.dangling is not None:
             mass = _batch.total(self.graph, x * self.dangling)
             new = new + _batch.per_vertex(self.graph, mass) * jump
-        return new.mul_(self.alpha).add_(restart, alpha=1 - self.alpha)
+        # Without a fused multiplication, which the loop of a small graph has not.
+        return new.mul_(self.alpha).add_((1 - self.alpha) * restart)

@@ -65,7 +65,10 @@ std::tuple<Tensor, Tensor> restarting_walk(const Tensor& rowptr, const Tensor& c
     for (int64_t v = 0; v < n; ++v) flow[v] = x[v] * per_arc[v];
     reduce_rows<AddUp>(rows, n, 1, next.data());
     for (int64_t v = 0; v < n; ++v) {
-      next[v] = (next[v] + mass * onward[v]) * alpha + (1 - alpha) * again[v];
+      // In statements of their own, products and sums are not fused: batches have the same bits.
+      const double jumps = mass * onward[v], restarts = (1 - alpha) * again[v];
+      const double moved = (next[v] + jumps) * alpha;
+      next[v] = moved + restarts;
       flow[v] = std::abs(next[v] - x[v]);
     }
     x.swap(next);
