@@ -155,11 +155,15 @@ def draw(result: dict[str, Any], path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
+    # The same rows give the same file.
+    more = {"svg.hashsalt": "history", "svg.fonttype": "none", "font.size": 8}
+    with matplotlib.rc_context(more, ROOT / "notebooks/matplotlibrc"):
+        _draw(result, path)
+
+
+def _draw(result: dict[str, Any], path: Path) -> None:
     from matplotlib import dates, pyplot
 
-    matplotlib.rc_file(ROOT / "notebooks/matplotlibrc")
-    # The same rows give the same file.
-    matplotlib.rcParams |= {"svg.hashsalt": "history", "svg.fonttype": "none", "font.size": 8}
     rows = result["rows"]
     cases = list(rows[-1]["instructions"])
     columns = 4
