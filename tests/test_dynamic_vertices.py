@@ -232,7 +232,9 @@ def test_katz_follows(by, tuning, history, alpha, beta, normalized, tol):
         change = {"insert": insert, "delete": columns(edges - history.edges)}
         before = graph.snapshot()
         if alpha * largest > 1:
-            with pytest.raises(ValueError, match="the reciprocal of the largest"):
+            # Sums that hardly grow are left at max_iter, with the limit.
+            reason = "must be below" if alpha * largest > 1.01 else "(must be below|is close to)"
+            with pytest.raises(ValueError, match=f"{reason} the reciprocal of the largest"):
                 graph.update(**change, grow=True, strict=False)
             assert graph.snapshot() == before
             continue
