@@ -154,7 +154,8 @@ class NameNumbers {
 
   // name_at(i) is the i-th name, a string_view, which put(i, number) may overwrite.
   template <class NameAt, class Put>
-  NameNumbers(int64_t count, int64_t threads, NameAt name_at, Put put) {
+  NameNumbers(int64_t count, int64_t threads, NameAt name_at, Put put)
+      : is_first_(std::min(count, kBlock) / 64 + 1), before_(is_first_.size()) {
     const int64_t shares = threads_for(std::min(count, kBlock), threads);
     std::vector<Share> share(shares);
     std::vector<uint8_t> part_of_name(std::min(count, kBlock));
@@ -255,8 +256,8 @@ class NameNumbers {
 
   std::array<NameTable, kParts> table_;
   // Where names of the block first stand that are new.
-  std::vector<std::atomic<uint64_t>> is_first_ = std::vector<std::atomic<uint64_t>>(kBlock / 64);
-  std::vector<int64_t> before_ = std::vector<int64_t>(kBlock / 64);  // names that stand before each word of it
+  std::vector<std::atomic<uint64_t>> is_first_;
+  std::vector<int64_t> before_;  // names that stand before each word of it
 };
 
 }  // namespace torchcent
