@@ -3,10 +3,8 @@ against the CPU's kernels, which test_dynamic.py compares with others."""
 
 import ctypes
 import random
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -14,7 +12,7 @@ import torch
 from graphs import DEVICE, edge_index, grid, path
 from histories import EXACT, History, columns
 from internals import has_kernel
-from kernel_text import NEEDS_SOURCES, SOURCES
+from kernel_text import NEEDS_SOURCES, compiled
 from torch import Tensor
 
 from torchcent import DynamicBetweenness, DynamicGraph, betweenness
@@ -30,11 +28,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    built = tmp_path_factory.mktemp("dynamic") / "dynamic_text.so"
-    source = Path(__file__).with_name("dynamic_text.cpp")
-    flags = ["-O1", "-std=c++20", "-pthread", "-shared", "-fPIC", f"-I{SOURCES}"]
-    subprocess.run(["g++", *flags, "-o", str(built), str(source)], check=True)
-    return ctypes.CDLL(str(built))
+    return compiled("dynamic_text", tmp_path_factory.mktemp("dynamic"))
 
 
 class Text:

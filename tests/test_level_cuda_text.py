@@ -3,14 +3,12 @@ against the CPU's kernels, which test_hierarchy_distances.py compares with other
 
 import ctypes
 import random
-import subprocess
-from pathlib import Path
 
 import pytest
 import torch
 from graphs import cycle, edge_index, grid, path, random_graph, random_tree, star, union
 from internals import Hierarchy, control_record, core_of
-from kernel_text import NEEDS_SOURCES, SOURCES
+from kernel_text import NEEDS_SOURCES, compiled
 from torch import Tensor
 
 from torchcent import Graph
@@ -31,11 +29,7 @@ GRAPHS = {
 
 @pytest.fixture(scope="module")
 def level_text(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    made = tmp_path_factory.mktemp("level") / "level_text.so"
-    source = Path(__file__).with_name("level_text.cpp")
-    flags = ["-O1", "-std=c++20", "-pthread", "-shared", "-fPIC", f"-I{SOURCES}"]
-    subprocess.run(["g++", *flags, "-o", str(made), str(source)], check=True)
-    return ctypes.CDLL(str(made))
+    return compiled("level_text", tmp_path_factory.mktemp("level"))
 
 
 def contracted(n: int, arcs: list, unit: int) -> Hierarchy:
