@@ -338,3 +338,18 @@ def test_rounding_of_sums_is_within(engine):
         assert (within[1] != within[0])[
             [0, 3] if measure != torchcent.betweenness else [1, 2]
         ].all()
+
+
+@pytest.mark.parametrize("engine", ["reference", "relax", "dijkstra", "tensor", "auto"])
+def test_rounding_of_sums_from_sources_is_within(engine):
+    """The same from one end alone, from which searches add up the larger sum."""
+    if engine == "reference" and DEVICE.type != "cpu":
+        pytest.skip("engine='reference' is on the CPU")
+    for each in ([6 * 0.1, 3 * 0.1, 1 * 0.1], [1 * 0.1, 3 * 0.1, 6 * 0.1]):
+        lengths = torch.tensor(each, dtype=F64, device=DEVICE)
+        graph = Graph.from_edge_index(edge_index(path(4)), 4, directed=False, edge_weight=lengths)
+        run = torchcent.Run(engine=engine, dtype=F64)
+        for end, other in ((0, 3), (3, 0)):
+            options = {"sources": torch.tensor([end]), "run": run}
+            scores = torchcent.harmonic(graph, cutoff=[1, 1 - 1e-9], **options)[other].tolist()
+            assert scores == [pytest.approx(3), 0]

@@ -65,10 +65,10 @@ def vertex_sums(graph: Graph, request: Request, sources: Tensor | None, outgoing
     rows = _Rows(graph, request, sources, outgoing)
 
     def add(inputs: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
-        sums, farthest = out
+        columns = list(_of_each_cutoff(*out, graph, request))
         for block in rows.blocks(inputs, part, control):
             for row in block:  # one at a time, so that sums do not depend on the block size
-                for own, most, limit in _of_each_cutoff(sums, farthest, request):
+                for own, most, limit in columns:
                     counts = (row > 0) & (row <= limit)
                     near = torch.where(counts, row, 0)
                     own[:, FAR] += near
@@ -145,7 +145,7 @@ def _cut_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: 
         (sums, farthest), done = out, 0
         for block in rows.blocks(inputs, unit, control):
             part = slice(done, done + block.shape[0])
-            for own, most, limit in _of_each_cutoff(sums[part], farthest[part], request):
+            for own, most, limit in _of_each_cutoff(sums[part], farthest[part], graph, request):
                 counts = (block > 0) & (block <= limit)
                 near = torch.where(counts, block, 0)
                 own[:, FAR], own[:, REACH] = _row_sums(near), counts.sum(1).double()
@@ -159,13 +159,15 @@ def _cut_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: 
 
 
 def _of_each_cutoff(
-    sums: Tensor, farthest: Tensor, request: Request
+    sums: Tensor, farthest: Tensor, graph: Graph, request: Request
 ) -> Iterator[tuple[Tensor, Tensor, float]]:
     """For each cutoff its own sums and largest distances, and the largest that counts."""
-    if request.cutoffs is None:
+    limits = limits_of(graph, request)
+    if limits is None:
         yield sums, farthest, torch.finfo(torch.float64).max
     else:
-        yield from zip(sums.unbind(1), farthest.unbind(1), request.cutoffs, strict=True)
+        most = graph.scale.lengths(limits).tolist()
+        yield from zip(sums.unbind(1), farthest.unbind(1), most, strict=True)
 
 
 def _row_sums(rows: Tensor) -> Tensor:
