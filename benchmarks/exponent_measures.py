@@ -144,6 +144,26 @@ add(
     weights=("hops",), expected=WALKS,
 )  # fmt: skip
 
+# Spectra of whole graphs: dense matrices, but for the first eigenvectors.
+SPECTRUM = every(DENSE, 3, "path", "tree", "grid", "star", "components") | every(
+    DENSE, 1.5, "complete"
+)
+for measure, options in (
+    ("laplacian_encoding", {"k": 4}),
+    ("heat_kernel_encoding", {"times": 1.0}),
+    ("spectral_density", {}),
+    ("electrostatic_encoding", {}),
+    ("heat_kernel_pairs", {"times": 1.0}),
+    ("resistance_pairs", {}),
+    ("eigenspace_projections", {"k": 2}),
+    ("magnetic_encoding", {"k": 4}),
+    ("random_walk_pairs", {"powers": 3}),
+):
+    add(
+        measure, on_graph(getattr(torchcent, measure), **options), weights=("hops",), batch=False,
+        expected=SPECTRUM,
+    )  # fmt: skip
+
 # Current flow.
 FLOW = (
     every(PAIRS, 2, "path", "tree", "star")

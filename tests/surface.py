@@ -63,7 +63,7 @@ def needed(name: str, n: int = 4) -> dict[str, Any]:
     """
     each = MEASURES[name]
     of_kind = {
-        "values": torch.linspace(0, 1, n), "value": 1.0, "number": 1.0, "count": 3,
+        "values": torch.linspace(0, 1, n), "value": 1.0, "number": 1.0, "count": 3, "lengths": 1.0,
         "vertices": torch.tensor([0, 2]), "group": torch.tensor([0, 2]),
         "pairs": torch.tensor([[0], [1]]),
     }  # fmt: skip

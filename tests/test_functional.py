@@ -219,6 +219,8 @@ OTHERS = {
     "modularity", "reciprocity", "transitivity",
     "distance_distribution", "effective_diameter", "effective_resistance", "explain",
     "mcl", "mcl_sweep", "periphery", "radius", "reachable",
+    "eigenspace_projections", "heat_kernel_pairs", "laplacian_encoding", "magnetic_encoding",
+    "random_walk_pairs", "resistance_pairs",
     "shortest_path_encoding", "shortest_path_lengths", "shortest_path_pairs", "straightness",
 }  # fmt: skip
 

@@ -420,7 +420,13 @@ NEEDED: dict[str, dict[str, Any]] = {
     "multi_search": {"visitor": torchcent.Visitor()},
     "percolation": {"states": torch.linspace(0, 1, N)},
     "prominent_group": {"k": 2},
+    "eigenspace_projections": {"k": 2},
+    "heat_kernel_encoding": {"times": 1.0},
+    "heat_kernel_pairs": {"times": 1.0},
+    "laplacian_encoding": {"k": 2},
+    "magnetic_encoding": {"k": 2},
     "random_walk_encoding": {"walk_length": 3},
+    "random_walk_pairs": {"powers": 3},
     "reachable": {"sources": 0},
     "shortest_path": {"source": 0, "target": 3},
 }

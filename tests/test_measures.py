@@ -29,7 +29,8 @@ NO_MEASURES = {
     "betweenness_adaptive", "biconnected_components", "centralization", "clustering_quality",
     "communities_by_betweenness", "dual_graph", "explain", "explain_mcl", "layout", "mcl",
     "mcl_sweep", "multi_search", "prominent_group", "reachable", "shortest_path",
-    "shortest_path_encoding", "shortest_path_pairs", "transitive_closure",
+    "shortest_path_encoding", "shortest_path_pairs", "transitive_closure", "random_walk_pairs",
+    "eigenspace_projections", "heat_kernel_pairs", "magnetic_encoding", "resistance_pairs",
 }  # fmt: skip
 #: surface -> what has a score there; for others the reason
 OF = {
@@ -194,7 +195,9 @@ def test_the_declaration_says_how_sums_become_scores(monkeypatch: pytest.MonkeyP
 
 
 def test_tests_know_what_a_new_measure_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    def own(edge_index, *, states, variant, radius, walk_length, group, normalized=True):
+    def own(
+        edge_index, *, states, variant, radius, walk_length, group, times, normalized=True
+    ):  # fmt: skip
         """A measure that only this test has."""
 
     new = _measures.Measure(own, "vertices", undirected=True, choices={"variant": ("a", "b")})
@@ -202,7 +205,7 @@ def test_tests_know_what_a_new_measure_needs(monkeypatch: pytest.MonkeyPatch) ->
     values = needed("own", 5)
     assert new.needs == {
         "states": "values", "variant": "word", "radius": "number", "walk_length": "count",
-        "group": "group",
+        "group": "group", "times": "lengths",
     }  # fmt: skip
     assert values.keys() == {*new.needs, "directed"} and values["directed"] is False
     assert values["states"].shape == (5,) and values["variant"] == "b"

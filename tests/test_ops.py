@@ -219,6 +219,28 @@ def samples() -> dict[str, list[tuple]]:
                 (both_ptr, both, torch.ones(both.numel(), dtype=F64), 15, True),
             )
         ],
+        "walk_pairs": [
+            (
+                *(rowptr, col, None, rowptr.diff().double(), torch.tensor([0, 15])),
+                *(torch.zeros(1, 15, 15, 3, dtype=F64), torch.zeros(4, dtype=torch.int64), 2),
+            )
+        ],
+        "laplacian_eigen": [
+            (
+                *(both_ptr, both, None, torch.tensor([0, 15]), torch.tensor([0]), [1, 0, 1]),
+                *(torch.zeros(1, 4, dtype=F64), torch.zeros(1, 4, dtype=torch.int64)),
+                *(torch.zeros(rows, 4, dtype=F64), torch.zeros(4, dtype=torch.int64), 2),
+            )
+            for rows in (15, 0)
+        ],
+        "spectral_sums": [
+            (
+                *(both_ptr, both, torch.ones(both.numel(), dtype=F64), torch.tensor([0, 15])),
+                *(torch.tensor([0]), [0, kind, 0], torch.tensor([0.5, 2.0], dtype=F64)),
+                *(torch.zeros(*shape, 2, dtype=F64), torch.zeros(4, dtype=torch.int64), 2),
+            )
+            for kind, shape in ((0, (15,)), (0, (1, 15, 15)), (6, (15,)))
+        ],
         "vertex_ids": [(columns,), (columns.int(),), (columns.T.contiguous().T,)],
         "csr": [
             (columns.int(), 15, False),

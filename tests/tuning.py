@@ -65,6 +65,11 @@ PLACES = {
     "layout_all": "plots._layout._ALL",
     "returns_in_kernel": "walks._returns._has_kernel",
     "returns_columns": "walks._returns._COLUMNS",
+    # Spectra: compiled code, and sizes of graphs that are decomposed whole.
+    "spectra_in_kernel": "encodings._spectra._has_kernel",
+    "walk_pairs_in_kernel": "encodings._walks._has_kernel",
+    "spectra_dense": "encodings._spectra._MOST_DENSE",
+    "spectra_kernel": "encodings._spectra._LARGEST",
     # Graphs that change: neighbours that are looked up together, and at most.
     "counts_together": "dynamic._counts._TOGETHER",
     "counts_few": "dynamic._counts._FEW",

@@ -47,6 +47,22 @@ try:
     from torchcent.dynamic._measure import Statistics
     from torchcent.dynamic._walks import DynamicKatz, DynamicPageRank
     from torchcent.dynamic._windows import Window, windows
+    from torchcent.encodings._diffusion import (
+        electrostatic_encoding,
+        heat_kernel_encoding,
+        heat_kernel_pairs,
+        resistance_pairs,
+        spectral_density,
+    )
+    from torchcent.encodings._laplacian import (
+        EigenspaceProjections,
+        LaplacianEncoding,
+        MagneticEncoding,
+        eigenspace_projections,
+        laplacian_encoding,
+        magnetic_encoding,
+    )
+    from torchcent.encodings._walks import random_walk_pairs
     from torchcent.engines.explain._explain import explain
     from torchcent.engines.plan._plan import Plan
     from torchcent.flow._current_flow import (
@@ -122,9 +138,12 @@ __all__ = [
     "DynamicKatz",
     "DynamicPageRank",
     "EdgeList",
+    "EigenspaceProjections",
     "Engine",
     "Graph",
     "Hits",
+    "LaplacianEncoding",
+    "MagneticEncoding",
     "MclPlan",
     "MclSweep",
     "Plan",
@@ -175,7 +194,9 @@ __all__ = [
     "edge_current_flow_betweenness",
     "effective_diameter",
     "effective_resistance",
+    "eigenspace_projections",
     "eigenvector",
+    "electrostatic_encoding",
     "explain",
     "explain_mcl",
     "functional",
@@ -184,13 +205,17 @@ __all__ = [
     "group_closeness",
     "group_degree",
     "harmonic",
+    "heat_kernel_encoding",
+    "heat_kernel_pairs",
     "hits",
     "include_path",
     "information_centrality",
     "katz",
+    "laplacian_encoding",
     "leiden",
     "layout",
     "load_centrality",
+    "magnetic_encoding",
     "local_betweenness",
     "mcl",
     "mcl_sweep",
@@ -203,9 +228,11 @@ __all__ = [
     "prominent_group",
     "radius",
     "random_walk_encoding",
+    "random_walk_pairs",
     "reachable",
     "read",
     "reciprocity",
+    "resistance_pairs",
     "read_streets",
     "set_attributes",
     "shortest_path",
@@ -213,6 +240,7 @@ __all__ = [
     "shortest_path_lengths",
     "shortest_path_pairs",
     "show_config",
+    "spectral_density",
     "street_table",
     "straightness",
     "stress",

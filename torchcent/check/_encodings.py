@@ -87,3 +87,25 @@ def path_room(paths: object) -> int | None:
 def fits(longest: int, kind: torch.dtype) -> None:
     if not kind.is_floating_point and longest > torch.iinfo(kind).max:
         raise OverflowError(f"the distance {longest} does not fit {kind}; pass a wider dtype")
+
+
+def normalization(value: object) -> str | None:
+    """That of a Laplacian."""
+    if value is None or (isinstance(value, str) and value in ("sym", "rw")):
+        return value
+    raise wrong_value("normalization", '"sym", "rw" or None', value)
+
+
+def times(value: object) -> list[float]:
+    """Those of a heat kernel."""
+    values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    if isinstance(value, torch.Tensor):
+        values = value.flatten().tolist()
+    if not len(values):
+        raise wrong_value("times", "a number >= 0, or several", value)
+    return [within(each, "times", "[0, inf)", "finite and >= 0") for each in values]
+
+
+def columns(value: object, name: str) -> int:
+    """A number of columns."""
+    return whole(value, name, 2**20)

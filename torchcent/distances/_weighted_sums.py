@@ -65,7 +65,8 @@ def vertex_sums(graph: Graph, request: Request, sources: Tensor | None, outgoing
     rows = _Rows(graph, request, sources, outgoing)
 
     def add(inputs: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
-        columns = list(_of_each_cutoff(*out, graph, request))
+        sums, farthest = out
+        columns = list(_of_each_cutoff(sums, farthest, graph, request))
         for block in rows.blocks(inputs, part, control):
             for row in block:  # one at a time, so that sums do not depend on the block size
                 for own, most, limit in columns:

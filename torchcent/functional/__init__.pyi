@@ -165,6 +165,15 @@ def eigenvector(
     max_iter: int = ...,
     run: Run = ...,
 ) -> Tensor: ...
+def electrostatic_encoding(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
 def group_betweenness(
     edge_index: Tensor,
     group: Tensor,
@@ -205,6 +214,17 @@ def harmonic(
     normalized: bool = ...,
     sources: Tensor | None = ...,
     cutoff: float | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def heat_kernel_encoding(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    times: float | None,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    trivial: bool = ...,
     run: Run = ...,
 ) -> Tensor: ...
 def hits(
@@ -316,6 +336,16 @@ def shortest_path_encoding(
     batch: Tensor | None = ...,
     directed: bool | None = ...,
     cutoff: float | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def spectral_density(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    bins: int = ...,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
     run: Run = ...,
 ) -> Tensor: ...
 def stress(

@@ -1,5 +1,4 @@
-// Eigenvalues and eigenvectors of many small symmetric matrices: Householder's reduction to a tridiagonal matrix and
-// QL steps with implicit shifts (Bowdler, Martin, Reinsch and Wilkinson 1968). A matrix takes one thread.
+// Eigenvalues and eigenvectors of many small symmetric matrices. A thread takes as many as the solver takes together.
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
@@ -8,12 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <memory>
 #include <tuple>
 #include <vector>
 
 #include "core/cpu/tasks.h"
 #include "core/cpu/view.h"
+#include "dense/eigen.h"
 
 namespace torchcent {
 
@@ -21,147 +21,51 @@ using torch::stable::Tensor;
 
 namespace {
 
-class SymmetricEigen {
+// The matrices of one size that a solver takes together.
+class EigenBatch {
  public:
-  SymmetricEigen(int64_t size, bool vectors)
-      : n_(size),
+  EigenBatch(int64_t n, bool vectors)
+      : n_(n),
         vectors_(vectors),
-        a_(size * size),
-        q_(vectors ? size * size : 0),
-        d_(size),
-        e_(size + 1),
-        p_(size),
-        order_(size) {}
+        solver_(TORCHCENT_CALL_LANES(make_eigen_solver(n))),
+        lanes_(solver_->lanes()),
+        unit_(lanes_) {}
 
-  // Sets `value` [n] in increasing order and, in its columns, `state` [n, n]. They are NaN if the matrix is not finite.
-  void solve(const double* matrix, double* value, double* state) {
-    double most = 0;
-    bool finite = true;
-    for (int64_t i = 0; i < n_ * n_; ++i) {
-      most = std::max(most, std::abs(matrix[i]));
-      finite &= std::isfinite(matrix[i]);
+  // Sets the values [count, n] and, in the columns of each, the vectors [count, n, n].
+  void solve(const double* matrix, int64_t count, double* value, double* state) {
+    const int64_t entries = n_ * n_;
+    double* const entry = solver_->entries();
+    for (int64_t lane = 0; lane < lanes_; ++lane) {
+      const double* const own = matrix + std::min(lane, count - 1) * entries;
+      unit_[lane] = unit_of(own);
+      for (int64_t i = 0; i < entries; ++i) entry[i * lanes_ + lane] = own[i] / unit_[lane];
     }
-    // With a power of two no squares overflow, and no digit is lost.
-    const double unit = finite && most > 0 ? std::ldexp(1.0, std::ilogb(most)) : 1;
-    for (int64_t i = 0; i < n_ * n_; ++i) a_[i] = matrix[i] / unit;
-    if (finite) reduce();
-    if (!finite || !diagonalise()) {
-      std::fill_n(value, n_, kNaN);
-      if (vectors_) std::fill_n(state, n_ * n_, kNaN);
-      return;
-    }
-    std::iota(order_.begin(), order_.end(), 0);
-    std::stable_sort(order_.begin(), order_.end(), [&](int64_t i, int64_t j) { return d_[i] < d_[j]; });
-    for (int64_t j = 0; j < n_; ++j) {
-      value[j] = d_[order_[j]] * unit;
-      if (vectors_)
-        for (int64_t i = 0; i < n_; ++i) state[i * n_ + j] = q_[order_[j] * n_ + i];
-    }
+    solver_->solve(vectors_);
+    for (int64_t lane = 0; lane < count; ++lane)
+      for (int64_t j = 0; j < n_; ++j) value[lane * n_ + j] = solver_->values()[j * lanes_ + lane] * unit_[lane];
+    if (!vectors_) return;
+    const double* const from = solver_->states(n_);
+    for (int64_t lane = 0; lane < count; ++lane)
+      for (int64_t j = 0; j < n_; ++j)
+        for (int64_t i = 0; i < n_; ++i) state[lane * entries + i * n_ + j] = from[(j * n_ + i) * lanes_ + lane];
   }
 
  private:
-  static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-  double* row(int64_t i) { return &a_[i * n_]; }
-
-  // Tridiagonal matrix: diagonal d_, and e_[i] between i and i + 1. The rows of q_ become the columns of the product of
-  // all reflections I - v v^T beta, of which v and beta of step k replace row k of the matrix.
-  void reduce() {
-    for (int64_t k = 0; k + 2 < n_; ++k) {
-      double* const v = row(k);
-      double square = 0;
-      for (int64_t i = k + 1; i < n_; ++i) square += v[i] * v[i];
-      const double along = v[k + 1] > 0 ? -std::sqrt(square) : std::sqrt(square);
-      e_[k] = along;
-      d_[k] = v[k];
-      v[k + 1] -= along;
-      const double beta = square - along * (v[k + 1] + along) > 0 ? 1 / (square - along * (v[k + 1] + along)) : 0;
-      v[k] = beta;
-      double both = 0;
-      for (int64_t i = k + 1; i < n_; ++i) {
-        const double* const own = row(i);
-        p_[i] = beta * std::inner_product(own + k + 1, own + n_, v + k + 1, 0.0);
-        both += p_[i] * v[i];
-      }
-      for (int64_t i = k + 1; i < n_; ++i) p_[i] -= beta / 2 * both * v[i];
-      for (int64_t i = k + 1; i < n_; ++i) {
-        double* const own = row(i);
-        for (int64_t j = k + 1; j < n_; ++j) own[j] -= v[i] * p_[j] + p_[i] * v[j];
-      }
+  // With a power of two no squares overflow, and no digit is lost. It is NaN if the matrix is not finite.
+  double unit_of(const double* matrix) const {
+    double most = 0;
+    for (int64_t i = 0; i < n_ * n_; ++i) {
+      if (!std::isfinite(matrix[i])) return std::numeric_limits<double>::quiet_NaN();
+      most = std::max(most, std::abs(matrix[i]));
     }
-    if (n_ > 1) d_[n_ - 2] = row(n_ - 2)[n_ - 2], e_[n_ - 2] = row(n_ - 2)[n_ - 1];
-    d_[n_ - 1] = row(n_ - 1)[n_ - 1];
-    e_[n_ - 1] = 0;
-    if (!vectors_) return;
-    std::fill(q_.begin(), q_.end(), 0.0);
-    for (int64_t i = 0; i < n_; ++i) q_[i * n_ + i] = 1;
-    for (int64_t k = n_ - 3; k >= 0; --k) {
-      const double* const v = row(k);
-      for (int64_t i = k + 1; i < n_; ++i) {
-        double* const own = &q_[i * n_];
-        const double share = v[k] * std::inner_product(own + k + 1, own + n_, v + k + 1, 0.0);
-        for (int64_t j = k + 1; j < n_; ++j) own[j] -= share * v[j];
-      }
-    }
-  }
-
-  // Whether it ended. The rows of q_ are rotated with those of the tridiagonal matrix.
-  bool diagonalise() {
-    constexpr int kMostSteps = 100;  // of one eigenvalue; two or three are usual
-    double norm = 0;
-    for (int64_t l = 0; l < n_; ++l) norm = std::max(norm, std::abs(d_[l]) + std::abs(e_[l]));
-    const double least = std::numeric_limits<double>::epsilon() * norm;
-    for (int64_t l = 0; l < n_; ++l) {
-      for (int step = 0;; ++step) {
-        int64_t m = l;
-        while (m + 1 < n_ && std::abs(e_[m]) > least) ++m;
-        if (m == l) break;
-        if (step == kMostSteps) return false;
-        shifted_step(l, m);
-      }
-    }
-    return true;
-  }
-
-  // A QL step on rows l to m, with the eigenvalue of the first two rows that is next to d_[l] as the shift.
-  void shifted_step(int64_t l, int64_t m) {
-    const double half = (d_[l + 1] - d_[l]) / (2 * e_[l]);
-    double g = d_[m] - d_[l] + e_[l] / (half + std::copysign(std::hypot(half, 1), half));
-    double sine = 1, cosine = 1, taken = 0;
-    for (int64_t i = m - 1; i >= l; --i) {
-      const double f = sine * e_[i], b = cosine * e_[i], r = std::hypot(f, g);
-      e_[i + 1] = r;
-      if (r == 0) {  // the matrix falls into two
-        d_[i + 1] -= taken;
-        e_[m] = 0;
-        return;
-      }
-      sine = f / r;
-      cosine = g / r;
-      g = d_[i + 1] - taken;
-      const double rest = (d_[i] - g) * sine + 2 * cosine * b;
-      taken = sine * rest;
-      d_[i + 1] = g + taken;
-      g = cosine * rest - b;
-      if (vectors_) rotate(&q_[i * n_], &q_[(i + 1) * n_], sine, cosine);
-    }
-    d_[l] -= taken;
-    e_[l] = g;
-    e_[m] = 0;
-  }
-
-  void rotate(double* one, double* other, double sine, double cosine) const {
-    for (int64_t k = 0; k < n_; ++k) {
-      const double f = other[k];
-      other[k] = sine * one[k] + cosine * f;
-      one[k] = cosine * one[k] - sine * f;
-    }
+    return most > 0 ? std::ldexp(1.0, std::ilogb(most)) : 1;
   }
 
   int64_t n_;
   bool vectors_;
-  std::vector<double> a_, q_, d_, e_, p_;
-  std::vector<int64_t> order_;
+  std::unique_ptr<EigenSolver> solver_;
+  int64_t lanes_;
+  std::vector<double> unit_;
 };
 
 }  // namespace
@@ -174,12 +78,13 @@ std::tuple<Tensor, Tensor> symmetric_eigen(const Tensor& matrices, bool vectors,
   const double* const matrix = matrices.const_data_ptr<double>();
   double* const value = values.mutable_data_ptr<double>();
   double* const state = states.mutable_data_ptr<double>();
-  const int64_t parts = n == 0 ? 0 : std::min(count, threads_for(count * n * n * n, threads));
+  const int64_t lanes = matrices_together(n), batches = n == 0 ? 0 : (count + lanes - 1) / lanes;
+  const int64_t parts = std::min(batches, threads_for(count * n * n * n, threads));
   each_task(parts, parts, [&](int64_t part) {
-    SymmetricEigen solver(n, vectors);
-    const auto [begin, end] = part_of(count, part, parts);
-    for (int64_t i = begin; i < end; ++i)
-      solver.solve(matrix + i * n * n, value + i * n, vectors ? state + i * n * n : nullptr);
+    EigenBatch batch(n, vectors);
+    const auto [begin, end] = part_of(batches, part, parts);
+    for (int64_t i = begin * lanes; i < std::min(end * lanes, count); i += lanes)
+      batch.solve(matrix + i * n * n, std::min(lanes, count - i), value + i * n, vectors ? state + i * n * n : nullptr);
   });
   return {values, states};
 }

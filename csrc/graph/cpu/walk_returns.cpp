@@ -15,44 +15,13 @@
 #include "core/control.h"
 #include "core/cpu/tasks.h"
 #include "core/cpu/view.h"
+#include "graph/cpu/walk_columns.h"
 
 namespace torchcent {
 
 using torch::stable::Tensor;
 
 namespace {
-
-constexpr int64_t kWalks = 8;      // columns that are multiplied together
-constexpr int64_t kWalkWorth = 4;  // numbers are added faster than the entries of threads_for are searched
-
-struct WalkGraph {
-  Csr arcs;
-  const double* weight;  // null: 1
-  const double* strength;
-  std::vector<double> share;  // 1 / strength, or 0
-  int64_t steps;
-  const int64_t* cancel;
-};
-
-// Consecutive sources of a graph [begin, end).
-struct WalkBlock {
-  int64_t begin, end, first, count;
-};
-
-// to = P from, of rows [begin, end) with kWalks columns.
-template <bool kWeighted>
-void walk_step(const WalkGraph& graph, const WalkBlock& block, const double* from, double* to) {
-  for (int64_t u = block.begin; u < block.end; ++u) {
-    double sum[kWalks] = {};
-    for (int64_t slot = graph.arcs.rowptr[u]; slot < graph.arcs.rowptr[u + 1]; ++slot) {
-      const double* const value = from + (graph.arcs.col[slot] - block.begin) * kWalks;
-      const double weight = kWeighted ? graph.weight[slot] : 1;
-      for (int64_t c = 0; c < kWalks; ++c) sum[c] += kWeighted ? weight * value[c] : value[c];
-    }
-    double* const row = to + (u - block.begin) * kWalks;
-    for (int64_t c = 0; c < kWalks; ++c) row[c] = graph.share[u] * sum[c];
-  }
-}
 
 // Of a symmetric matrix: the entries (P^(i + j))[v, v] from columns v of P^i and P^j. D P is symmetric for D the
 // diagonal of the strengths, so that they are sums of D[u, u] P^i[u, v] P^j[u, v] / D[v, v].
@@ -97,14 +66,8 @@ void walk_returns(const Tensor& rowptr, const Tensor& col, std::optional<Tensor>
                   const Tensor& ptr, const Tensor& sources, bool mutual, int64_t alone, Tensor& out, Tensor& control,
                   int64_t threads) {
   Control& shared = control_of(control);
-  const int64_t n = rowptr.numel() - 1, count = sources.numel(), steps = out.size(1);
-  WalkGraph graph = {view(rowptr, col),
-                     weight ? weight->const_data_ptr<double>() : nullptr,
-                     strength.const_data_ptr<double>(),
-                     std::vector<double>(n),
-                     steps,
-                     &shared.cancel};
-  for (int64_t v = 0; v < n; ++v) graph.share[v] = graph.strength[v] > 0 ? 1 / graph.strength[v] : 0;
+  const int64_t count = sources.numel(), steps = out.size(1);
+  const WalkGraph graph(view(rowptr, col), weight, strength, steps, shared);
   const int64_t *const source = sources.const_data_ptr<int64_t>(), *bound = ptr.const_data_ptr<int64_t>();
   std::vector<WalkBlock> blocks;
   int64_t largest = 0, work = 0;

@@ -9,6 +9,7 @@
 #include "mcl/cpu/flow_kernel.h"
 #include "tiny/cpu/tiny_lanes.h"
 #include "hierarchy/cpu/hierarchy_search.h"
+#include "dense/cpu/eigen_kernel.h"
 
 namespace torchcent::TORCHCENT_ISA {
 

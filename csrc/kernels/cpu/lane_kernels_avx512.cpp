@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/cpu/map.h"
+#include "dense/eigen.h"
 #include "distances/cpu/distance_search.h"
 #include "hierarchy/cpu/source_batches.h"
 #include "mcl/mcl_step.h"

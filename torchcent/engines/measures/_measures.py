@@ -84,6 +84,13 @@ OPTIONS = {
     "time_limit": Option("number", "seconds after which the best estimates are returned"),
     "pivots": Option("word", "how pivots are chosen, for --method pivots"),
     "generator": Option(""),
+    "k": Option("count", "number of columns"),
+    "times": Option("lengths", "times of the diffusion"),
+    "bins": Option("count", "parts of the spectrum, and columns"),
+    "normalization": Option(""),
+    "trivial": Option("flag", "also count the eigenvalue 0"),
+    "flip": Option(""),
+    "padding": Option(""),
 }
 
 

@@ -1,0 +1,302 @@
+// Eigenvalues and eigenvectors of symmetric matrices: Householder's reduction to a tridiagonal matrix and QL steps with
+// implicit shifts (Bowdler, Martin, Reinsch and Wilkinson 1968). Eight small matrices of one size are solved side by
+// side, in registers: of one alone, each rotation would wait for a square root and two divisions. A larger one is
+// solved row by row. No number depends on the other matrices.
+#pragma once
+
+#include "core/cpu/simd.h"
+#include "dense/eigen.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+// Doubles side by side, and which of them a condition holds for.
+struct Eight {
+  using Vector = VectorOf<double>::Type;
+  using Bits = VectorOf<double>::Bits;
+  static constexpr int width = kVectorBytes / sizeof(double), parts = 8 / width;
+  struct Mask {
+    Bits part[parts];
+  };
+  Vector part[parts];
+
+  Eight() = default;
+  Eight(double value) {
+    for (Vector& own : part) own = Vector{} + value;
+  }
+};
+
+template <class Operation>
+inline Eight by_part(Operation operation) {
+  Eight result;
+  for (int k = 0; k < Eight::parts; ++k) result.part[k] = operation(k);
+  return result;
+}
+template <class Operation>
+inline Eight::Mask mask_by_part(Operation operation) {
+  Eight::Mask mask;
+  for (int k = 0; k < Eight::parts; ++k) mask.part[k] = operation(k);
+  return mask;
+}
+inline Eight operator+(const Eight& x, const Eight& y) {
+  return by_part([&](int k) { return x.part[k] + y.part[k]; });
+}
+inline Eight operator-(const Eight& x, const Eight& y) {
+  return by_part([&](int k) { return x.part[k] - y.part[k]; });
+}
+inline Eight operator*(const Eight& x, const Eight& y) {
+  return by_part([&](int k) { return x.part[k] * y.part[k]; });
+}
+inline Eight operator/(const Eight& x, const Eight& y) {
+  return by_part([&](int k) { return x.part[k] / y.part[k]; });
+}
+inline Eight::Mask operator>(const Eight& x, const Eight& y) {
+  return mask_by_part([&](int k) { return x.part[k] > y.part[k]; });
+}
+inline Eight::Mask operator==(const Eight& x, const Eight& y) {
+  return mask_by_part([&](int k) { return x.part[k] == y.part[k]; });
+}
+inline Eight::Mask operator&(const Eight::Mask& x, const Eight::Mask& y) {
+  return mask_by_part([&](int k) { return x.part[k] & y.part[k]; });
+}
+inline Eight::Mask operator!(const Eight::Mask& x) {
+  return mask_by_part([&](int k) { return ~x.part[k]; });
+}
+inline Eight select(const Eight::Mask& mask, const Eight& yes, const Eight& no) {
+  return by_part([&](int k) {
+    return (Eight::Vector)(((Eight::Bits)yes.part[k] & mask.part[k]) | ((Eight::Bits)no.part[k] & ~mask.part[k]));
+  });
+}
+inline bool any(const Eight::Mask& mask) {
+  Eight::Bits all{};
+  for (const Eight::Bits& part : mask.part) all |= part;
+  int64_t bits = 0;
+  for (int i = 0; i < Eight::width; ++i) bits |= all[i];
+  return bits != 0;
+}
+inline Eight root(const Eight& x) {
+  return by_part([&](int k) {
+#if defined(TORCHCENT_AVX512)
+    return (Eight::Vector)_mm512_sqrt_pd(x.part[k]);
+#elif defined(TORCHCENT_AVX2)
+    return (Eight::Vector)_mm256_sqrt_pd(x.part[k]);
+#else
+    Eight::Vector result;
+    for (int i = 0; i < Eight::width; ++i) result[i] = __builtin_sqrt(x.part[k][i]);
+    return result;
+#endif
+  });
+}
+inline double select(bool mask, double yes, double no) { return mask ? yes : no; }
+inline bool any(bool mask) { return mask; }
+inline double root(double x) { return __builtin_sqrt(x); }
+
+template <class V>
+inline V magnitude(const V& x) {
+  return select(x > V(0.0), x, V(0.0) - x);
+}
+
+template <class V>
+inline V dot(const V* x, const V* y, int64_t count) {
+  V even(0.0), odd(0.0);  // two chains of additions
+  int64_t i = 0;
+  for (; i + 1 < count; i += 2) {
+    even = even + x[i] * y[i];
+    odd = odd + x[i + 1] * y[i + 1];
+  }
+  if (i < count) even = even + x[i] * y[i];
+  return even + odd;
+}
+inline double dot(const double* x, const double* y, int64_t count) {
+  double sum[16] = {}, rest = 0;
+  int64_t i = 0;
+  for (; i + 16 <= count; i += 16)
+    for (int c = 0; c < 16; ++c) sum[c] += x[i + c] * y[i + c];
+  for (; i < count; ++i) rest += x[i] * y[i];
+  for (int half = 8; half > 0; half /= 2)
+    for (int c = 0; c < half; ++c) sum[c] += sum[c + half];
+  return sum[0] + rest;
+}
+template <class V>
+inline void add(V* __restrict to, const V* __restrict x, const V& factor, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) to[i] = to[i] + x[i] * factor;
+}
+
+// Matrices [n, n] of as many lanes as V has.
+template <class V>
+class QlSolver final : public EigenSolver {
+ public:
+  explicit QlSolver(int64_t n) : n_(n), a_(n * n), z_(n * n), d_(n), e_(n + 1), p_(n), value_(n), rank_(n * kLanes) {}
+
+  int64_t lanes() const override { return kLanes; }
+  double* entries() override { return numbers(a_); }
+  const double* values() const override { return numbers(value_); }
+
+  void solve(bool vectors) override {
+    if (n_ == 0) return;
+    reduce();
+    if (vectors) {
+      for (int64_t i = 0; i < n_ * n_; ++i) z_[i] = V(0.0);
+      for (int64_t i = 0; i < n_; ++i) z_[i * n_ + i] = V(1.0);
+    }
+    if (vectors) diagonalise<true>();
+    else diagonalise<false>();
+    sort();
+  }
+
+  double* states(int64_t count) override {
+    if (count > capacity_) {
+      Buffer<V> more(count * n_);
+      states_.swap(more);
+      capacity_ = count;
+    }
+    for (int64_t j = 0; j < count; ++j) {
+      for (int lane = 0; lane < kLanes; ++lane) {
+        const double* const from = numbers(z_) + rank_[j * kLanes + lane] * n_ * kLanes + lane;
+        double* const to = numbers(states_) + j * n_ * kLanes + lane;
+        for (int64_t i = 0; i < n_ * kLanes; i += kLanes) to[i] = from[i];
+      }
+      V* const state = states_.data() + j * n_;
+      for (int64_t k = 2; k < n_; ++k) add(state, row(k), V(0.0) - row(k)[k] * dot(row(k), state, k), k);
+    }
+    return numbers(states_);
+  }
+
+ private:
+  static constexpr int kLanes = sizeof(V) / sizeof(double);
+  static constexpr int kMostSteps = 100;  // of one eigenvalue; two or three are usual
+
+  static double* numbers(const Buffer<V>& buffer) { return reinterpret_cast<double*>(buffer.data()); }
+  V* row(int64_t i) { return a_.data() + i * n_; }
+
+  // Tridiagonal matrix: diagonal d_, and e_[i] between i and i + 1. Step k reflects the first k coordinates by
+  // I - beta v v^T; v replaces the first k entries of row k, and beta its diagonal.
+  void reduce() {
+    for (int64_t k = n_ - 1; k > 1; --k) {
+      V* const v = row(k);
+      const V square = dot(v, v, k), last = v[k - 1], length = root(square);
+      const V along = select(last > V(0.0), V(0.0) - length, length);
+      const V half = square - along * last;  // of the squared length of v
+      const V beta = select(half > V(0.0), V(1.0) / half, V(0.0));
+      d_[k] = v[k];
+      e_[k - 1] = along;
+      v[k - 1] = last - along;
+      v[k] = beta;
+      for (int64_t i = 0; i < k; ++i) {
+        const V* const own = row(i);
+        p_[i] = dot(own, v, i) + own[i] * v[i];
+        add(p_.data(), own, v[i], i);
+      }
+      const V both = beta * beta * dot(p_.data(), v, k) * V(0.5);
+      for (int64_t i = 0; i < k; ++i) p_[i] = beta * p_[i] - both * v[i];
+      for (int64_t i = 0; i < k; ++i) {
+        V* const own = row(i);
+        for (int64_t j = 0; j <= i; ++j) own[j] = own[j] - v[i] * p_[j] - p_[i] * v[j];
+      }
+    }
+    d_[0] = row(0)[0];
+    if (n_ > 1) e_[0] = row(1)[0], d_[1] = row(1)[1];
+    e_[n_ - 1] = V(0.0);
+  }
+
+  // Row j of z_ becomes the eigenvector of the tridiagonal matrix for d_[j].
+  template <bool kVectors>
+  void diagonalise() {
+    V least(0.0);
+    for (int64_t i = 0; i < n_; ++i) {
+      const V size = magnitude(d_[i]) + magnitude(e_[i]);
+      least = select(size > least, size, least);
+    }
+    least = least * V(0x1p-52);
+    for (int64_t l = 0; l + 1 < n_; ++l) {
+      for (int step = 0;; ++step) {
+        // Lanes whose block begins at l and ends at their m. All step from the last of these ends.
+        auto joined = magnitude(e_[l]) > least;
+        if (!any(joined)) break;
+        if (step == kMostSteps) {
+          d_[l] = select(joined, V(__builtin_nan("")), d_[l]);
+          e_[l] = select(joined, V(0.0), e_[l]);
+          break;
+        }
+        V end(0.0);
+        int64_t last = l;
+        for (auto same = joined; any(same); same = same & (magnitude(e_[last]) > least)) {
+          end = select(same, V(static_cast<double>(++last)), end);
+          if (last == n_ - 1) break;
+        }
+        shifted_step<kVectors>(l, last, joined, end);
+      }
+    }
+  }
+
+  // A QL step on rows l to `end` of each active lane, with the eigenvalue of the first two rows that is next to d_[l]
+  // as the shift.
+  template <bool kVectors, class Mask>
+  void shifted_step(int64_t l, int64_t last, Mask active, const V& end) {
+    const V one(1.0), none(0.0), shifted = d_[l];
+    const V divisor = select(active, e_[l], one);
+    const V half = (d_[l + 1] - shifted) / (divisor + divisor), hypotenuse = root(half * half + one);
+    const V shift = divisor / select(half > none, half + hypotenuse, half - hypotenuse);
+    V g(0.0), sine(1.0), cosine(1.0), taken(0.0);
+    for (int64_t i = last - 1; i >= l; --i) {
+      const auto first = end == V(static_cast<double>(i + 1));
+      const auto inside = active & (end > V(static_cast<double>(i)));
+      g = select(first, d_[i + 1] - shifted + shift, g);
+      const V f = sine * e_[i], b = cosine * e_[i], length = root(f * f + g * g);
+      const auto falls_apart = inside & (length == none);
+      if (any(falls_apart)) {  // into two matrices, of which the other one is left to the next step
+        d_[i + 1] = select(falls_apart, d_[i + 1] - taken, d_[i + 1]);
+        e_[i + 1] = select(falls_apart, none, e_[i + 1]);
+        active = active & !falls_apart;
+      }
+      const auto turned = inside & active;
+      e_[i + 1] = select(turned, select(first, none, length), e_[i + 1]);
+      const V divided = one / select(turned, length, one);
+      sine = select(turned, f * divided, sine);
+      cosine = select(turned, g * divided, cosine);
+      const V base = d_[i + 1] - taken;
+      const V rest = (d_[i] - base) * sine + V(2.0) * cosine * b;
+      taken = select(turned, sine * rest, taken);
+      d_[i + 1] = select(turned, base + taken, d_[i + 1]);
+      g = select(turned, cosine * rest - b, g);
+      if constexpr (kVectors)
+        rotate(z_.data() + i * n_, z_.data() + (i + 1) * n_, select(turned, sine, none), select(turned, cosine, one));
+    }
+    d_[l] = select(active, d_[l] - taken, d_[l]);
+    e_[l] = select(active, g, e_[l]);
+  }
+
+  void rotate(V* __restrict lower, V* __restrict upper, const V& sine, const V& cosine) const {
+    for (int64_t k = 0; k < n_; ++k) {
+      const V x = lower[k], y = upper[k];
+      upper[k] = sine * x + cosine * y;
+      lower[k] = cosine * x - sine * y;
+    }
+  }
+
+  // Equal values keep the order of their rows.
+  void sort() {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      for (int64_t j = 0; j < n_; ++j) {
+        const double own = numbers(d_)[j * kLanes + lane];
+        int64_t place = j;
+        for (; place > 0 && numbers(value_)[(place - 1) * kLanes + lane] > own; --place) {
+          numbers(value_)[place * kLanes + lane] = numbers(value_)[(place - 1) * kLanes + lane];
+          rank_[place * kLanes + lane] = rank_[(place - 1) * kLanes + lane];
+        }
+        numbers(value_)[place * kLanes + lane] = own;
+        rank_[place * kLanes + lane] = j;
+      }
+    }
+  }
+
+  int64_t n_, capacity_ = 0;
+  Buffer<V> a_, z_, d_, e_, p_, value_, states_;
+  Buffer<int64_t> rank_;  // [n, lanes]: the row of the eigenvector of each rank
+};
+
+std::unique_ptr<EigenSolver> make_eigen_solver(int64_t n) {
+  if (n <= kSideBySide) return std::unique_ptr<EigenSolver>(new QlSolver<Eight>(n));
+  return std::unique_ptr<EigenSolver>(new QlSolver<double>(n));
+}
+
+}  // namespace torchcent::TORCHCENT_ISA

@@ -1,0 +1,162 @@
+"""The first eigenvalues and eigenvectors of the Laplacian of one large graph.
+
+The eigenspace of 0 is known: a vector per component. Within its complement, a Lanczos iteration
+with thick restarts (Wu and Simon 2000) takes products with the matrix. An iteration from one vector
+finds one vector of each eigenspace, until rounding brings others. So what it finds is put aside, and
+it begins anew, until nothing smaller is left.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from torchcent.encodings import _dense
+from torchcent.graph import Graph
+from torchcent.runtime import _small
+from torchcent.walks import _matrix
+
+TOLERANCE = 1e-9  # of the length of the residual L u - a u of a vector of length 1, by that of L
+_STEPS = 60  # of the basis beyond twice the eigenvectors
+_MOST_PRODUCTS = 200_000
+
+
+class Laplacian(NamedTuple):
+    """The matrix: its product with a vector, a bound of its largest eigenvalue, and its kernel."""
+
+    graph: Graph
+    product: Callable[[Tensor], Tensor]
+    bound: float
+    null: Tensor  # [n]: the entries of the vectors of the eigenvalue 0; 0 where there is none
+    component: Tensor  # [n]
+
+    @classmethod
+    def of(cls, graph: Graph, kind: int, isolated: int) -> Laplacian:
+        strength = _matrix.strength(graph.weight, graph.rowptr)
+        row = _small.repeat_interleave(graph.degree)
+        weight = strength.new_ones(graph.num_slots) if graph.weight is None else graph.weight
+        if kind == _dense.PLAIN:
+            diagonal, entries = torch.ones_like(strength), torch.ones_like(strength)
+            diagonal, bound = strength, 2 * float(strength.max())
+            null = torch.ones_like(strength)
+        else:
+            entries = strength.sqrt()
+            weight = weight / (entries[row] * entries[graph.col.long()])
+            diagonal, bound = torch.where(strength > 0, 1.0, float(isolated)), 2.0
+            null = torch.where(strength > 0, entries, 1.0 - isolated)
+        off = _matrix.Rows(graph.rowptr, graph.col, weight)
+        size = torch.zeros_like(null).index_add_(0, graph.components, null * null)
+        null = null / torch.where(size > 0, size, 1).sqrt()[graph.components]
+        return cls(graph, lambda x: diagonal * x - off(x), bound, null, graph.components)
+
+    def without_null(self, x: Tensor) -> Tensor:
+        """The part of x that is orthogonal to the vectors of the eigenvalue 0."""
+        share = torch.zeros_like(x).index_add_(0, self.component, self.null * x)
+        return x - share[self.component] * self.null
+
+    def null_vectors(self, most: int) -> Tensor:
+        """[vectors, n]: the canonical basis of the eigenvalue 0, at most so many of its vectors."""
+        share = self.null * self.null
+        largest = torch.zeros_like(share).scatter_reduce_(0, self.component, share, "amax")
+        vectors = list[Tensor]()
+        while len(vectors) < most and float(largest.max()) > 0:
+            is_first = share * (1 + _dense.SAME_SHARE) >= largest.max()
+            is_first &= largest[self.component] > 0
+            chosen = self.component[int(is_first.int().argmax())]
+            vectors.append(torch.where(self.component == chosen, self.null, 0))
+            largest[chosen] = 0
+        return torch.stack(vectors) if vectors else self.null.new_zeros(0, self.null.numel())
+
+
+def leading(
+    graph: Graph, kind: int, isolated: int, last: int, title: str
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Eigenvalues [last], multiplicities among them, and eigenvectors [n, last], canonical."""
+    matrix = Laplacian.of(graph, kind, isolated)
+    null = matrix.null_vectors(last)
+    values = null.new_zeros(null.shape[0])
+    vectors = null
+    if null.shape[0] < last:
+        more, states = _smallest(matrix, last - null.shape[0], title)
+        values, vectors = torch.cat([values, more]), torch.cat([null, states])
+    space = _dense.spaces(torch.cat([values, values.new_full((1,), matrix.bound)])[None])[:, :-1]
+    basis = _dense.canonical(vectors.T[None], space)[0]
+    if kind == _dense.WALK:
+        strength = _matrix.strength(graph.weight, graph.rowptr)
+        basis = basis / torch.where(strength > 0, strength, 1).sqrt()[:, None]
+        basis = basis / basis.norm(dim=0)
+    return values, _dense.multiplicities(space)[0], basis
+
+
+def _smallest(matrix: Laplacian, count: int, title: str) -> tuple[Tensor, Tensor]:
+    """The smallest eigenvalues but 0, ascending, and their eigenvectors in rows."""
+    n = matrix.null.numel()
+    generator = torch.Generator().manual_seed(0)
+    values = matrix.null.new_zeros(0)
+    vectors = matrix.null.new_zeros(0, n)
+    wanted = count
+    while True:
+        start = torch.randn(n, generator=generator, dtype=torch.float64).to(matrix.null.device)
+        more, states = _iterate(matrix, vectors, start, wanted, title)
+        worst = float(values.sort().values[count - 1]) if values.numel() >= count else math.inf
+        if not more.numel() or float(more[0]) >= worst - TOLERANCE * matrix.bound:
+            break
+        values, vectors = torch.cat([values, more]), torch.cat([vectors, states])
+        order = values.argsort()[:count]
+        values, vectors = values[order], vectors[order]
+        wanted = 1
+    return values, vectors
+
+
+def _iterate(
+    matrix: Laplacian, aside: Tensor, start: Tensor, count: int, title: str
+) -> tuple[Tensor, Tensor]:
+    """The smallest eigenvalues in the complement of the vectors that are put aside."""
+    n = start.numel()
+    steps = min(2 * count + _STEPS, n - aside.shape[0])
+    basis = start.new_zeros(steps + 1, n)
+    small = start.new_zeros(steps, steps)  # the matrix in terms of the basis
+
+    def orthogonal(x: Tensor, known: int) -> Tensor:
+        for _ in range(2):  # twice is enough
+            x = matrix.without_null(x)
+            x = x - aside.T @ (aside @ x) - basis[:known].T @ (basis[:known] @ x)
+        return x
+
+    new = orthogonal(start, 0)
+    basis[0] = new / new.norm()
+    known = products = 0
+    while True:
+        for j in range(known, steps):
+            image = matrix.product(basis[j])
+            products += 1
+            small[j, j] = basis[j] @ image
+            image = orthogonal(image, j + 1)
+            rest = float(image.norm())
+            if rest <= 1e-14 * matrix.bound:  # the basis spans an invariant space
+                steps, rest = j + 1, 0.0
+                break
+            basis[j + 1] = image / rest
+            if j + 1 < steps:
+                small[j, j + 1] = small[j + 1, j] = rest
+        values, states = _small.eigen(small[:steps, :steps].cpu())
+        values, states = values.to(start.device), states.to(start.device)
+        residual = rest * states[-1].abs()
+        enough = min(count, steps)
+        if rest == 0 or bool((residual[:enough] <= TOLERANCE * matrix.bound).all()):
+            return values[:enough], states[:, :enough].T @ basis[:steps]
+        if products >= _MOST_PRODUCTS:
+            raise ValueError(
+                f"{title} has not found {count} eigenvalues in {products} products with the matrix "
+                f"of {n} vertices; pass a smaller k, or parts of the graph"
+            )
+        known = min(count + (steps - count) // 2, steps - 1)
+        basis[:known] = states[:, :known].T @ basis[:steps]
+        basis[known] = basis[steps]
+        small.zero_()
+        small.diagonal()[:known] = values[:known]
+        small[known, :known] = small[:known, known] = rest * states[-1, :known]
