@@ -227,7 +227,7 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "laplacian_eigen": [
             (
-                *(both_ptr, both, None, torch.tensor([0, 15]), torch.tensor([0]), [1, 0, 1]),
+                *(both_ptr, both, None, torch.tensor([0, 15]), torch.tensor([0]), [1, 0, 1, 0], []),
                 *(torch.zeros(1, 4, dtype=F64), torch.zeros(1, 4, dtype=torch.int64)),
                 *(torch.zeros(rows, 4, dtype=F64), torch.zeros(4, dtype=torch.int64), 2),
             )

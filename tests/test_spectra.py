@@ -1,4 +1,4 @@
-"""Encodings by the spectrum of the Laplacian, against NumPy, SciPy, NetworkX and the definitions."""
+"""Encodings by the spectrum of the Laplacian, against NumPy, SciPy and the definitions."""
 
 import random
 
@@ -26,7 +26,7 @@ def engine(request, tuning):
 
 
 def assorted(seed, count, most=14, weighted=False):
-    """Matrices of random graphs: disconnected, with isolated vertices, loops, and many symmetries."""
+    """Matrices of random graphs: disconnected, with isolated vertices, loops, symmetries."""
     rng = random.Random(seed)
     shapes = [path, cycle, star, complete]
     matrices = []

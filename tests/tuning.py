@@ -69,7 +69,7 @@ PLACES = {
     "spectra_in_kernel": "encodings._spectra._has_kernel",
     "walk_pairs_in_kernel": "encodings._walks._has_kernel",
     "spectra_dense": "encodings._spectra._MOST_DENSE",
-    "spectra_kernel": "encodings._spectra._LARGEST",
+    "spectra_kernel": "encodings._dense.LARGEST",
     # Graphs that change: neighbours that are looked up together, and at most.
     "counts_together": "dynamic._counts._TOGETHER",
     "counts_few": "dynamic._counts._FEW",

@@ -11,11 +11,13 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import Graph, _batch
-from torchcent.runtime import _small
+from torchcent.runtime import _ops, _small
+from torchcent.runtime._codes import control
 from torchcent.walks import _matrix
 from torchcent.walks._matrix import Numbers, Part
 
 BYTES = 2**27  # of the matrices that are decomposed together
+LARGEST = 512  # vertices of graphs that compiled code decomposes
 PLAIN, SYMMETRIC, WALK = 0, 1, 2  # kinds of Laplacians (csrc/dense/laplacian.h)
 SAME_VALUE, SAME_SHARE = 1e-10, 1e-6  # as in csrc/dense/canonical.h
 
@@ -41,6 +43,47 @@ class Solved(NamedTuple):
 def decomposed(graph: Graph, numbers: Numbers, kind: int, isolated: int) -> Iterator[Solved]:
     """All eigenvalues and eigenvectors of these graphs."""
     strength = _matrix.strength(graph.weight, graph.rowptr)
+    sizes = _batch.counts(graph)[0][numbers]
+    for size, some in _matrix.alike(numbers, sizes, BYTES // (4 * 8)):
+        number = torch.from_numpy(some).to(graph.device)
+        rows = _batch.ends(graph)[number][:, None] + torch.arange(size, device=graph.device)
+        if size <= LARGEST and _has_kernel(graph):
+            values, vectors = _in_kernel(graph, number, size, min(kind, SYMMETRIC), isolated)
+        else:
+            values, vectors = torch.linalg.eigh(_laplacians(graph, some, size, kind, isolated))
+        yield Solved(number, rows, strength[rows], values, vectors.contiguous())
+
+
+def classes(sizes: Numbers) -> list[int]:
+    """Runs of graphs of about one size, for CUDA: the end of each, and its largest size.
+
+    The memory of a multiprocessor holds as many matrices at a time as fit at this size.
+    """
+    ends = np.flatnonzero(np.diff((sizes + 3) // 4, append=-1)) + 1
+    return np.stack([ends, sizes[ends - 1]], 1).flatten().tolist()
+
+
+def _has_kernel(graph: Graph) -> bool:
+    return graph.device.type == "cuda" and _ops.has_kernel("laplacian_eigen", graph.device)
+
+
+def _in_kernel(
+    graph: Graph, number: Tensor, size: int, kind: int, isolated: int
+) -> tuple[Tensor, Tensor]:
+    """All eigenvalues and eigenvectors of graphs of one size."""
+    values = graph.rowptr.new_empty(number.numel(), size, dtype=torch.float64)
+    multiplicity, vectors = number.new_empty(values.shape), values.new_empty(values.numel(), size)
+    arcs = (graph.rowptr, graph.col, graph.weight, _batch.ends(graph), number)
+    _ops.ops.laplacian_eigen(
+        *arcs, [kind, isolated, 0, 1], [number.numel(), size], values, multiplicity, vectors,
+        control(), 1,
+    )  # fmt: skip
+    return values, vectors.view(-1, size, size)
+
+
+def _laplacians(graph: Graph, numbers: Numbers, size: int, kind: int, isolated: int) -> Tensor:
+    """float64 [count, size, size]: the matrices of graphs of one size."""
+    strength = _matrix.strength(graph.weight, graph.rowptr)
     row = _small.repeat_interleave(graph.degree)
     weight = strength.new_ones(()) if graph.weight is None else graph.weight
     off = -weight.expand(graph.num_slots)
@@ -48,15 +91,10 @@ def decomposed(graph: Graph, numbers: Numbers, kind: int, isolated: int) -> Iter
         # Two roots: the product of the strengths may overflow.
         off = off / (strength[row].sqrt() * strength[graph.col.long()].sqrt())
     diagonal = strength if kind == PLAIN else torch.where(strength > 0, 1.0, float(isolated))
-    sizes = _batch.counts(graph)[0][numbers]
-    for size, some in _matrix.alike(numbers, sizes, BYTES // (4 * 8)):
-        part = Part.of(graph, some)
-        matrices = part.matrices(graph.rowptr, graph.col, off, size)
-        rows = part.vertex.view(-1, size)
-        matrices.diagonal(dim1=1, dim2=2).copy_(diagonal[rows])
-        values, vectors = torch.linalg.eigh(matrices)
-        number = torch.from_numpy(some).to(graph.device)
-        yield Solved(number, rows, strength[rows], values, vectors.contiguous())
+    part = Part.of(graph, numbers)
+    matrices = part.matrices(graph.rowptr, graph.col, off, size)
+    matrices.diagonal(dim1=1, dim2=2).copy_(diagonal[part.vertex].view(-1, size))
+    return matrices
 
 
 def zeros(graph: Graph) -> Tensor:

@@ -153,10 +153,10 @@ def electrostatic_encoding(
 
     .. math:: E_{uv} = L^+_{uv} - L^+_{vv}
 
-    where :math:`L^+` is the pseudo-inverse of the plain Laplacian D - A. The columns are, for each
-    vertex v: the minimum, mean and standard deviation of :math:`E_{uv}` over u; the minimum and
-    standard deviation of :math:`E_{vu}` over u; the sums over u of :math:`P_{uv} E_{uv}` and of
-    :math:`P_{vu} E_{vu}`, with :math:`P = D^{-1} A`.
+    where :math:`L^+` is the pseudo-inverse of the plain Laplacian D - A. Of each vertex v the first
+    three columns are the minimum, mean and standard deviation of :math:`E_{uv}` over u. Then come
+    the minimum and standard deviation of :math:`E_{vu}`. The last two are the sums over u of
+    :math:`P_{uv} E_{uv}` and of :math:`P_{vu} E_{vu}`, with :math:`P = D^{-1} A`.
 
     Args:
         edge_index, edge_weight, num_nodes, batch, directed: as in :func:`laplacian_encoding`.

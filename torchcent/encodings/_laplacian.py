@@ -86,11 +86,11 @@ def laplacian_encoding(
         run: how it is computed, see :class:`Run`.
 
     Eigenvectors are arbitrary up to their signs, and for a multiple eigenvalue up to rotations of
-    its eigenspace. Here they follow a rule, which is the same on all devices: each is the
-    projection of the unit vector of a vertex onto what is left of the eigenspace of :math:`L` (with
-    "rw" of the symmetric form), normalised. The vertex is the one for which the projection is
-    longest; of several the first. So the entry of largest magnitude is positive. Eigenvalues that
-    differ by at most 1e-10 of the largest are one.
+    its eigenspace. Here they follow a rule, which is the same on all devices. Each is the
+    projection of the unit vector of a vertex onto what is left of the eigenspace, normalised. The
+    eigenspace is that of L, with "rw" that of its symmetric form. The vertex is the one for which
+    the projection is longest; of several the first. So the entry of largest magnitude is positive.
+    Eigenvalues that differ by at most 1e-10 of the largest are one.
 
     Returns:
         LaplacianEncoding with `vectors` [n, k], of length 1 each, `values` [G, k] and

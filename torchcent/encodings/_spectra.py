@@ -24,7 +24,6 @@ FUNCTIONS = {
     "density": 6,
 }  # fmt: skip
 ELECTROSTATIC = 7  # columns
-_LARGEST = 512  # vertices of a graph that compiled code or one operator decomposes
 _MOST_DENSE = 2048  # vertices up to which all eigenvalues take less time than an iteration
 _SIDE_BY_SIDE = 48  # vertices of graphs of which threads take eight at a time
 _QUICK = 2e8  # cubes of vertices
@@ -81,12 +80,14 @@ class Spectra(NamedTuple):
             values, torch.zeros_like(values, dtype=torch.int64),
             values.new_zeros(graph.num_nodes if vectors else 0, width),
         )  # fmt: skip
-        small = np.flatnonzero((sizes > 0) & (sizes <= _LARGEST))
+        small = np.flatnonzero((sizes > 0) & (sizes <= _dense.LARGEST))
         if small.size and _has_kernel("laplacian_eigen", self.graph):
-            form = [self.kind, self.isolated, skip]
-            self._in_kernel("laplacian_eigen", small, form, *result)
+            if graph.device.type == "cuda":
+                small = small[np.argsort(sizes[small], kind="stable")]
+            form = [self.kind, self.isolated, skip, 0]
+            self._in_kernel("laplacian_eigen", small, form, _dense.classes(sizes[small]), *result)
             small = small[:0]
-        large = sizes > _LARGEST
+        large = sizes > _dense.LARGEST
         iterated = large & (sizes > _MOST_DENSE) & (4 * (skip + width) <= sizes)
         small = np.concatenate([small, np.flatnonzero(large & ~iterated)])
         _dense.leading(graph, small, self.kind, self.isolated, skip, result)
@@ -106,7 +107,7 @@ class Spectra(NamedTuple):
         [num_graphs, N, N, columns]."""
         sizes = _batch.counts(self.graph)[0]
         small = (
-            sizes <= _LARGEST
+            sizes <= _dense.LARGEST
             if _has_kernel("spectral_sums", self.graph)
             else np.zeros(sizes.size, bool)
         )
@@ -118,7 +119,7 @@ class Spectra(NamedTuple):
             numbers = np.flatnonzero(~small & (sizes > 0))
             _dense.sums(self.graph, numbers, self.kind, function, times, nontrivial, out)
 
-    def _in_kernel(self, name: str, numbers: Any, form: list[int], *tensors: Tensor) -> None:
+    def _in_kernel(self, name: str, numbers: Any, form: list[int], *rest: Any) -> None:
         """Calls an operator for these graphs, in numbers of the batch."""
         graph, sizes = self.graph, _batch.counts(self.graph)[0]
         quick = float((sizes[numbers].astype(float) ** 3).sum()) < _QUICK
@@ -128,7 +129,7 @@ class Spectra(NamedTuple):
         arcs = (graph.rowptr, graph.col, graph.weight, _batch.ends(graph), place)
 
         def work() -> None:
-            operator(*arcs, form, *tensors, record, threads)
+            operator(*arcs, form, *rest, record, threads)
 
         total = int(sizes[numbers].sum())
         with progress_bar(total, self.title, self.progress, quick, "vertices") as bar:

@@ -24,8 +24,8 @@ void divide_by_roots(const Spectrum& graph, double* state) {
 }  // namespace
 
 void laplacian_eigen(const Tensor& rowptr, const Tensor& col, std::optional<Tensor> weight, const Tensor& ptr,
-                     const Tensor& number, const std::vector<int64_t>& form, Tensor& values, Tensor& multiplicity,
-                     Tensor& vectors, Tensor& control, int64_t threads) {
+                     const Tensor& number, const std::vector<int64_t>& form, const std::vector<int64_t>&,
+                     Tensor& values, Tensor& multiplicity, Tensor& vectors, Tensor& control, int64_t threads) {
   const LaplacianGraphs all(rowptr, col, weight, ptr, number, form[0], form[1]);
   const int64_t skip = form[2], width = values.size(1);
   const bool has_vectors = vectors.numel() > 0;
@@ -53,11 +53,13 @@ void laplacian_eigen(const Tensor& rowptr, const Tensor& col, std::optional<Tens
 STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   // Eigenvalues and eigenvectors of the Laplacians of some graphs of a batch, in canonical bases (dense/canonical.h).
   // ptr has the bounds of all graphs; those with a number are solved. form: kind (dense/laplacian.h), the diagonal of a
-  // vertex without arcs, and the ranks that are skipped. values [graphs, width], float64; multiplicity [graphs, width],
-  // int64; vectors [n, width], float64, or empty. What a graph does not have is unchanged.
+  // vertex without arcs, the ranks that are skipped, and on CUDA whether results are by the place of a number, of
+  // graphs of one size. classes, for CUDA: the ends of runs of `number`, each with the vertices of its largest graph.
+  // values [graphs, width], float64; multiplicity [graphs, width], int64; vectors [n, width], float64, or empty. What a
+  // graph does not have is unchanged.
   m.def(
-      "laplacian_eigen(Tensor rowptr, Tensor col, Tensor? weight, Tensor ptr, Tensor number, int[] form, Tensor(a!) values, "
-      "Tensor(b!) multiplicity, Tensor(c!) vectors, Tensor(d!) control, int threads) -> ()");
+      "laplacian_eigen(Tensor rowptr, Tensor col, Tensor? weight, Tensor ptr, Tensor number, int[] form, int[] classes, "
+      "Tensor(a!) values, Tensor(b!) multiplicity, Tensor(c!) vectors, Tensor(d!) control, int threads) -> ()");
 }
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("laplacian_eigen", TORCH_BOX(&laplacian_eigen)); }
 
