@@ -163,7 +163,8 @@ class QlSolver final : public EigenSolver {
 
  private:
   static constexpr int kLanes = sizeof(V) / sizeof(double);
-  static constexpr int kMostSteps = 100;  // of one eigenvalue; two or three are usual
+  static constexpr int kMostSteps = 100;      // of one eigenvalue; two or three are usual
+  static constexpr double kNothing = 1e-290;  // squared entries of a matrix of size 1: their reciprocal overflows
 
   static double* numbers(const Buffer<V>& buffer) { return reinterpret_cast<double*>(buffer.data()); }
   V* row(int64_t i) { return a_.data() + i * n_; }
@@ -176,7 +177,7 @@ class QlSolver final : public EigenSolver {
       const V square = dot(v, v, k), last = v[k - 1], length = root(square);
       const V along = select(last > V(0.0), V(0.0) - length, length);
       const V half = square - along * last;  // of the squared length of v
-      const V beta = select(half > V(0.0), V(1.0) / half, V(0.0));
+      const V beta = select(half > V(kNothing), V(1.0) / half, V(0.0));
       d_[k] = v[k];
       e_[k - 1] = along;
       v[k - 1] = last - along;
@@ -186,8 +187,9 @@ class QlSolver final : public EigenSolver {
         p_[i] = dot(own, v, i) + own[i] * v[i];
         add(p_.data(), own, v[i], i);
       }
-      const V both = beta * beta * dot(p_.data(), v, k) * V(0.5);
-      for (int64_t i = 0; i < k; ++i) p_[i] = beta * p_[i] - both * v[i];
+      for (int64_t i = 0; i < k; ++i) p_[i] = beta * p_[i];  // before the product: beta^2 may overflow
+      const V both = beta * dot(p_.data(), v, k) * V(0.5);
+      for (int64_t i = 0; i < k; ++i) p_[i] = p_[i] - both * v[i];
       for (int64_t i = 0; i < k; ++i) {
         V* const own = row(i);
         for (int64_t j = 0; j <= i; ++j) own[j] = own[j] - v[i] * p_[j] - p_[i] * v[j];

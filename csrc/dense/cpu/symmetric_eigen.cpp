@@ -41,13 +41,18 @@ class EigenBatch {
       for (int64_t i = 0; i < entries; ++i) entry[i * lanes_ + lane] = own[i] / unit_[lane];
     }
     solver_->solve(vectors_);
-    for (int64_t lane = 0; lane < count; ++lane)
-      for (int64_t j = 0; j < n_; ++j) value[lane * n_ + j] = solver_->values()[j * lanes_ + lane] * unit_[lane];
-    if (!vectors_) return;
-    const double* const from = solver_->states(n_);
-    for (int64_t lane = 0; lane < count; ++lane)
-      for (int64_t j = 0; j < n_; ++j)
-        for (int64_t i = 0; i < n_; ++i) state[lane * entries + i * n_ + j] = from[(j * n_ + i) * lanes_ + lane];
+    const double* const from = vectors_ ? solver_->states(n_) : nullptr;
+    for (int64_t lane = 0; lane < count; ++lane) {
+      bool is_solved = true;
+      for (int64_t j = 0; j < n_; ++j) {
+        value[lane * n_ + j] = solver_->values()[j * lanes_ + lane] * unit_[lane];
+        is_solved &= !std::isnan(value[lane * n_ + j]);
+      }
+      if (!is_solved) std::fill_n(value + lane * n_, n_, std::numeric_limits<double>::quiet_NaN());
+      for (int64_t j = 0; vectors_ && j < n_; ++j)
+        for (int64_t i = 0; i < n_; ++i)
+          state[lane * entries + i * n_ + j] = is_solved ? from[(j * n_ + i) * lanes_ + lane] : value[lane * n_];
+    }
   }
 
  private:

@@ -87,6 +87,7 @@ class EigenTeam {
 
  private:
   static constexpr int kMostSteps = 100;
+  static constexpr double kNothing = 1e-290;  // squared entries: their reciprocal overflows
 
   __device__ void lay_out() {
     step_ = reinterpret_cast<int*>(memory_ + 32);
@@ -136,7 +137,7 @@ class EigenTeam {
       each(0, k, [&](int i) { square += v[i] * v[i]; });
       square = team_.sum(square);
       const double last = v[k - 1], diagonal = v[k], along = last > 0 ? -sqrt(square) : sqrt(square);
-      const double half = square - along * last, beta = half > 0 ? 1 / half : 0;
+      const double half = square - along * last, beta = half > kNothing ? 1 / half : 0;
       team_.sync();
       if (team_.rank == 0) {
         d_[k] = diagonal;
