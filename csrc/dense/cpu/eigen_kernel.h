@@ -69,9 +69,15 @@ inline Eight select(const Eight::Mask& mask, const Eight& yes, const Eight& no) 
 inline bool any(const Eight::Mask& mask) {
   Eight::Bits all{};
   for (const Eight::Bits& part : mask.part) all |= part;
+#if defined(TORCHCENT_AVX512)
+  return _mm512_test_epi64_mask((__m512i)all, (__m512i)all) != 0;
+#elif defined(TORCHCENT_AVX2)
+  return _mm256_movemask_pd((__m256d)all) != 0;
+#else
   int64_t bits = 0;
   for (int i = 0; i < Eight::width; ++i) bits |= all[i];
   return bits != 0;
+#endif
 }
 inline Eight root(const Eight& x) {
   return by_part([&](int k) {
@@ -125,7 +131,18 @@ inline void add(V* __restrict to, const V* __restrict x, const V& factor, int64_
 template <class V>
 class QlSolver final : public EigenSolver {
  public:
-  explicit QlSolver(int64_t n) : n_(n), a_(n * n), z_(n * n), d_(n), e_(n + 1), p_(n), value_(n), rank_(n * kLanes) {}
+  explicit QlSolver(int64_t n)
+      : n_(n),
+        width_((n + kNarrow - 1) / kNarrow * kNarrow),
+        a_(n * n),
+        z_(n * width_),
+        d_(n),
+        e_(n + 1),
+        p_(n),
+        sine_(n),
+        cosine_(n),
+        value_(n),
+        rank_(n * kLanes) {}
 
   int64_t lanes() const override { return kLanes; }
   double* entries() override { return numbers(a_); }
@@ -135,8 +152,8 @@ class QlSolver final : public EigenSolver {
     if (n_ == 0) return;
     reduce();
     if (vectors) {
-      for (int64_t i = 0; i < n_ * n_; ++i) z_[i] = V(0.0);
-      for (int64_t i = 0; i < n_; ++i) z_[i * n_ + i] = V(1.0);
+      for (int64_t i = 0; i < n_ * width_; ++i) z_[i] = V(0.0);
+      for (int64_t i = 0; i < n_; ++i) z_[i * width_ + i] = V(1.0);
     }
     if (vectors) diagonalise<true>();
     else diagonalise<false>();
@@ -151,7 +168,7 @@ class QlSolver final : public EigenSolver {
     }
     for (int64_t j = 0; j < count; ++j) {
       for (int lane = 0; lane < kLanes; ++lane) {
-        const double* const from = numbers(z_) + rank_[j * kLanes + lane] * n_ * kLanes + lane;
+        const double* const from = numbers(z_) + rank_[j * kLanes + lane] * width_ * kLanes + lane;
         double* const to = numbers(states_) + j * n_ * kLanes + lane;
         for (int64_t i = 0; i < n_ * kLanes; i += kLanes) to[i] = from[i];
       }
@@ -163,7 +180,8 @@ class QlSolver final : public EigenSolver {
 
  private:
   static constexpr int kLanes = sizeof(V) / sizeof(double);
-  static constexpr int kMostSteps = 100;      // of one eigenvalue; two or three are usual
+  static constexpr int kNarrow = kLanes == 1 ? 8 : 1, kWide = 4 * kNarrow;  // columns that are rotated together
+  static constexpr int kMostSteps = 100;                                    // of one eigenvalue; two or three are usual
   static constexpr double kNothing = 1e-290;  // squared entries of a matrix of size 1: their reciprocal overflows
 
   static double* numbers(const Buffer<V>& buffer) { return reinterpret_cast<double*>(buffer.data()); }
@@ -260,19 +278,36 @@ class QlSolver final : public EigenSolver {
       taken = select(turned, sine * rest, taken);
       d_[i + 1] = select(turned, base + taken, d_[i + 1]);
       g = select(turned, cosine * rest - b, g);
-      if constexpr (kVectors)
-        rotate(z_.data() + i * n_, z_.data() + (i + 1) * n_, select(turned, sine, none), select(turned, cosine, one));
+      if constexpr (kVectors) {
+        sine_[i] = select(turned, sine, none);
+        cosine_[i] = select(turned, cosine, one);
+      }
     }
+    if constexpr (kVectors) rotate(l, last);
     d_[l] = select(active, d_[l] - taken, d_[l]);
     e_[l] = select(active, g, e_[l]);
   }
 
-  void rotate(V* __restrict lower, V* __restrict upper, const V& sine, const V& cosine) const {
-    for (int64_t k = 0; k < n_; ++k) {
-      const V x = lower[k], y = upper[k];
-      upper[k] = sine * x + cosine * y;
-      lower[k] = cosine * x - sine * y;
+  // Rotates rows `last` and last - 1 of z_, then last - 1 and last - 2, ... and l + 1 and l. A row is stored once.
+  void rotate(int64_t l, int64_t last) {
+    int64_t k = 0;
+    for (; k + kWide <= width_; k += kWide) rotate_columns<kWide>(l, last, k);
+    for (; k < width_; k += kNarrow) rotate_columns<kNarrow>(l, last, k);
+  }
+  template <int kCount>
+  void rotate_columns(int64_t l, int64_t last, int64_t k) {
+    V upper[kCount];
+    for (int c = 0; c < kCount; ++c) upper[c] = z_[last * width_ + k + c];
+    for (int64_t i = last - 1; i >= l; --i) {
+      const V sine = sine_[i], cosine = cosine_[i];
+      V* const row = z_.data() + i * width_ + k;
+      for (int c = 0; c < kCount; ++c) {
+        const V lower = row[c];
+        row[width_ + c] = sine * lower + cosine * upper[c];
+        upper[c] = cosine * lower - sine * upper[c];
+      }
     }
+    for (int c = 0; c < kCount; ++c) z_[l * width_ + k + c] = upper[c];
   }
 
   // Equal values keep the order of their rows.
@@ -291,8 +326,8 @@ class QlSolver final : public EigenSolver {
     }
   }
 
-  int64_t n_, capacity_ = 0;
-  Buffer<V> a_, z_, d_, e_, p_, value_, states_;
+  int64_t n_, width_, capacity_ = 0;  // width_: of the rows of z_, whose last columns are 0
+  Buffer<V> a_, z_, d_, e_, p_, sine_, cosine_, value_, states_;
   Buffer<int64_t> rank_;  // [n, lanes]: the row of the eigenvector of each rank
 };
 
