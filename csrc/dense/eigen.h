@@ -24,10 +24,10 @@ class EigenSolver {
   virtual double* states(int64_t count) = 0;
 };
 
-// Rows up to which eight matrices are solved side by side.
+// Rows up to which several matrices are solved side by side.
 constexpr int64_t kSideBySide = 48;
-constexpr int64_t matrices_together(int64_t n) { return n <= kSideBySide ? 8 : 1; }
 
+TORCHCENT_LANE_KERNEL(int64_t matrices_together(int64_t n))
 TORCHCENT_LANE_KERNEL(std::unique_ptr<EigenSolver> make_eigen_solver(int64_t n))
 
 }  // namespace torchcent

@@ -1,5 +1,5 @@
 // Eigenvalues and eigenvectors of symmetric matrices: Householder's reduction to a tridiagonal matrix and QL steps with
-// implicit shifts (Bowdler, Martin, Reinsch and Wilkinson 1968). Eight small matrices of one size are solved side by
+// implicit shifts (Bowdler, Martin, Reinsch and Wilkinson 1968). Pack small matrices of one size are solved side by
 // side, in registers: of one alone, each rotation would wait for a square root and two divisions. A larger one is
 // solved row by row. No number depends on the other matrices.
 #pragma once
@@ -10,84 +10,84 @@
 namespace torchcent::TORCHCENT_ISA {
 
 // Doubles side by side, and which of them a condition holds for.
-struct Eight {
+struct Pack {
   using Vector = VectorOf<double>::Type;
   using Bits = VectorOf<double>::Bits;
-  static constexpr int width = kVectorBytes / sizeof(double), parts = 8 / width;
+  static constexpr int width = kVectorBytes / sizeof(double), lanes = kVectorBytes > 32 ? 16 : 8, parts = lanes / width;
   struct Mask {
     Bits part[parts];
   };
   Vector part[parts];
 
-  Eight() = default;
-  Eight(double value) {
+  Pack() = default;
+  Pack(double value) {
     for (Vector& own : part) own = Vector{} + value;
   }
 };
 
 template <class Operation>
-inline Eight by_part(Operation operation) {
-  Eight result;
-  for (int k = 0; k < Eight::parts; ++k) result.part[k] = operation(k);
+inline Pack by_part(Operation operation) {
+  Pack result;
+  for (int k = 0; k < Pack::parts; ++k) result.part[k] = operation(k);
   return result;
 }
 template <class Operation>
-inline Eight::Mask mask_by_part(Operation operation) {
-  Eight::Mask mask;
-  for (int k = 0; k < Eight::parts; ++k) mask.part[k] = operation(k);
+inline Pack::Mask mask_by_part(Operation operation) {
+  Pack::Mask mask;
+  for (int k = 0; k < Pack::parts; ++k) mask.part[k] = operation(k);
   return mask;
 }
-inline Eight operator+(const Eight& x, const Eight& y) {
+inline Pack operator+(const Pack& x, const Pack& y) {
   return by_part([&](int k) { return x.part[k] + y.part[k]; });
 }
-inline Eight operator-(const Eight& x, const Eight& y) {
+inline Pack operator-(const Pack& x, const Pack& y) {
   return by_part([&](int k) { return x.part[k] - y.part[k]; });
 }
-inline Eight operator*(const Eight& x, const Eight& y) {
+inline Pack operator*(const Pack& x, const Pack& y) {
   return by_part([&](int k) { return x.part[k] * y.part[k]; });
 }
-inline Eight operator/(const Eight& x, const Eight& y) {
+inline Pack operator/(const Pack& x, const Pack& y) {
   return by_part([&](int k) { return x.part[k] / y.part[k]; });
 }
-inline Eight::Mask operator>(const Eight& x, const Eight& y) {
+inline Pack::Mask operator>(const Pack& x, const Pack& y) {
   return mask_by_part([&](int k) { return x.part[k] > y.part[k]; });
 }
-inline Eight::Mask operator==(const Eight& x, const Eight& y) {
+inline Pack::Mask operator==(const Pack& x, const Pack& y) {
   return mask_by_part([&](int k) { return x.part[k] == y.part[k]; });
 }
-inline Eight::Mask operator&(const Eight::Mask& x, const Eight::Mask& y) {
+inline Pack::Mask operator&(const Pack::Mask& x, const Pack::Mask& y) {
   return mask_by_part([&](int k) { return x.part[k] & y.part[k]; });
 }
-inline Eight::Mask operator!(const Eight::Mask& x) {
+inline Pack::Mask operator!(const Pack::Mask& x) {
   return mask_by_part([&](int k) { return ~x.part[k]; });
 }
-inline Eight select(const Eight::Mask& mask, const Eight& yes, const Eight& no) {
+inline Pack select(const Pack::Mask& mask, const Pack& yes, const Pack& no) {
   return by_part([&](int k) {
-    return (Eight::Vector)(((Eight::Bits)yes.part[k] & mask.part[k]) | ((Eight::Bits)no.part[k] & ~mask.part[k]));
+    return (Pack::Vector)(((Pack::Bits)yes.part[k] & mask.part[k]) | ((Pack::Bits)no.part[k] & ~mask.part[k]));
   });
 }
-inline bool any(const Eight::Mask& mask) {
-  Eight::Bits all{};
-  for (const Eight::Bits& part : mask.part) all |= part;
+inline bool any(const Pack::Mask& mask) {
+  Pack::Bits all{};
+  for (const Pack::Bits& part : mask.part) all |= part;
 #if defined(TORCHCENT_AVX512)
   return _mm512_test_epi64_mask((__m512i)all, (__m512i)all) != 0;
 #elif defined(TORCHCENT_AVX2)
   return _mm256_movemask_pd((__m256d)all) != 0;
 #else
   int64_t bits = 0;
-  for (int i = 0; i < Eight::width; ++i) bits |= all[i];
+  for (int i = 0; i < Pack::width; ++i) bits |= all[i];
   return bits != 0;
 #endif
 }
-inline Eight root(const Eight& x) {
+inline Pack root(const Pack& x) {
   return by_part([&](int k) {
 #if defined(TORCHCENT_AVX512)
-    return (Eight::Vector)_mm512_sqrt_pd(x.part[k]);
+    return (Pack::Vector)_mm512_sqrt_pd(x.part[k]);
 #elif defined(TORCHCENT_AVX2)
-    return (Eight::Vector)_mm256_sqrt_pd(x.part[k]);
+    return (Pack::Vector)_mm256_sqrt_pd(x.part[k]);
 #else
-    Eight::Vector result;
-    for (int i = 0; i < Eight::width; ++i) result[i] = __builtin_sqrt(x.part[k][i]);
+    Pack::Vector result;
+    for (int i = 0; i < Pack::width; ++i) result[i] = __builtin_sqrt(x.part[k][i]);
     return result;
 #endif
   });
@@ -229,7 +229,7 @@ class QlSolver final : public EigenSolver {
     least = least * V(0x1p-52);
     for (int64_t l = 0; l + 1 < n_; ++l) {
       for (int step = 0;; ++step) {
-        // Lanes whose block begins at l and ends at their m. All step from the last of these ends.
+        // Pack whose block begins at l and ends at their m. All step from the last of these ends.
         auto joined = magnitude(e_[l]) > least;
         if (!any(joined)) break;
         if (step == kMostSteps) {
@@ -331,8 +331,10 @@ class QlSolver final : public EigenSolver {
   Buffer<int64_t> rank_;  // [n, lanes]: the row of the eigenvector of each rank
 };
 
+int64_t matrices_together(int64_t n) { return n <= kSideBySide ? Pack::lanes : 1; }
+
 std::unique_ptr<EigenSolver> make_eigen_solver(int64_t n) {
-  if (n <= kSideBySide) return std::unique_ptr<EigenSolver>(new QlSolver<Eight>(n));
+  if (n <= kSideBySide) return std::unique_ptr<EigenSolver>(new QlSolver<Pack>(n));
   return std::unique_ptr<EigenSolver>(new QlSolver<double>(n));
 }
 

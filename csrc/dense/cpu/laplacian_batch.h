@@ -144,7 +144,8 @@ void each_spectrum(const LaplacianGraphs& graphs, int64_t columns, Control& cont
   double work = 0;
   for (int64_t i = 0; i < static_cast<int64_t>(order.size()); ++i) {
     const int64_t n = graphs.size(order[i]);
-    if (begin.empty() || graphs.size(order[begin.back()]) != n || i - begin.back() == matrices_together(n))
+    if (begin.empty() || graphs.size(order[begin.back()]) != n ||
+        i - begin.back() == TORCHCENT_CALL_LANES(matrices_together(n)))
       begin.push_back(i);
     work += static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
   }

@@ -83,7 +83,7 @@ std::tuple<Tensor, Tensor> symmetric_eigen(const Tensor& matrices, bool vectors,
   const double* const matrix = matrices.const_data_ptr<double>();
   double* const value = values.mutable_data_ptr<double>();
   double* const state = states.mutable_data_ptr<double>();
-  const int64_t lanes = matrices_together(n), batches = n == 0 ? 0 : (count + lanes - 1) / lanes;
+  const int64_t lanes = TORCHCENT_CALL_LANES(matrices_together(n)), batches = n == 0 ? 0 : (count + lanes - 1) / lanes;
   const int64_t parts = std::min(batches, threads_for(count * n * n * n, threads));
   each_task(parts, parts, [&](int64_t part) {
     EigenBatch batch(n, vectors);
