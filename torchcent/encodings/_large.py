@@ -2,7 +2,7 @@
 
 The eigenspace of 0 is known: a vector per component. Within its complement, a Lanczos iteration
 with thick restarts (Wu and Simon 2000) takes products with the matrix. An iteration from one vector
-finds one vector of each eigenspace, until rounding brings others. So what it finds is put aside, and
+finds one vector of each eigenspace, until rounding brings others. So its vectors are put aside, and
 it begins anew, until nothing smaller is left.
 """
 
@@ -33,6 +33,7 @@ class Laplacian(NamedTuple):
     bound: float
     null: Tensor  # [n]: the entries of the vectors of the eigenvalue 0; 0 where there is none
     component: Tensor  # [n]
+    is_connected: bool
 
     @classmethod
     def of(cls, graph: Graph, kind: int, isolated: int) -> Laplacian:
@@ -51,10 +52,16 @@ class Laplacian(NamedTuple):
         off = _matrix.Rows(graph.rowptr, graph.col, weight)
         size = torch.zeros_like(null).index_add_(0, graph.components, null * null)
         null = null / torch.where(size > 0, size, 1).sqrt()[graph.components]
-        return cls(graph, lambda x: diagonal * x - off(x), bound, null, graph.components)
+        component = graph.components
+        is_connected = int(component.max()) == 0
+        return cls(
+            graph, lambda x: diagonal * x - off(x), bound, null, component, is_connected
+        )  # fmt: skip
 
     def without_null(self, x: Tensor) -> Tensor:
         """The part of x that is orthogonal to the vectors of the eigenvalue 0."""
+        if self.is_connected:
+            return x - (self.null @ x) * self.null
         share = torch.zeros_like(x).index_add_(0, self.component, self.null * x)
         return x - share[self.component] * self.null
 
@@ -95,68 +102,83 @@ def leading(
 def _smallest(matrix: Laplacian, count: int, title: str) -> tuple[Tensor, Tensor]:
     """The smallest eigenvalues but 0, ascending, and their eigenvectors in rows."""
     n = matrix.null.numel()
-    generator = torch.Generator().manual_seed(0)
+    generator = torch.Generator(device="cpu").manual_seed(0)
     values = matrix.null.new_zeros(0)
     vectors = matrix.null.new_zeros(0, n)
-    wanted = count
-    while True:
-        start = torch.randn(n, generator=generator, dtype=torch.float64).to(matrix.null.device)
-        more, states = _iterate(matrix, vectors, start, wanted, title)
-        worst = float(values.sort().values[count - 1]) if values.numel() >= count else math.inf
-        if not more.numel() or float(more[0]) >= worst - TOLERANCE * matrix.bound:
-            break
+    worst, wanted = math.inf, count
+    while wanted:
+        start = torch.randn(n, generator=generator, dtype=torch.float64, device="cpu")
+        run = _Run(matrix, vectors, wanted, worst, title)
+        more, states = run.iterate(start.to(matrix.null.device))
         values, vectors = torch.cat([values, more]), torch.cat([vectors, states])
         order = values.argsort()[:count]
         values, vectors = values[order], vectors[order]
-        wanted = 1
+        # Once there are enough, a further one is looked for, which would have to be smaller.
+        wanted = more.numel() if values.numel() < count else min(1, more.numel())
+        worst = float(values[-1]) if values.numel() == count else math.inf
     return values, vectors
 
 
-def _iterate(
-    matrix: Laplacian, aside: Tensor, start: Tensor, count: int, title: str
-) -> tuple[Tensor, Tensor]:
-    """The smallest eigenvalues in the complement of the vectors that are put aside."""
-    n = start.numel()
-    steps = min(2 * count + _STEPS, n - aside.shape[0])
-    basis = start.new_zeros(steps + 1, n)
-    small = start.new_zeros(steps, steps)  # the matrix in terms of the basis
+class _Run(NamedTuple):
+    """An iteration for some eigenvalues below a bound, in the complement of what is put aside."""
 
-    def orthogonal(x: Tensor, known: int) -> Tensor:
-        for _ in range(2):  # twice is enough
-            x = matrix.without_null(x)
-            x = x - aside.T @ (aside @ x) - basis[:known].T @ (basis[:known] @ x)
-        return x
+    matrix: Laplacian
+    aside: Tensor  # [vectors, n]
+    wanted: int
+    below: float
+    title: str
 
-    new = orthogonal(start, 0)
-    basis[0] = new / new.norm()
-    known = products = 0
-    while True:
-        for j in range(known, steps):
-            image = matrix.product(basis[j])
-            products += 1
-            small[j, j] = basis[j] @ image
-            image = orthogonal(image, j + 1)
-            rest = float(image.norm())
-            if rest <= 1e-14 * matrix.bound:  # the basis spans an invariant space
-                steps, rest = j + 1, 0.0
-                break
-            basis[j + 1] = image / rest
-            if j + 1 < steps:
-                small[j, j + 1] = small[j + 1, j] = rest
-        values, states = _small.eigen(small[:steps, :steps].cpu())
-        values, states = values.to(start.device), states.to(start.device)
-        residual = rest * states[-1].abs()
-        enough = min(count, steps)
-        if rest == 0 or bool((residual[:enough] <= TOLERANCE * matrix.bound).all()):
-            return values[:enough], states[:, :enough].T @ basis[:steps]
-        if products >= _MOST_PRODUCTS:
-            raise ValueError(
-                f"{title} has not found {count} eigenvalues in {products} products with the matrix "
-                f"of {n} vertices; pass a smaller k, or parts of the graph"
-            )
-        known = min(count + (steps - count) // 2, steps - 1)
-        basis[:known] = states[:, :known].T @ basis[:steps]
-        basis[known] = basis[steps]
-        small.zero_()
-        small.diagonal()[:known] = values[:known]
-        small[known, :known] = small[:known, known] = rest * states[-1, :known]
+    def orthogonal(self, x: Tensor, basis: Tensor) -> Tensor:
+        x = self.matrix.without_null(x)
+        if self.aside.shape[0]:
+            x = x - self.aside.T @ (self.aside @ x)
+        return x - basis.T @ (basis @ x)
+
+    def iterate(self, start: Tensor) -> tuple[Tensor, Tensor]:
+        """The eigenvalues, ascending, and their vectors in rows; none if the first is not below."""
+        matrix, count, n = self.matrix, self.wanted, start.numel()
+        steps = min(2 * count + _STEPS, n - self.aside.shape[0])
+        basis = start.new_zeros(steps + 1, n)
+        small = start.new_zeros(steps, steps)  # the matrix in terms of the basis
+        new = self.orthogonal(self.orthogonal(start, basis[:0]), basis[:0])
+        basis[0] = new / new.norm()
+        known = products = 0
+        rest = 0.0
+        while True:
+            for j in range(known, steps):
+                image = matrix.product(basis[j])
+                products += 1
+                along = basis[j] @ image
+                small[j, j] = along
+                image -= along * basis[j]
+                if j > known:
+                    image -= rest * basis[j - 1]
+                image = self.orthogonal(image, basis[: j + 1])
+                rest = float(image.norm())
+                if rest <= 1e-14 * matrix.bound:  # the basis spans an invariant space
+                    steps, rest = j + 1, 0.0
+                    break
+                basis[j + 1] = image / rest
+                if j + 1 < steps:
+                    small[j, j + 1] = small[j + 1, j] = rest
+            values, states = _small.eigen(small[:steps, :steps].cpu())
+            residual = rest * states[-1].abs()
+            enough = min(count, steps)
+            if float(values[0] - residual[0]) > self.below:
+                return start[:0], basis[:0]
+            if rest == 0 or bool((residual[:enough] <= TOLERANCE * matrix.bound).all()):
+                values, states = values.to(start.device), states.to(start.device)
+                is_new = values[:enough] < self.below - TOLERANCE * matrix.bound
+                return values[:enough][is_new], (states[:, :enough].T @ basis[:steps])[is_new]
+            if products >= _MOST_PRODUCTS:
+                raise ValueError(
+                    f"{self.title} has not found {count} eigenvalues in {products} products with "
+                    f"the matrix of {n} vertices; pass a smaller k, or parts of the graph"
+                )
+            known = min(count + (steps - count) // 2, steps - 1)
+            states = states.to(start.device)
+            basis[:known] = states[:, :known].T @ basis[:steps]
+            basis[known] = basis[steps]
+            small.zero_()
+            small.diagonal()[:known] = values[:known].to(start.device)
+            small[known, :known] = small[:known, known] = rest * states[-1, :known]

@@ -1,5 +1,5 @@
 // Eigenvalues and eigenvectors of symmetric matrices: Householder's reduction to a tridiagonal matrix and QL steps with
-// implicit shifts (Bowdler, Martin, Reinsch and Wilkinson 1968). Pack small matrices of one size are solved side by
+// implicit shifts (Bowdler, Martin, Reinsch and Wilkinson 1968). Small matrices of one size are solved side by
 // side, in registers: of one alone, each rotation would wait for a square root and two divisions. A larger one is
 // solved row by row. No number depends on the other matrices.
 #pragma once
