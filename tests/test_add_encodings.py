@@ -170,13 +170,12 @@ def test_files(tmp_path, monkeypatch):
     assert counting.since() == 0 and tensors[0]["spd_index"].shape[0] == 2
     # What was changed, and nothing else.
     changed = graphs()
-    changed[7].edge_index = changed[7].edge_index[:, 2:]
-    changed[7].edge_weight = changed[7].edge_weight[2:]
+    index = changed[7].edge_index
+    kept = (index.sort(0).values != index[:, :1].sort(0).values).any(0)
+    changed[7].edge_index, changed[7].edge_weight = index[:, kept], changed[7].edge_weight[kept]
     found = list(AddEncodings(ALL).encode(changed, **options))
     assert counting.since() == 5
-    known = AddEncodings(ALL)(changed[7])
-    counting.since()
-    assert same(found[7], known)
+    assert same(found[7], Compose(ALL)(changed[7]))
     for data in changed:
         data.y = data.y + 1  # which no transform uses
     list(AddEncodings(ALL).encode(changed, **options))
@@ -342,8 +341,10 @@ def test_workers(start, tmp_path):
 def papers(seed=0):
     draw = torch.Generator().manual_seed(seed)
     data = HeteroData()
-    data["author"].x, data["paper"].num_nodes, data["venue"].num_nodes = torch.ones(9, 2), 12, 3
+    data["author"].x, data["paper"].x = torch.ones(9, 2), torch.ones(12, 1)
+    data["venue"].x = torch.ones(3, 1)
     writes = torch.stack([torch.randint(9, (20,), generator=draw), torch.arange(20) % 12])
+    writes = torch.unique(writes, dim=1).contiguous()  # of those twice AddMetaPaths has arcs twice
     data["author", "writes", "paper"].edge_index = writes
     data["paper", "by", "author"].edge_index = writes.flip(0)
     where = torch.stack([torch.arange(12), torch.randint(3, (12,), generator=draw)])
@@ -370,7 +371,7 @@ def test_heterogeneous_graphs():
         known = AddEncodings(several)(data)
         assert one.edge_types == known.edge_types
         for store, other in zip(one.stores, known.stores, strict=True):
-            assert store.keys() == other.keys()
+            assert list(store.keys()) == list(other.keys())
             for name, value in other.items():
                 assert torch.equal(torch.as_tensor(store[name]), torch.as_tensor(value)), name
 

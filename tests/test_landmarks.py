@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from graphs import DEVICE
-from surface import call
 
 import torchcent
 from torchcent import Graph, Run
@@ -95,14 +94,14 @@ def farthest(matrices, ptr, k, direction):
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 @pytest.mark.parametrize("direction", ["from", "to"])
 def test_distances(way, directed, weights, direction):
-    for seed in range(6):
+    for seed in range(3):
         index, weight, ptr, matrices = drawn(seed, weights=weights, directed=directed)
-        options = {"ptr": ptr, "directed": directed, "direction": direction, "dtype": F64}
+        graph = Graph.from_edge_index(index, None, directed, weight, ptr=ptr)
+        options = {"direction": direction, "dtype": F64}
         for strategy in ("degree", "farthest", "random"):
-            distance, landmarks = call(
-                torchcent.landmark_distances, index, weight, landmarks=6, strategy=strategy,
-                **options,
-            )  # fmt: skip
+            distance, landmarks = torchcent.landmark_distances(
+                graph, landmarks=6, strategy=strategy, **options
+            )
             expected = from_landmarks(matrices, ptr, landmarks, direction)
             assert distance.tolist() == expected.tolist()
             if strategy == "degree":
@@ -114,7 +113,7 @@ def test_distances(way, directed, weights, direction):
                 assert len(set(chosen.tolist())) == min(6, b - a)
                 assert ((chosen >= a) & (chosen < b)).all()
         given = landmarks.flip(1)
-        again = call(torchcent.landmark_distances, index, weight, landmarks=given, **options)
+        again = torchcent.landmark_distances(graph, landmarks=given, **options)
         assert torch.equal(again.landmarks, given)
         assert torch.equal(again.distance, distance.flip(1))
 
@@ -158,7 +157,7 @@ def test_a_batch_is_each_graph_alone(weights):
 @pytest.mark.parametrize("direction", ["from", "to"])
 def test_anchors(way, directed, weights, direction):
     """The nearest member, of several the lowest."""
-    for seed in range(4):
+    for seed in range(3):
         index, weight, ptr, matrices = drawn(50 + seed, weights=weights, directed=directed)
         n = int(ptr[-1])
         draw = np.random.default_rng(seed)
@@ -173,10 +172,10 @@ def test_anchors(way, directed, weights, direction):
                     near = min(((distance[u, v], u) for u in members), default=(INF, 0))
                     if near[0] < INF:
                         expected[:, first + v, j] = near[0], first + near[1]
-        found = call(
-            torchcent.anchor_distances, index, weight, sets=torch.from_numpy(sets).to(DEVICE),
-            ptr=ptr, directed=directed, direction=direction, dtype=F64,
-        )  # fmt: skip
+        graph = Graph.from_edge_index(index, None, directed, weight, ptr=ptr)
+        found = torchcent.anchor_distances(
+            graph, sets=torch.from_numpy(sets).to(DEVICE), direction=direction, dtype=F64
+        )
         assert found.distance.tolist() == expected[0].tolist()
         assert found.nearest.tolist() == expected[1].tolist()
 
@@ -260,10 +259,12 @@ def test_threads_and_large_graphs():
     path = torch.stack([torch.arange(199), torch.arange(1, 200)]).to(DEVICE)
     with pytest.raises(OverflowError, match=r"199 does not fit torch\.int8"):
         torchcent.landmark_distances(path, landmarks=1, dtype=torch.int8)
+    del options["directed"]
+    graph = Graph.from_edge_index(arcs, directed=False)
     with pytest.raises(MemoryError, match="landmark_distances of 3 landmarks"):
-        torchcent.landmark_distances(arcs, **options, run=Run(memory=1000))
+        torchcent.landmark_distances(graph, **options, run=Run(memory=1000))
     with pytest.raises(MemoryError, match="anchor_distances of 50 sets"):
-        torchcent.anchor_distances(arcs, run=Run(memory=1000))
+        torchcent.anchor_distances(graph, run=Run(memory=1000))
 
 
 BAD = [

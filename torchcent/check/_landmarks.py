@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check import _weights as check_weights
 from torchcent.check._graph import Checked
 from torchcent.check._values import beside, dense, integer, wrong_type, wrong_value
 
@@ -24,7 +25,7 @@ def landmarks(value: object, graph: Checked) -> int | Tensor:
     ids = check.vertex_ids(value, "landmarks", graph.device)
     rows = ids[None] if ids.dim() == 1 and graph.ptr is None else ids
     if rows.dim() != 2 or rows.shape[0] != graph.num_graphs:
-        shape = "[k]" if graph.ptr is None else f"[{graph.num_graphs}, k], a row per graph,"
+        shape = "[k]," if graph.ptr is None else f"[{graph.num_graphs}, k], a row per graph,"
         raise ValueError(f"landmarks must be {shape} got shape {list(ids.shape)}")
     chosen = rows[rows != -1]
     if chosen.numel():
@@ -79,3 +80,9 @@ def seed(value: object) -> int:
     if not 0 <= number < 2**63:
         raise wrong_value("seed", "in [0, 2^63)", number)
     return number
+
+
+def no_gradient(edge_weight: object) -> None:
+    """Refuses weights that require grad, which distances do not pass on."""
+    if isinstance(edge_weight, Tensor):
+        check_weights.no_gradient(edge_weight)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import torch
@@ -23,17 +24,25 @@ def graph_of(data: Any, path: tuple[EdgeType, ...]) -> _stores.Graph:
         shape = size[kind[0]], size[kind[2]]
         check_data.ids_within(index, shape, f"data[{kind!r}]")
         one = torch.ones(index.shape[1], device=index.device)
-        step = torch.sparse_coo_tensor(index, one, shape).coalesce()
-        product = step if product is None else torch.sparse.mm(product, step).coalesce()
+        step = torch.sparse_coo_tensor(index, one, shape, check_invariants=False).coalesce()
+        product = step if product is None else _product(product, step)
         product = torch.sparse_coo_tensor(  # whether there is a walk, not how many
             product.indices(), torch.ones_like(product.values()), product.shape,
-            is_coalesced=True,
+            is_coalesced=True, check_invariants=False,
         )  # fmt: skip
     assert product is not None
     from torch_geometric.data import HeteroData
 
     ends = path[0][0], path[-1][2]
     joined = HeteroData()
-    joined._node_store_dict = {kind: nodes[kind] for kind in nodes if kind in ends}
+    # The stores themselves, in which results are written.
+    joined.__dict__["_node_store_dict"] = {kind: nodes[kind] for kind in nodes if kind in ends}
     joined[ends[0], "metapath", ends[1]].edge_index = product.indices()
     return _stores.graph_of(joined, None, None)._replace(edges=[])
+
+
+def _product(one: Tensor, other: Tensor) -> Tensor:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse CSR")
+        product: Tensor = torch.sparse.mm(one, other).coalesce()
+    return product

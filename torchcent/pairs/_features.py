@@ -103,6 +103,7 @@ def pair_features(
         Liben-Nowell and Kleinberg 2007, "The link-prediction problem for social networks"; Adamic
         and Adar 2003; Zhou, Lü and Zhang 2009 for resource allocation.
     """
+    check_landmarks.no_gradient(edge_weight)
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     ends = check_landmarks.pairs(pairs, graph)
     names = check_batch.measures(measures, MEASURES)
@@ -186,7 +187,6 @@ def _distances(graph: Graph, ends: Tensor, limit: float, run: Run) -> Tensor:
         ends = ends.flip(0) if both[1] < both[0] else ends
     source, place = torch.unique(ends[0], return_inverse=True)
     order = torch.argsort(place)
-    key = (place * n + ends[1])[order]
     bounds = _csr.pointers(torch.bincount(place, minlength=source.numel())).tolist()
     own = Run(memory=run.memory, progress=run.progress)
     whole = graph.ptr is None and not graph.is_weighted and limit == math.inf
@@ -200,11 +200,12 @@ def _distances(graph: Graph, ends: Tensor, limit: float, run: Run) -> Tensor:
         return length
     for near in near_pairs(graph, source, limit, own, "pair_features"):
         end = near.first + near.sizes.numel()
-        some = slice(bounds[near.first], bounds[end])
+        rows = order[bounds[near.first] : bounds[end]]
         if not near.vertex.numel():
             continue
-        there = ((near.first + near.place) * n + near.vertex).to(key.device)
-        value = near.distance.to(key.device)
-        entry = torch.searchsorted(there, key[some]).clamp_(max=there.numel() - 1)
-        length[order[some]] = torch.where(there[entry] == key[some], value[entry], -1)
+        there = ((near.first + near.place) * n + near.vertex).to(length.device)
+        value = near.distance.to(length.device)
+        own_key = place[rows] * n + ends[1, rows]
+        entry = torch.searchsorted(there, own_key).clamp_(max=there.numel() - 1)
+        length[rows] = torch.where(there[entry] == own_key, value[entry], -1)
     return length

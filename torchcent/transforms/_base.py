@@ -15,7 +15,7 @@ from torchcent.gnn import _stores
 
 try:
     from torch_geometric.data.datapipes import functional_transform as functional_transform
-    from torch_geometric.transforms import BaseTransform
+    from torch_geometric.transforms import BaseTransform as BaseTransform
 except ImportError as error:
     raise ImportError(
         "torchcent.transforms needs torch_geometric, of the extra torchcent[pyg]: "
@@ -23,6 +23,7 @@ except ImportError as error:
     ) from error
 
 EdgeTypes = Sequence[tuple[str, str, str]]
+_Types = tuple[tuple[str, str, str], ...]
 
 
 class _OfGraphs(BaseTransform):
@@ -64,9 +65,9 @@ class _OfGraphs(BaseTransform):
         self._add(data, _stores.graph_of(data, self._types(data), self.edge_weight))
         return data
 
-    def _types(self, data: Any) -> EdgeTypes | None:
+    def _types(self, data: Any) -> _Types | None:
         """The edge types that form the graph; None for all."""
-        types: EdgeTypes | None = self.edge_types
+        types: _Types | None = self.edge_types
         return types
 
     def _attributes(self) -> set[str]:

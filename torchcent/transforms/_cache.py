@@ -52,9 +52,10 @@ def _add(digest: Any, store: Any, names: Collection[str]) -> None:
     for name in ("edge_index", *sorted(names)):
         value = store.get(name)
         if isinstance(value, Tensor):
+            value = value.as_tensor() if hasattr(value, "as_tensor") else value  # of an EdgeIndex
             digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
             plain = value.detach().cpu().contiguous().reshape(-1)
-            digest.update(memoryview(plain.view(torch.uint8).numpy()))
+            digest.update(plain.view(torch.uint8).numpy().data)
 
 
 def read(path: Path) -> Any:

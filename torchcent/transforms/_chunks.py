@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sized
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -40,7 +40,7 @@ def encoded(
 ) -> Iterator[Any]:  # fmt: skip
     """What AddEncodings.encode returns."""
     graphs = iter(dataset)
-    total = len(dataset) if hasattr(dataset, "__len__") else None
+    total = len(dataset) if isinstance(dataset, Sized) else None
     with progress_bar(total, "AddEncodings", progress, False, "graphs") as bar:
         while chunk := list(islice(graphs, size)):
             columns = _columns(transform, chunk, names, folder)

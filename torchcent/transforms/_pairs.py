@@ -14,7 +14,7 @@ from torchcent.check._values import number
 from torchcent.gnn import _stores
 from torchcent.graph import Graph
 from torchcent.pairs._encoding import shortest_path_encoding, shortest_path_pairs
-from torchcent.transforms._base import EdgeTypes, _OfGraphs, functional_transform
+from torchcent.transforms._base import EdgeTypes, _OfGraphs, _Types, functional_transform
 
 _PAIRS = "(pairs of vertices are no rows of data.x)"
 
@@ -98,8 +98,8 @@ class AddShortestPathEncoding(_OfGraphs):
             if (self.max_nodes, self.unreachable, self.padding) != (None, -1, -1):
                 raise ValueError("max_nodes, unreachable and padding are for dense=True")
 
-    def _types(self, data: Any) -> EdgeTypes | None:
-        chosen: EdgeTypes | None = self.edge_types
+    def _types(self, data: Any) -> _Types | None:
+        chosen: _Types | None = self.edge_types
         if chosen is None and hasattr(data, "edge_types"):  # without pairs of an earlier call
             own = [kind for kind in data.edge_types if kind[1] != self.attr_name]
             chosen = tuple(own) if len(own) < len(data.edge_types) else None
