@@ -147,6 +147,7 @@ STANDINS = {
     "closure_fill": "pairs._columns.fill",
     "mcl_compute": "clustering._engines.Tensors.compute",
     "networkx_betweenness": "nx._betweenness.betweenness",
+    "node_features_of_transforms": "transforms._vertices.node_features",
     # Choices of a run.
     "first_rung": "engines.search._driver._first_rung",
     "width": "engines.plan._flight.width",

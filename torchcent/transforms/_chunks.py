@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sized
 from itertools import islice
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data, HeteroData
 
@@ -28,10 +29,11 @@ class Column(NamedTuple):
 
     def parts(self, device: Any) -> list[Tensor]:
         """Those of each graph, with memory of their own."""
-        parts = self.values.to(device).split(self.cuts.diff().tolist(), self.dim)
-        if self.shift is None:
-            return [part.clone() for part in parts]
-        return [part - by for part, by in zip(parts, self.shift.to(device), strict=True)]
+        count, values = self.cuts.diff(), self.values
+        if self.shift is not None:  # [graphs], or of both ends [graphs, 2, 1]
+            by = self.shift.flatten(1) if self.shift.dim() > 1 else self.shift[:, None]
+            values = values - torch.repeat_interleave(by, count, 0).T.to(values.device)
+        return [x.clone() for x in values.to(device).split(count.tolist(), self.dim)]
 
 
 def encoded(

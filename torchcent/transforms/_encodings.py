@@ -22,9 +22,9 @@ Metapaths = Mapping[str, Sequence[tuple[str, str, str]]]
 class AddEncodings(BaseTransform):
     """Adds what several transforms of this module add (functional name: ``add_encodings``).
 
-    The graph is prepared once for all of them. Values are those of the transforms one by one, all
-    of the graph as it is before the first. :meth:`encode` goes through a whole data set, thousands
-    of graphs per call, and keeps results in files.
+    The graph is prepared once for all of them. Values are those of the transforms one by one, each
+    of the graph as it is before the first one. The method :meth:`encode` goes through a whole data
+    set, thousands of graphs per call, and keeps results in files.
 
     Args:
         transforms: transforms of this module, or their names, such as "random_walk_encoding" or
