@@ -7,7 +7,8 @@ The graphs have 10 to 40 vertices: random trees, and up to four edges more. `Add
 adds return probabilities of walks, distances of all pairs and four centralities. It is timed
 without files, with new files, and with those of the run before. PyTorch Geometric adds what it has,
 return probabilities, by `AddRandomWalkPE` graph by graph, and NetworkX computes the rest. Both have
-a sample, and their time is scaled to all graphs. Each line is the median of runs in turn, and the ratio to the first.
+a sample, and their time is scaled to all graphs. Each line is the median of runs in turn, and the
+ratio to the first.
 """
 
 from __future__ import annotations

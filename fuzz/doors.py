@@ -132,6 +132,8 @@ def transforms() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
         def call(**given: Any) -> object:
             if name == "AddRandomWalkEncoding":
                 given.setdefault("walk_length", 4)
+            if name == "AddLandmarkDistances":
+                given.setdefault("landmarks", 2)
             if name == "AddEncodings":
                 given.setdefault("transforms", ["centrality", "shortest_path_encoding"])
             if name == "AddPairFeatures":
