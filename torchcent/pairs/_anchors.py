@@ -103,6 +103,7 @@ def anchor_distances(
     share = within(factor, "factor", "(0, inf)", "finite and > 0")
     kind, fill = _landmarks.values(graph, dtype, unreachable)
     source = check.random_generator(generator)
+    about = "" if sets is not None else f" with factor={share:g}"
     size = _batch.counts(graph)[0]
     members = None if sets is None else check_landmarks.sets(sets, graph).to(graph.device)
     if members is None:
@@ -110,7 +111,7 @@ def anchor_distances(
     else:
         check_landmarks.no_generator(source, "sets are given")
         width = members.shape[1]
-    _landmarks.allow(graph, 4 * width, kind, run, f"anchor_distances of {width} sets")
+    _landmarks.allow(graph, 4 * width, kind, run, f"anchor_distances of {width} sets" + about)
     if members is None:
         members = _drawn_sets(graph, width, share, seed_of(source))
     graph = _landmarks.towards(graph, direction)

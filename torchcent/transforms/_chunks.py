@@ -77,11 +77,9 @@ def _bare(data: Any, names: Collection[str]) -> Any:
     check_data.stores(data, None)
     wanted = ("edge_index", *names)
     if not isinstance(data, HeteroData):
-        bare = Data(num_nodes=check_data.store_size(data.node_stores[0], "data"))
-        for name in wanted:
-            if name in data:
-                bare[name] = data[name]
-        return bare
+        store = data.node_stores[0]
+        size = check_data.store_size(store, "data")
+        return Data(num_nodes=size, **{name: store[name] for name in wanted if name in store})
     bare = HeteroData()
     for store in data.node_stores:
         bare[store._key].num_nodes = check_data.store_size(store, f"data[{store._key!r}]")
