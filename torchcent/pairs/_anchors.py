@@ -206,7 +206,7 @@ def _labels(graph: Graph, distance: Tensor, label: Tensor, none: int) -> Tensor:
         factor = unit[_batch.of_graph(graph, vertex)][:, None]
         distance = torch.where(factor == 1, distance, (distance * factor).round())
     there, known = distance.reshape(-1), label.reshape(-1).clone()
-    place = (known < none).nonzero()[:, 0]
+    place, last = (known < none).nonzero()[:, 0], torch.empty_like(known)
     while place.numel():
         vertex = place // width
         count = graph.degree[vertex]
@@ -217,5 +217,7 @@ def _labels(graph: Graph, distance: Tensor, label: Tensor, none: int) -> Tensor:
         better = (length == there[head]) & (known[tail] < known[head])
         head, lower = head[better], known[tail[better]]
         known.scatter_reduce_(0, head, lower, "amin")
-        place = torch.unique(head)
+        count = torch.arange(head.numel(), device=head.device)
+        last[head] = count  # of equal entries one stays
+        place = head[last[head] == count]
     return known.view_as(label)
