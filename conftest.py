@@ -2,4 +2,4 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("torch_geometric") else ["torchcent/transforms.py"]
+collect_ignore = [] if find_spec("torch_geometric") else ["torchcent/transforms"]

@@ -191,7 +191,10 @@ for name, transform, growth in (
     ("AddCentrality", transforms.AddCentrality(), SEARCHES),
     ("AddEdgeCentrality", transforms.AddEdgeCentrality(), BETWEENNESS),
     ("AddClusters", transforms.AddClusters(), MCL),
-    ("AddRandomWalkEncoding", transforms.AddRandomWalkEncoding(4), WALKS),  # noqa: E501
+    ("AddRandomWalkEncoding", transforms.AddRandomWalkEncoding(4), WALKS),
+    ("AddLandmarkDistances", transforms.AddLandmarkDistances(4), {}),
+    ("AddPairFeatures", transforms.AddPairFeatures("common_neighbors", directed=False), {}),
+    ("AddEncodings", transforms.AddEncodings([transforms.AddLandmarkDistances(4)]), {}),
     ("AddShortestPathEncoding", transforms.AddShortestPathEncoding(cutoff=2), NEAR),
 ):  # fmt: skip
     add(f"transforms.{name}", transformed(transform), weights=("hops",), expected=growth)

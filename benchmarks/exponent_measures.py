@@ -303,6 +303,13 @@ add(
     on_graph(torchcent.shortest_path_encoding, paths=True),
     kinds=("batch",),
 )
+add("landmark_distances(landmarks=4)", on_graph(torchcent.landmark_distances, landmarks=4))
+add("anchor_distances", on_graph(torchcent.anchor_distances), weights=("hops",))
+add(
+    "pair_features(cutoff=2)",
+    on_graph(torchcent.pair_features, pairs=lambda case: case.edges[:, :100], cutoff=2),
+    weights=("hops",),
+)
 NEAR = every("pairs within the cutoff, of which there are n^2", 2, "star") | every(
     ALL_PAIRS, 1.5, "complete"
 )

@@ -63,6 +63,8 @@ def targets() -> dict[str, Target]:
     """Every public function, with arguments that it accepts."""
     made: dict[str, Target] = {}
     needs: dict[str, dict[str, Any]] = {
+        "landmark_distances": {"landmarks": 2},
+        "pair_features": {"pairs": torch.tensor([[0, 1], [3, 2]]), "directed": False},
         "reachable": {"sources": 1},
         "shortest_path": {"source": 0, "target": 4},
         "multi_search": {"visitor": torchcent.Visitor()},

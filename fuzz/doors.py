@@ -132,6 +132,12 @@ def transforms() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
         def call(**given: Any) -> object:
             if name == "AddRandomWalkEncoding":
                 given.setdefault("walk_length", 4)
+            if name == "AddLandmarkDistances":
+                given.setdefault("landmarks", 2)
+            if name == "AddEncodings":
+                given.setdefault("transforms", ["centrality", "shortest_path_encoding"])
+            if name == "AddPairFeatures":
+                given.setdefault("directed", False)
             own = {key: given.pop(key) for key in ("edge_index", "x", "batch")}
             own["edge_weight"] = given.pop("stored_weight")
             return made(**given)(Data(num_nodes=given.pop("num_nodes", 5), **own))

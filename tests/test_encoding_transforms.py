@@ -87,7 +87,7 @@ def test_weights_and_directions():
     found = AddShortestPathEncoding(cutoff=2, edge_weight="length", directed=False)(copy.copy(data))
     assert listed(found)[2, 1] == 1.5
     assert (2, 0) not in listed(found)
-    walks = AddRandomWalkEncoding(2, edge_weight="length", directed=False)(data).random_walk
+    walks = AddRandomWalkEncoding(2, edge_weight="length", directed=False)(data).random_walk_pe
     strength = torch.tensor([[0, 1, 4], [1, 0, 1.5], [4, 1.5, 0]])
     step = strength / strength.sum(1, keepdim=True)
     torch.testing.assert_close(walks[:, 1].cpu(), (step @ step).diag())
@@ -96,7 +96,7 @@ def test_weights_and_directions():
 @pytest.mark.parametrize("n", [30, 90])
 def test_values_of_add_random_walk_pe(n):
     graph = data_of(nx.gnp_random_graph(n, 3 / n, 5))
-    found = AddRandomWalkEncoding(9)(copy.copy(graph)).random_walk
+    found = AddRandomWalkEncoding(9)(copy.copy(graph)).random_walk_pe
     known = AddRandomWalkPE(9)(copy.copy(graph)).random_walk_pe
     torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-6)
     directed = Data(edge_index=graph.edge_index[:, ::3], num_nodes=n)
@@ -107,7 +107,7 @@ def test_values_of_add_random_walk_pe(n):
     parts = AddRandomWalkEncoding(5)(batch).to_data_list()
     for part, alone in zip(parts, (graph, directed, graph), strict=True):
         expected = AddRandomWalkPE(5)(copy.copy(alone)).random_walk_pe
-        torch.testing.assert_close(part.random_walk, expected, rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(part.random_walk_pe, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_heterogeneous_data():
@@ -115,8 +115,8 @@ def test_heterogeneous_data():
     data["a"].num_nodes, data["b"].num_nodes = 2, 1
     data["a", "to", "b"].edge_index = torch.tensor([[0, 1], [0, 0]], device=DEVICE)
     found = AddRandomWalkEncoding(2, directed=False)(copy.copy(data))
-    assert found["a"].random_walk.tolist() == [[0, 0.5], [0, 0.5]]
-    assert found["b"].random_walk.tolist() == [[0, 1]]
+    assert found["a"].random_walk_pe.tolist() == [[0, 0.5], [0, 0.5]]
+    assert found["b"].random_walk_pe.tolist() == [[0, 1]]
 
 
 def library(authors, papers):
@@ -196,7 +196,7 @@ def test_arguments():
     )
     assert "max_nodes=9" in repr(AddShortestPathEncoding(dense=True, max_nodes=9))
     assert repr(AddRandomWalkEncoding(4)) == (
-        "AddRandomWalkEncoding(walk_length=4, attr_name='random_walk', edge_weight=None, "
+        "AddRandomWalkEncoding(walk_length=4, attr_name='random_walk_pe', edge_weight=None, "
         "directed=None)"
     )
     with pytest.raises(TypeError, match="pairs of vertices are no rows of data.x"):

@@ -25,7 +25,7 @@ PUBLIC = [x for x in KERNELS.values() if x.public]
 PATH = torch.tensor([[0, 1, 2], [1, 2, 3]])
 #: public functions of a graph that are no measures: plans, layouts, other graphs, whole analyses
 NO_MEASURES = {
-    "windows",
+    "anchor_distances", "landmark_distances", "pair_features", "windows",
     "betweenness_adaptive", "biconnected_components", "centralization", "clustering_quality",
     "communities_by_betweenness", "dual_graph", "explain", "explain_mcl", "layout", "mcl",
     "mcl_sweep", "multi_search", "prominent_group", "reachable", "shortest_path",

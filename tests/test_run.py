@@ -289,7 +289,7 @@ def test_dtype_of_attributes():
     for transform, name in (
         (AddCentrality("betweenness", run=double), "centrality"),
         (AddEdgeCentrality(run=double), "edge_centrality"),
-        (AddRandomWalkEncoding(3, run=double), "random_walk"),
+        (AddRandomWalkEncoding(3, run=double), "random_walk_pe"),
     ):
         done = transform(data.Data(edge_index=PATH, num_nodes=4))
         assert done[name].dtype == torch.float64

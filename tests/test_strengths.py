@@ -625,10 +625,10 @@ def test_pytorch_geometric_agrees(kind, size):
         index = torch.cat([index, torch.stack([loops, loops])], 1)
     data = geometric.data.Data(edge_index=index, num_nodes=size)
     expected = AddRandomWalkPE(7)(data.clone()).random_walk_pe
-    found = AddRandomWalkEncoding(7)(data.clone()).random_walk
+    found = AddRandomWalkEncoding(7)(data.clone()).random_walk_pe
     assert torch.allclose(found, expected, atol=1e-6)
     both = geometric.data.Batch.from_data_list([data, data.clone()])
-    found = AddRandomWalkEncoding(7)(both).random_walk
+    found = AddRandomWalkEncoding(7)(both).random_walk_pe
     assert torch.allclose(found, torch.cat([expected, expected]), atol=1e-6)
     if kind == "loops":  # without repeated arcs the function has the same values
         found = torchcent.random_walk_encoding(index, walk_length=7, num_nodes=size)
@@ -650,7 +650,7 @@ def test_pytorch_geometric_adds_up_in_large_graphs():
     index = torch.cat([index, index.flip(0)[:, ::3], torch.tensor([[5], [5]])], 1)
     data = geometric.data.Data(edge_index=index, num_nodes=2100)
     expected = AddRandomWalkPE(4)(data.clone()).random_walk_pe
-    found = AddRandomWalkEncoding(4)(data.clone()).random_walk
+    found = AddRandomWalkEncoding(4)(data.clone()).random_walk_pe
     assert torch.allclose(found, expected, atol=1e-6)
 
 

@@ -24,7 +24,7 @@ LAYERS = (
     ("plots",),
     ("approx", "encodings", "gnn"),
     ("groups", "communities", "streets", "dynamic"),
-    ("functional",),
+    ("functional", "transforms"),
     ("root",),
     ("nx", "cli"),
 )

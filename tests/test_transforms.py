@@ -4,6 +4,7 @@ import copy
 import pickle
 import subprocess
 import sys
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -12,6 +13,7 @@ from graphs import DEVICE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
+from tuning import Tuning
 
 import torchcent
 
@@ -397,16 +399,14 @@ def test_transform_and_pre_transform_of_a_data_set(tmp_path) -> None:
         Molecules(str(tmp_path), pre_transform=AddCentrality(["harmonic"], "near"))
 
 
-def test_quiet_in_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quiet_in_workers(monkeypatch: pytest.MonkeyPatch, tuning: Tuning) -> None:
     asked = []
-    from torchcent import transforms
 
-    real = transforms.node_features
-    monkeypatch.setattr(
-        transforms,
-        "node_features",
-        lambda *a, **k: asked.append(k["run"].progress) or real(*a, **k),
-    )
+    def features(*arguments: Any, **options: Any) -> Tensor:
+        asked.append(options["run"].progress)
+        return torchcent.node_features(*arguments, **options)
+
+    tuning(node_features_of_transforms=features)
     data = data_of(nx.path_graph(3))
     AddCentrality()(data)
     monkeypatch.setattr(torch.utils.data, "get_worker_info", lambda: object())

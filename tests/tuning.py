@@ -78,6 +78,9 @@ PLACES = {
     "direct_most": "walks._direct.MOST",
     # Pairs within a distance that are taken at a time.
     "pairs_together": "pairs._near.MOST_PAIRS",
+    # Neighbours of pairs that are looked up together; entries whose nearest member is found so.
+    "pair_probes": "pairs._features._PROBES",
+    "anchors_block": "pairs._anchors._BLOCK",
     # Vertices of components that are searched together.
     "pieces_least": "engines.plan._pieces.LEAST",
     # Text that is taken at a time.
@@ -102,6 +105,7 @@ STANDINS = {
     "simd": "runtime._ops.simd",
     "version": "runtime._config.__version__",
     "encoding_operators": "pairs._encoding._ops",
+    "near_operators": "pairs._near._ops",
     # What the system has and grants: bytes that are free, threads, files, a Ctrl-C.
     "free_memory": "runtime._memory._free",
     "start_thread": "runtime._watch.start_new_thread",
@@ -143,6 +147,7 @@ STANDINS = {
     "closure_fill": "pairs._columns.fill",
     "mcl_compute": "clustering._engines.Tensors.compute",
     "networkx_betweenness": "nx._betweenness.betweenness",
+    "node_features_of_transforms": "transforms._vertices.node_features",
     # Choices of a run.
     "first_rung": "engines.search._driver._first_rung",
     "width": "engines.plan._flight.width",

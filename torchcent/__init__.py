@@ -81,6 +81,7 @@ try:
     from torchcent.groups._prominent import ProminentGroup, prominent_group
     from torchcent.io import EdgeList, read, read_streets, street_table, write
     from torchcent.multisearch import Visitor, include_path, multi_search
+    from torchcent.pairs._anchors import AnchorDistances, anchor_distances
     from torchcent.pairs._closure import Closure, reachable, transitive_closure
     from torchcent.pairs._encoding import (
         ShortestPathEncoding,
@@ -88,6 +89,8 @@ try:
         shortest_path_encoding,
         shortest_path_pairs,
     )
+    from torchcent.pairs._features import pair_features
+    from torchcent.pairs._landmarks import LandmarkDistances, landmark_distances
     from torchcent.pairs._lengths import shortest_path_lengths
     from torchcent.pairs._path import ShortestPath, shortest_path
     from torchcent.paths._betweenness import betweenness, edge_betweenness, stress
@@ -122,6 +125,7 @@ name_functions()
 
 __all__ = [
     "AdaptiveBetweenness",
+    "AnchorDistances",
     "Approximation",
     "BiconnectedComponents",
     "Closure",
@@ -142,6 +146,7 @@ __all__ = [
     "Engine",
     "Graph",
     "Hits",
+    "LandmarkDistances",
     "LaplacianEncoding",
     "MagneticEncoding",
     "MclPlan",
@@ -161,6 +166,7 @@ __all__ = [
     "Window",
     "__version__",
     "articulation_points",
+    "anchor_distances",
     "assortativity",
     "accessibility",
     "average_shortest_path_length",
@@ -213,6 +219,7 @@ __all__ = [
     "katz",
     "laplacian_encoding",
     "leiden",
+    "landmark_distances",
     "layout",
     "load_centrality",
     "magnetic_encoding",
@@ -223,6 +230,7 @@ __all__ = [
     "multi_search",
     "node_features",
     "pagerank",
+    "pair_features",
     "percolation",
     "periphery",
     "prominent_group",

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from torchcent import graph as _graph
 from torchcent.check import _common as check
 from torchcent.check import _data as check_data
 from torchcent.graph import _csr
@@ -22,11 +23,40 @@ class Graph(NamedTuple):
     place: Tensor | None  # number of each vertex of the data; None if unchanged
     nodes: list[tuple[Any, int]]  # stores, and how many vertices or edges they have
     edges: list[tuple[Any, int]]
+    #: graphs that several functions compute on, by `directed`; None if there is only one function
+    prepared: dict[bool | None, _graph.Graph | None] | None = None
 
     def arguments(self) -> dict[str, Any]:
         """Keyword arguments for the functions that compute on the graph."""
         names = ("edge_index", "edge_weight", "num_nodes", "batch")
         return dict(zip(names, self[:4], strict=True))
+
+    @property
+    def ptr(self) -> Tensor | None:
+        """Where the vertices of each graph of a Batch begin; unlike batch, also of empty ones."""
+        bounds = [store.get("ptr") for store, _ in self.nodes]
+        is_sorted = self.place is None or len(bounds) > 1
+        if not is_sorted or not all(isinstance(each, Tensor) for each in bounds):
+            return None
+        return torch.stack(bounds).sum(0).to(self.edge_index.device)
+
+    def built(self, directed: bool | None) -> _graph.Graph | None:
+        """The graph that several functions share, built once.
+
+        None if only one computes on it, or if weights are no lengths: strengths may be 0.
+        """
+        if self.prepared is None:
+            return None
+        if directed not in self.prepared:
+            weight, graph = self.weight, None
+            if weight is None or bool((weight > 0).all()):
+                ptr = None if self.batch is None else self.ptr
+                graph = _graph.Graph.from_edge_index(
+                    self.edge_index, self.num_nodes, directed is not False, weight,
+                    batch=self.batch if ptr is None else None, ptr=ptr,
+                )  # fmt: skip
+            self.prepared[directed] = graph
+        return self.prepared[directed]
 
 
 def graph_of(
@@ -89,6 +119,8 @@ def give_nodes(
 def give_edges(
     data: Any, graph: Graph, values: Tensor, name: str | None, dtype: torch.dtype | None = None
 ) -> None:
+    if not graph.edges:
+        raise ValueError("edges of a metapath are not in the data, and have no attributes")
     begin = 0
     for store, size in graph.edges:
         entries = _book(data, "_slice_dict") or {}

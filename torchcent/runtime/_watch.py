@@ -173,10 +173,13 @@ def _hidden_bar() -> tqdm:
 
 
 def progress_bar(
-    total: int, title: str, progress: bool | None, quick: bool, unit: str = "sources",
+    total: int | None, title: str, progress: bool | None, quick: bool, unit: str = "sources",
     bar_format: str | None = None,
 ) -> tqdm:  # fmt: skip
-    """A progress bar, shown on a terminal after two seconds; `progress` forces or hides it."""
+    """A progress bar, shown on a terminal after two seconds; `progress` forces or hides it.
+
+    It counts up where the total is not known.
+    """
     if progress is False or (progress is None and (quick or not sys.stderr.isatty())):
         return _hidden_bar()
     return _Bar(

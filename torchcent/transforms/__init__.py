@@ -1,0 +1,21 @@
+"""PyTorch Geometric transforms: centralities, clusters and encodings of vertices and pairs."""
+
+from torchcent.transforms._edges import AddEdgeCentrality as AddEdgeCentrality
+from torchcent.transforms._edges import AddPairFeatures as AddPairFeatures
+from torchcent.transforms._encodings import AddEncodings as AddEncodings
+from torchcent.transforms._pairs import AddShortestPathEncoding as AddShortestPathEncoding
+from torchcent.transforms._vertices import AddCentrality as AddCentrality
+from torchcent.transforms._vertices import AddClusters as AddClusters
+from torchcent.transforms._vertices import AddLandmarkDistances as AddLandmarkDistances
+from torchcent.transforms._vertices import AddRandomWalkEncoding as AddRandomWalkEncoding
+
+__all__ = [
+    "AddCentrality",
+    "AddClusters",
+    "AddEdgeCentrality",
+    "AddEncodings",
+    "AddLandmarkDistances",
+    "AddPairFeatures",
+    "AddRandomWalkEncoding",
+    "AddShortestPathEncoding",
+]
