@@ -30,7 +30,7 @@ def way(request, tuning):
     if request.param != "kernel":
         tuning(patterns_in_kernel=lambda graph: False)
     if request.param == "small tables":
-        tuning(patterns_rows=5)
+        tuning(patterns_rows=100)
     return request.param
 
 
@@ -156,7 +156,7 @@ def test_cycles_and_cliques_are_those_of_networkx(way: str) -> None:
 def test_short_cycles_alone(way: str, longest: int) -> None:
     """Of up to four vertices they are counted by paths of two edges, not enumerated."""
     chance = random.Random(longest)
-    for _ in range(8):
+    for _ in range(4):
         graph = nx.gnm_random_graph(20, 50, seed=chance.randint(0, 999))
         names = [f"cycle{k}" for k in range(3, longest + 1)]
         some = both(graph, patterns=names)
@@ -248,12 +248,15 @@ def test_counts_beyond_int64_are_refused() -> None:
     for function in (torchcent.substructure_counts, torchcent.edge_substructure_counts):
         with pytest.raises(OverflowError, match="stars does not fit int64"):
             function(star, patterns="star8", directed=False)
-    # Each count of a hub fits, the sum at their common leaves does not.
-    hubs = torch.cat([star[:, :2900]] + [star[:, :2900] + torch.tensor([[5000 + k], [0]]).to(DEVICE)
-                      for k in range(1, 120)], 1)  # fmt: skip
-    assert math.comb(2899, 5) < 2**63 < 120 * math.comb(2899, 5)
+    # The stars of each hub fit, the sum at their common leaves does not.
+    hubs, leaves = 130, 880
+    assert math.comb(leaves, 8) < 2**63 < hubs * math.comb(leaves - 1, 7)
+    ends = torch.cartesian_prod(torch.arange(hubs), hubs + torch.arange(leaves)).T.to(DEVICE)
     with pytest.raises(OverflowError, match="stars does not fit int64"):
-        torchcent.substructure_counts(hubs, patterns="star6", directed=False)
+        torchcent.substructure_counts(ends, patterns="star8", directed=False)
+    few = torchcent.substructure_counts(ends[:, : 100 * leaves], patterns="star8", directed=False)
+    assert few[0].tolist() == [math.comb(leaves, 8), leaves * math.comb(99, 7)]
+    assert few[-1].tolist() == [math.comb(100, 8), 100 * math.comb(leaves - 1, 7)]
 
 
 @pytest.mark.parametrize(
@@ -331,9 +334,8 @@ def test_colors_are_those_of_nested_lists(directed: bool, tuning) -> None:
         stable = torchcent.wl_colors(arcs_of(graph), **options)
         more = torchcent.wl_colors(arcs_of(graph), iterations=n + 3, **options)
         assert torch.equal(stable, more)
-        assert same_classes(
-            stable.tolist(), refined(graph, labels, n) if n < 7 else stable.tolist()
-        )
+        if n < 7:  # nested lists grow fast
+            assert same_classes(stable.tolist(), refined(graph, labels, n, of_edge))
 
 
 def test_labels_of_one_edge_must_agree() -> None:
@@ -342,18 +344,19 @@ def test_labels_of_one_edge_must_agree() -> None:
     for directed in (None, False):
         found = torchcent.wl_colors(arcs, edge_labels=labels, directed=directed)
         assert found.tolist() == [0, 1, 2]
-    for place, column in ((4, 4), (1, 0)):
+    for place in (4, 1):
         wrong = labels.clone()
         wrong[place] = 9
-        with pytest.raises(ValueError, match=rf"edge_labels\[{column}\] differs"):
+        with pytest.raises(ValueError, match=r"edge_labels\[[01]\] differs"):
             torchcent.wl_colors(arcs, edge_labels=wrong, directed=False)
     with pytest.raises(ValueError, match=r"edge_labels must have shape \[6\]"):
         torchcent.wl_colors(arcs, edge_labels=labels[:5])
     wrong = labels.clone()
     wrong[1] = 9  # the other direction is another arc
-    assert torchcent.wl_colors(arcs, edge_labels=wrong).tolist() == [0, 1, 2]
+    assert torchcent.wl_colors(arcs, edge_labels=wrong).tolist() == [0, 2, 1]
 
 
+@pytest.mark.filterwarnings("ignore:The hashes produced")
 def test_colors_are_those_of_networkx() -> None:
     """Of several graphs in one batch, whose hashes NetworkX compares."""
     graphs = [nx.gnp_random_graph(10, 0.3, seed=k) for k in range(12)]
@@ -363,8 +366,8 @@ def test_colors_are_those_of_networkx() -> None:
         found = torchcent.wl_colors(
             arcs_of(union), num_nodes=120, batch=batch, iterations=rounds, directed=False
         ).tolist()
-        hashes = nx.weisfeiler_lehman_subgraph_hashes(union, iterations=rounds + 1)
-        assert same_classes(found, [hashes[v][rounds] for v in range(120)])
+        hashes = nx.weisfeiler_lehman_subgraph_hashes(union, iterations=rounds)
+        assert same_classes(found, [hashes[v][-1] for v in range(120)])
 
 
 def test_colors_do_not_depend_on_the_numbers_of_vertices() -> None:

@@ -243,21 +243,18 @@ def _enumerated(
             at_work(work, record, bar, graph.device, quick)
             if int(results[0]):
                 raise _too_large(f"{kind}s")
-            for column in _middles(pattern, of_slots):
-                count[:, column] //= 2
+            if kind == "path" and not of_slots:
+                count[:, _middles(size)] //= 2
         else:
             _tables.KINDS[kind](graph, size, induced, of_slots, count).search(bar)
         bar.update(graph.num_nodes - bar.n)
     return _both(graph, count, f"{kind}s") if of_slots else count
 
 
-def _middles(pattern: Pattern, of_slots: bool) -> list[int]:
-    """The columns of what is in the middle of paths, which the kernel counts from both ends."""
-    if pattern.kind != "path":
-        return []
-    sizes = range(SMALLEST, pattern.size + 1)
-    ends = {size: _all_columns(Pattern("path", size), of_slots) for size in sizes}
-    return [end - 1 for size, end in ends.items() if size % 2 != of_slots]
+def _middles(size: int) -> list[int]:
+    """The columns of the vertices in the middle of paths, which the kernel counts from both ends."""
+    odd = range(SMALLEST, size + 1, 2)
+    return [_all_columns(Pattern("path", each), False) - 1 for each in odd]
 
 
 def _both(graph: Graph, count: Tensor, what: str) -> Tensor:

@@ -1,5 +1,5 @@
 // Simple paths of up to 8 vertices, and induced stars of up to 8 leaves. A path is searched from both of its ends, so
-// that a vertex is counted at its place from the first end alone: those in the middle, and edges there, twice.
+// that what is in it is counted at its place from the first end alone: the vertex in the middle twice.
 #pragma once
 
 #include "patterns/cpu/counts.h"
@@ -38,7 +38,7 @@ class Paths : public Search {
       if (on_path_[w - first_] || (counts_.induced && beside_[w - first_] != 1)) continue;
       if (counts_.induced && next >= kSmallest) total.add(next, 1, overflow_);
       const Sizes longer = next < counts_.size ? extend(w, next) : Sizes();
-      credit(counts_.of_slots ? slot : w, counts_.of_slots ? length - 1 : length, longer);
+      credit(counts_.of_slots ? slot : w, counts_.of_slots ? length - 1 : length, longer, u < w);
       total.add(longer, overflow_);
     }
     step_beside(u, -1);
@@ -46,12 +46,15 @@ class Paths : public Search {
     return total;
   }
 
-  // Counts what is at this place from the first end, unless that is the farther one.
-  void credit(int64_t row, int64_t place, const Sizes& number) {
+  // Counts what is at this place from the first end, unless that is the farther one; slots in the middle of a path if
+  // they ascend.
+  void credit(int64_t row, int64_t place, const Sizes& number, bool ascends = true) {
     if (!number.any) return;
-    for (int64_t size = kSmallest; size <= counts_.size; ++size)
-      if (number.of[size] != 0 && place < places(size, counts_.of_slots))
+    for (int64_t size = kSmallest; size <= counts_.size; ++size) {
+      const bool in_middle = counts_.of_slots && 2 * (place + 1) == size;
+      if (number.of[size] != 0 && place < places(size, counts_.of_slots) && (ascends || !in_middle))
         add(row, column_[size] + place, number.of[size]);
+    }
   }
 
   void step_beside(int32_t u, int32_t by) {

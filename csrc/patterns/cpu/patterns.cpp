@@ -61,8 +61,8 @@ STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   // Patterns of 3 to `size` vertices (stars: leaves), each once, of symmetric graphs with bounds ptr. They are added to
   // count, int64 [n, columns], or with of_slots [slots, columns], where an edge has its number as the sum of its both
   // slots. Columns are sizes in ascending order, of paths with one for each distance from the nearer end, of stars with
-  // those of centers and of leaves. What is in the middle of a path is counted twice. The result is 1 if a number does
-  // not fit int64, else 0. `done` counts vertices.
+  // those of centers and of leaves. The vertex in the middle of a path is counted twice. The result is 1 if a number
+  // does not fit int64, else 0. `done` counts vertices.
   m.def(
       "count_cycles(Tensor rowptr, Tensor col, Tensor ptr, int size, bool induced, bool of_slots, Tensor(a!) count, "
       "Tensor(b!) control, int threads) -> Tensor");
