@@ -24,7 +24,7 @@ from torchcent.runtime._watch import at_work, progress_bar
 
 CYCLES = ("cycle3", "cycle4", "cycle5", "cycle6", "cycle7", "cycle8")
 _LARGEST = 2**63 - 1
-_INLINE = 1e7  # steps of a search below which a thread and a bar do not pay off
+_INLINE = 1e8  # steps, by a bound on them, below which a thread and a bar do not pay off
 # Bytes per vertex of the largest graph and thread (csrc/patterns/cpu), of a slot and of a vertex.
 _OF_THREAD, _OF_SLOT, _OF_VERTEX = 80, 12, 16
 _WITHOUT = NOT_IN_NETWORKX | {
@@ -225,8 +225,8 @@ def _enumerated(
     count = torch.zeros(rows, columns, dtype=torch.int64, device=graph.device)
     if not graph.num_slots:
         return count
-    branches = max(int(graph.degree.max()) - 1, 1)
-    quick = graph.num_slots * float(branches) ** (size - 2) < _INLINE
+    # There are no more walks than if the neighbours of each vertex had its degree.
+    quick = float(graph.degree.double().pow(size - 1).sum()) < _INLINE
     title = f"substructure_counts of {kind}s"
     with progress_bar(graph.num_nodes, title, progress, quick, "vertices") as bar:
         if _has_kernel(graph):
