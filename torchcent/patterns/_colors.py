@@ -151,8 +151,10 @@ def _ranks(first: Tensor, second: Tensor) -> Tensor:
     """The rank of each pair of numbers >= 0 among all that there are."""
     width = _number(second)
     if _number(first) * width <= _LARGEST:
-        return torch.unique(first * width + second, return_inverse=True)[1]
-    return torch.unique(torch.stack([first, second]), dim=1, return_inverse=True)[1]
+        rank: Tensor = torch.unique(first * width + second, return_inverse=True)[1]
+    else:
+        rank = torch.unique(torch.stack([first, second]), dim=1, return_inverse=True)[1]
+    return rank
 
 
 def _lists(color: Tensor, rowptr: Tensor, col: Tensor, label: Tensor | None) -> Tensor:

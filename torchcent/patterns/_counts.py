@@ -87,11 +87,10 @@ def substructure_counts(
         OverflowError: a count does not fit int64.
 
     Patterns are enumerated, except for stars with induced=False, which follow from degrees. Time is
-    proportional to what there is of them, and of parts of them: a vertex of each cycle has no
-    higher degree than the first, and its distance from that leaves room for the way back.
-    Triangles and cycles of four vertices alone take O(m d) time, for m edges and the degeneracy d.
-    Compiled for the CPU, where threads share the graphs and the vertices of large ones; elsewhere
-    tensors hold up to 2^18 partial subgraphs at a time.
+    proportional to the number of paths that may become one. Those of cycles begin at the vertex of
+    the highest degree, and are within reach of it. Triangles and cycles of four vertices alone take
+    O(m d) time, for m edges and the degeneracy d. On the CPU compiled threads share the graphs, and
+    the vertices of large ones. Elsewhere tensors hold up to 2^18 partial subgraphs at a time.
 
     Example:
         >>> import torch, torchcent
@@ -252,7 +251,7 @@ def _enumerated(
 
 
 def _middles(size: int) -> list[int]:
-    """The columns of the vertices in the middle of paths, which the kernel counts from both ends."""
+    """The columns of vertices in the middle of paths, which the kernel counts from both ends."""
     odd = range(SMALLEST, size + 1, 2)
     return [_all_columns(Pattern("path", each), False) - 1 for each in odd]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
@@ -26,7 +25,7 @@ class _Table(NamedTuple):
     vertex: Tensor  # int64 [rows, vertices], in the order in which they were added
     slot: Tensor  # int64 [rows, slots], those of their edges; of none if vertices are counted
 
-    def __getitem__(self, rows: slice | Tensor) -> _Table:  # type: ignore[override]
+    def rows(self, rows: slice | Tensor) -> _Table:
         return _Table(self.vertex[rows], self.slot[rows])
 
     @property
@@ -60,7 +59,7 @@ class Tables:
     def _grow(self, table: _Table) -> None:
         degree = self.graph.degree[table.vertex[:, self.root]]
         for first, end in _csr.runs(degree, ROWS):
-            longer = self._step(table[first:end], degree[first:end])
+            longer = self._step(table.rows(slice(first, end)), degree[first:end])
             if longer.vertex.numel() and self._may_grow(longer.vertex.shape[1]):
                 self._grow(longer)
 
@@ -94,7 +93,7 @@ class Tables:
             chord |= self._slots(table.vertex[row, column], head) >= 0
         return chord
 
-    def _add(self, ids: Tensor, columns: Iterator[int] | list[int] | range) -> None:
+    def _add(self, ids: Tensor, columns: list[int]) -> None:
         """Counts the vertices or slots of each column of a table in a column of the result."""
         width = self.count.shape[1]
         for each, column in zip(ids.unbind(1), columns, strict=True):
@@ -117,13 +116,13 @@ class Cycles(Tables):
         closes = head == root
         if length >= SMALLEST:
             whole = closes & (table.vertex[row, 1] < table.vertex[row, -1])
-            cycle = table[row[whole]]
+            cycle = table.rows(row[whole])
             if self.of_slots:
                 slots = torch.cat([cycle.slot, slot[whole][:, None]], 1)
                 cycle = cycle._replace(slot=slots)
             self._add_whole(cycle, [length - SMALLEST] * length)
         if length == self.size:
-            return table[:0]
+            return table.rows(slice(0))
         fits = (self.order[head] > self.order[root]) & (table.vertex[row] != head[:, None]).all(1)
         if self.induced and length > 1:
             if length >= SMALLEST:
@@ -172,7 +171,7 @@ class Paths(Tables):
             begin = sum(places(each, self.of_slots) for each in range(SMALLEST, size))
             parts = size - self.of_slots
             columns = [begin + min(place, parts - 1 - place) for place in range(parts)]
-            self._add_whole(longer[longer.vertex[:, 0] < longer.last], columns)
+            self._add_whole(longer.rows(longer.vertex[:, 0] < longer.last), columns)
         return longer
 
 
