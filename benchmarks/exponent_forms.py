@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from exponent_call import Prepared, add
 from exponent_graphs import OWN, Case
-from exponent_measures import BETWEENNESS, MCL, NEAR, SEARCHES, WALKS
+from exponent_measures import BETWEENNESS, MCL, NEAR, SEARCHES, SUBSTRUCTURES, WALKS
 
 import torchcent
 from torchcent import generate, io, transforms
@@ -193,6 +193,8 @@ for name, transform, growth in (
     ("AddClusters", transforms.AddClusters(), MCL),
     ("AddRandomWalkEncoding", transforms.AddRandomWalkEncoding(4), WALKS),  # noqa: E501
     ("AddShortestPathEncoding", transforms.AddShortestPathEncoding(cutoff=2), NEAR),
+    ("AddSubstructureCounts", transforms.AddSubstructureCounts(["cycle4"]), SUBSTRUCTURES),
+    ("AddWLColors", transforms.AddWLColors(3), {}),
 ):  # fmt: skip
     add(f"transforms.{name}", transformed(transform), weights=("hops",), expected=growth)
 
