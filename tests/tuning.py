@@ -70,7 +70,6 @@ PLACES = {
     "walk_pairs_in_kernel": "encodings._walks._has_kernel",
     "spectra_dense": "encodings._spectra._MOST_DENSE",
     "spectra_kernel": "encodings._dense.LARGEST",
-    "spectra_kernel": "encodings._spectra._LARGEST",
     # Substructures: rows of a table, and the largest number for a pair of colours.
     "patterns_in_kernel": "patterns._counts._has_kernel",
     "patterns_rows": "patterns._tables.ROWS",
