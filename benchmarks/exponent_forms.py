@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from exponent_call import Prepared, add
 from exponent_graphs import OWN, Case
-from exponent_measures import BETWEENNESS, MCL, NEAR, SEARCHES, WALKS
+from exponent_measures import BETWEENNESS, MCL, NEAR, SEARCHES, SUBSTRUCTURES, WALKS
 
 import torchcent
 from torchcent import generate, io, transforms
@@ -196,6 +196,8 @@ for name, transform, growth in (
     ("AddPairFeatures", transforms.AddPairFeatures("common_neighbors", directed=False), {}),
     ("AddEncodings", transforms.AddEncodings([transforms.AddLandmarkDistances(4)]), {}),
     ("AddShortestPathEncoding", transforms.AddShortestPathEncoding(cutoff=2), NEAR),
+    ("AddSubstructureCounts", transforms.AddSubstructureCounts(["cycle4"]), SUBSTRUCTURES),
+    ("AddWLColors", transforms.AddWLColors(3), {}),
 ):  # fmt: skip
     add(f"transforms.{name}", transformed(transform), weights=("hops",), expected=growth)
 

@@ -130,6 +130,15 @@ add(
     weights=("hops",),
     expected=every(TRIANGLES, 1.5, "complete"),
 )
+SUBSTRUCTURES = every(TRIANGLES, 1.5, "complete")
+for measure in ("substructure_counts", "edge_substructure_counts"):
+    add(
+        measure,
+        on_graph(getattr(torchcent, measure), patterns=["cycle4", "path3", "star3"]),
+        weights=("hops",),
+        expected=SUBSTRUCTURES,
+    )
+add("wl_colors", on_graph(torchcent.wl_colors, iterations=3), weights=("hops",))
 add(
     "subgraph_centrality", on_graph(torchcent.subgraph_centrality), weights=("hops",),
     expected=every(DENSE, 3, "path", "tree", "grid", "star") | every(DENSE, 1.5, "complete"),

@@ -101,6 +101,8 @@ def targets() -> dict[str, Target]:
         "subgraph_centrality",
         "transitivity",
         "triangles",
+        "substructure_counts",
+        "edge_substructure_counts",
     ]
     undirected += [name for name in torchcent.__all__ if "current_flow" in name]
     needs |= {name: {"directed": False} for name in (*undirected, "information_centrality")}

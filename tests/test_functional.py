@@ -222,6 +222,7 @@ OTHERS = {
     "eigenspace_projections", "heat_kernel_pairs", "laplacian_encoding", "magnetic_encoding",
     "random_walk_pairs", "resistance_pairs",
     "shortest_path_encoding", "shortest_path_lengths", "shortest_path_pairs", "straightness",
+    "edge_substructure_counts", "substructure_counts", "wl_colors",
 }  # fmt: skip
 
 

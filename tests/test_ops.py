@@ -439,6 +439,21 @@ def samples() -> dict[str, list[tuple]]:
         "row_spreads": [(left_over, torch.zeros(2).long(), torch.zeros(2).long(), 2)],
         "row_crossings": [(left_over, *torch.zeros(3, 2).long(), 1, 2)],
         "triangles": [(both_ptr, both, torch.zeros(both_ptr.numel() - 1, dtype=torch.int64), 2)],
+        **{
+            f"count_{kind}s": [
+                (
+                    *(both_ptr, both, torch.tensor([0, 15]), 4, *options, of_slots),
+                    *(none.new_zeros(both.numel() if of_slots else 15, 4), none.new_zeros(4), 2),
+                )
+                for of_slots in (False, True)
+            ]
+            for kind, options in {
+                "cycle": (False,),
+                "clique": (),
+                "path": (True,),
+                "star": (),
+            }.items()
+        },
         "length_order": [
             (
                 *(rowptr, col, torch.ones_like(col, dtype=F64), torch.rand(k, 15, dtype=F64)),

@@ -20,7 +20,7 @@ LAYERS = (
     ("graph",),
     ("distribute",),
     ("io", "engines"),
-    ("paths", "distances", "pairs", "clustering", "flow", "walks"),
+    ("paths", "distances", "pairs", "clustering", "flow", "walks", "patterns"),
     ("plots",),
     ("approx", "encodings", "gnn"),
     ("groups", "communities", "streets", "dynamic"),

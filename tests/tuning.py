@@ -70,6 +70,10 @@ PLACES = {
     "walk_pairs_in_kernel": "encodings._walks._has_kernel",
     "spectra_dense": "encodings._spectra._MOST_DENSE",
     "spectra_kernel": "encodings._dense.LARGEST",
+    # Substructures: rows of a table, and the largest number for a pair of colours.
+    "patterns_in_kernel": "patterns._counts._has_kernel",
+    "patterns_rows": "patterns._tables.ROWS",
+    "colors_largest": "patterns._colors._LARGEST",
     # Graphs that change: neighbours that are looked up together, and at most.
     "counts_together": "dynamic._counts._TOGETHER",
     "counts_few": "dynamic._counts._FEW",

@@ -97,6 +97,8 @@ try:
     from torchcent.paths._load import load_centrality
     from torchcent.paths._percolation import percolation
     from torchcent.paths._variants import betweenness_variant
+    from torchcent.patterns._colors import wl_colors
+    from torchcent.patterns._counts import edge_substructure_counts, substructure_counts
     from torchcent.plots._layout import layout
     from torchcent.plots._tables import table
     from torchcent.runtime._config import __version__, show_config
@@ -198,6 +200,7 @@ __all__ = [
     "edge_betweenness",
     "edge_betweenness_approx",
     "edge_current_flow_betweenness",
+    "edge_substructure_counts",
     "effective_diameter",
     "effective_resistance",
     "eigenspace_projections",
@@ -253,11 +256,13 @@ __all__ = [
     "straightness",
     "stress",
     "subgraph_centrality",
+    "substructure_counts",
     "table",
     "transitive_closure",
     "transitivity",
     "triangles",
     "windows",
+    "wl_colors",
     "write",
 ]
 

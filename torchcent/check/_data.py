@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -150,6 +151,23 @@ def named_weight(value: object, name: str, what: str, known: str = "") -> Tensor
             f"edge_weight={shortened(name)}: {what} has no tensor of this name{others}"
         )
     return value[:, 0] if value.dim() == 2 and value.shape[1] == 1 else value
+
+
+def labels(stores: Iterable[tuple[Any, int]], key: object, name: str) -> Tensor | None:
+    """The attribute that has the labels of the vertices or edges of these stores."""
+    if key is None:
+        return None
+    if not isinstance(key, str):
+        raise wrong_type(name, "the name of an attribute or None", key)
+    values = [(store.get(key), store) for store, _ in stores]
+    for value, store in values:
+        if not isinstance(value, Tensor):
+            known = ", ".join(map(str, store.keys()))
+            raise ValueError(
+                f"{name}={shortened(key)}: data has no tensor of this name, only {known}; "
+                f"{name}=None takes none"
+            )
+    return torch.cat([value for value, _ in values])
 
 
 def store_features(store: Any, name: str) -> Tensor | None:

@@ -4,6 +4,8 @@ from torchcent.transforms._edges import AddEdgeCentrality as AddEdgeCentrality
 from torchcent.transforms._edges import AddPairFeatures as AddPairFeatures
 from torchcent.transforms._encodings import AddEncodings as AddEncodings
 from torchcent.transforms._pairs import AddShortestPathEncoding as AddShortestPathEncoding
+from torchcent.transforms._patterns import AddSubstructureCounts as AddSubstructureCounts
+from torchcent.transforms._patterns import AddWLColors as AddWLColors
 from torchcent.transforms._vertices import AddCentrality as AddCentrality
 from torchcent.transforms._vertices import AddClusters as AddClusters
 from torchcent.transforms._vertices import AddLandmarkDistances as AddLandmarkDistances
@@ -18,4 +20,6 @@ __all__ = [
     "AddPairFeatures",
     "AddRandomWalkEncoding",
     "AddShortestPathEncoding",
+    "AddSubstructureCounts",
+    "AddWLColors",
 ]

@@ -53,6 +53,12 @@ class _OfGraphs(BaseTransform):
             return {"edge_index": shared, "run": run}
         return {**graph.arguments(), "directed": self.directed, "run": run}
 
+    def _unweighted(self, graph: _stores.Graph) -> dict[str, Any]:
+        """The same for functions to which weights do not matter."""
+        options = self._options(graph)
+        options.pop("edge_weight", None)
+        return options
+
     def _scores(self, graph: _stores.Graph, measure: Callable[..., Tensor], **own: Any) -> Tensor:
         scores = measure(**self._options(graph, torch.float64), **own, normalized=self.normalized)
         return scores.log1p() if self.log else scores
