@@ -218,7 +218,7 @@ OTHERS = {
     "biconnected_components", "bridges", "center", "centralization", "diameter", "leiden",
     "modularity", "reciprocity", "transitivity",
     "distance_distribution", "effective_diameter", "effective_resistance", "explain",
-    "mcl", "mcl_sweep", "periphery", "radius", "reachable",
+    "heat_kernel", "mcl", "mcl_sweep", "periphery", "personalized_pagerank", "radius", "reachable",
     "shortest_path_encoding", "shortest_path_lengths", "shortest_path_pairs", "straightness",
 }  # fmt: skip
 

@@ -65,6 +65,9 @@ PLACES = {
     "layout_all": "plots._layout._ALL",
     "returns_in_kernel": "walks._returns._has_kernel",
     "returns_columns": "walks._returns._COLUMNS",
+    # Diffusion: entries of rows of unknown size, and arcs on tensors, that are taken together.
+    "diffusion_room": "diffusion._rows._ROOM",
+    "diffusion_arcs": "diffusion._rows._ARCS",
     # Graphs that change: neighbours that are looked up together, and at most.
     "counts_together": "dynamic._counts._TOGETHER",
     "counts_few": "dynamic._counts._FEW",
@@ -96,6 +99,7 @@ STANDINS = {
     "operators": "runtime._ops.ops",
     "simd": "runtime._ops.simd",
     "version": "runtime._config.__version__",
+    "diffusion_operators": "diffusion._rows._ops",
     "encoding_operators": "pairs._encoding._ops",
     # What the system has and grants: bytes that are free, threads, files, a Ctrl-C.
     "free_memory": "runtime._memory._free",

@@ -30,6 +30,9 @@ try:
     from torchcent.communities._division import Communities, communities_by_betweenness
     from torchcent.communities._leiden import leiden
     from torchcent.communities._modularity import modularity
+    from torchcent.diffusion._heat import heat_kernel
+    from torchcent.diffusion._pagerank import personalized_pagerank
+    from torchcent.diffusion._rows import DiffusionRows
     from torchcent.distances._closeness import closeness, eccentricity, harmonic
     from torchcent.distances._distribution import (
         average_shortest_path_length,
@@ -111,6 +114,7 @@ __all__ = [
     "Closure",
     "Clustering",
     "Communities",
+    "DiffusionRows",
     "DistanceProfile",
     "DualGraph",
     "DynamicBetweenness",
@@ -184,6 +188,7 @@ __all__ = [
     "group_closeness",
     "group_degree",
     "harmonic",
+    "heat_kernel",
     "hits",
     "include_path",
     "information_centrality",
@@ -200,6 +205,7 @@ __all__ = [
     "pagerank",
     "percolation",
     "periphery",
+    "personalized_pagerank",
     "prominent_group",
     "radius",
     "random_walk_encoding",

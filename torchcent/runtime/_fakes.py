@@ -354,6 +354,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "restarting_walk": _restarting_walk,
     "sum_of_walks": _restarting_walk,
     "walk_returns": _in_place,
+    "diffusion_rows": _in_place,
     "symmetric_eigen": _symmetric_eigen,
     "dense_solve": _dense_solve,
     "dynamic_rows": _outcome,
