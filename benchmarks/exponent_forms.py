@@ -192,6 +192,7 @@ for name, transform, growth in (
     ("AddEdgeCentrality", transforms.AddEdgeCentrality(), BETWEENNESS),
     ("AddClusters", transforms.AddClusters(), MCL),
     ("AddRandomWalkEncoding", transforms.AddRandomWalkEncoding(4), WALKS),  # noqa: E501
+    ("AddDiffusion", transforms.AddDiffusion(top_k=8, eps=1e-2), WALKS),
     ("AddShortestPathEncoding", transforms.AddShortestPathEncoding(cutoff=2), NEAR),
 ):  # fmt: skip
     add(f"transforms.{name}", transformed(transform), weights=("hops",), expected=growth)

@@ -159,11 +159,11 @@ def test_the_largest_entries(engine, name, top_k, sym):
 def test_bits(name, weights):
     """Of graphs alone and in a batch, of some sources, of each number of threads, by kernels and
     on tensors, in rows of unknown size that have little room."""
-    sizes = [30, 0, 1, 17, 120, 2, 64, 200]
+    sizes = [30, 0, 1, 17, 50, 2, 40]
     index, weight, ptr, matrix = drawn(7, sizes, weights, symmetric=True)
     function, n, batch = getattr(torchcent, name), len(matrix), batch_of(ptr)
     for top_k in (None, 4):
-        options = {"num_nodes": n, "batch": batch, "top_k": top_k, "eps": 1e-4}
+        options = {"num_nodes": n, "batch": batch, "top_k": top_k, "eps": 1e-3}
         known = call(function, index, weight, **options, run=Run(threads=1))
         for threads in (2, 3):
             assert same(known, call(function, index, weight, **options, run=Run(threads=threads)))
@@ -171,12 +171,12 @@ def test_bits(name, weights):
             own = (index[0] >= begin) & (index[0] < end)
             alone = call(
                 function, index[:, own] - begin, None if weight is None else weight[own],
-                num_nodes=end - begin, top_k=top_k, eps=1e-4,
+                num_nodes=end - begin, top_k=top_k, eps=1e-3,
             )  # fmt: skip
             part = slice(int(known.ptr[begin]), int(known.ptr[end]))
             assert torch.equal(alone.target + begin, known.target[part])
             assert torch.equal(alone.value, known.value[part])
-        some = torch.tensor([300, 5, 64, 31, 2], device=DEVICE)
+        some = torch.tensor([130, 5, 64, 31, 2], device=DEVICE)
         rows = call(function, index, weight, **options, sources=some)
         for i, v in enumerate(some.tolist()):
             one, other = (slice(*x.ptr[j : j + 2].tolist()) for x, j in ((rows, i), (known, v)))

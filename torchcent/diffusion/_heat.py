@@ -8,7 +8,7 @@ from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import within
 from torchcent.diffusion import _rows, _steps
 from torchcent.diffusion._rows import DiffusionRows
-from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike
 
 
 @computes(*_rows.USES)
@@ -76,7 +76,7 @@ def heat_kernel(
         Kloster and Gleich 2014, "Heat kernel based community detection", with bounds of the steps
         that have the least work; Gasteiger, Weissenberger and Günnemann 2019.
     """
-    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
+    graph = _rows.graph_of(edge_index, edge_weight, num_nodes, batch, directed, run)
     time = within(t, "t", "(0, 1000]")
     bound = within(eps, "eps", "(0, 1]")
     steps, options = _steps.of_time(time, bound), {"t": time, "eps": bound}

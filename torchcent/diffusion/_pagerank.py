@@ -8,7 +8,7 @@ from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import within
 from torchcent.diffusion import _rows, _steps
 from torchcent.diffusion._rows import DiffusionRows
-from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike
 
 
 @computes(*_rows.USES)
@@ -88,7 +88,7 @@ def personalized_pagerank(
         Andersen, Chung and Lang 2006, "Local graph partitioning using PageRank vectors";
         Gasteiger, Weissenberger and Günnemann 2019, "Diffusion improves graph learning".
     """
-    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
+    graph = _rows.graph_of(edge_index, edge_weight, num_nodes, batch, directed, run)
     ending = within(restart, "restart", "[1e-6, 1]")
     bound = within(eps, "eps", "(0, 1]")
     steps, options = _steps.of_restarts(ending, bound), {"restart": ending, "eps": bound}

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check import _weights as check_weights
 from torchcent.check._run import Run
 from torchcent.check._values import choice, whole
 from torchcent.diffusion import _tensor
@@ -18,6 +19,7 @@ from torchcent.distribute._arguments import Scale, scale_of, shown
 from torchcent.distribute._units import Kind, Search, sizes
 from torchcent.engines.plan import _room
 from torchcent.graph import Graph, _batch, _csr, _segments
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory, _ops, _small
 from torchcent.runtime._codes import CANCEL, DONE
 from torchcent.runtime._tuned import TUNED
@@ -58,6 +60,15 @@ class Request(NamedTuple):
     top: int  # 0 for all entries
     sym: bool
     run: Run
+
+
+def graph_of(
+    edge_index: GraphLike, edge_weight: WeightLike, num_nodes: int | None, batch: Tensor | None,
+    directed: bool | None, run: Run,
+) -> Graph:  # fmt: skip
+    if isinstance(edge_weight, Tensor):
+        check_weights.no_gradient(edge_weight)
+    return as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
 
 
 def request(
@@ -105,6 +116,7 @@ class _Diffusion:
         self.total = 0  # entries of rows of unknown size
         self.parts: dict[int, Rows] = {}  # these rows, by their first source
         size, slots = _batch.counts(graph)
+        self.largest = int(size.max(initial=1))
         # A vertex has at most the slots of its graph, some ten times.
         most = 10 * float(size @ slots) / max(graph.num_nodes, 1)
         self.each = max(1, round(min(most, call.steps.work)))
@@ -177,7 +189,7 @@ class _Diffusion:
             if target.is_cuda:
                 _sort(count, target, value)
             return rung
-        room = _ROOM[own.device.type] if self.has_kernel else 0
+        room = min(_ROOM[own.device.type], own.numel() * self.largest) if self.has_kernel else 0
         step = _FIRST[own.device.type] if self.has_kernel else max(1, _ARCS // self.each)
         while done < own.numel() and not record[CANCEL]:
             part = own[done : done + step]
@@ -278,4 +290,5 @@ def _packed(
         target.view(-1)[end : end + own.numel()] = own
         value.view(-1)[end : end + own.numel()] = value[part][is_entry]
         end += own.numel()
-    return target.view(-1)[:total], value.view(-1)[:total]
+    target, value = target.view(-1)[:total], value.view(-1)[:total]
+    return (target, value) if 2 * total > rows * width else (target.clone(), value.clone())
