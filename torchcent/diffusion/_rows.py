@@ -72,7 +72,7 @@ def graph_of(
 
 
 def request(
-    title: str, graph: Graph, steps: Steps, options: dict[str, object], sources: Tensor | None,
+    title: str, graph: Graph, steps: Steps, options: dict[str, float], sources: Tensor | None,
     top_k: int | None, normalization: str, run: Run,
 ) -> Request:  # fmt: skip
     """Checks the arguments that both functions have."""
@@ -85,8 +85,8 @@ def request(
     top = 0 if top_k is None else whole(top_k, "top_k", _MOST)
     top = min(top, max(1, int(_batch.counts(graph)[0].max(initial=0))))
     vertices = None if sources is None else check.vertices(sources, "sources", graph)
-    options = {**options, "top": top, "sym": sym}
-    return Request(title, graph, steps, options, vertices, top, sym, run)
+    key: dict[str, object] = {**options, "top": top, "sym": sym}
+    return Request(title, graph, steps, key, vertices, top, sym, run)
 
 
 def compute(call: Request) -> DiffusionRows:
@@ -157,7 +157,7 @@ class _Diffusion:
         if call.top:
             target = torch.zeros(self.count, call.top, dtype=torch.int64, device=device)
             totals += (target, torch.zeros(target.shape, dtype=self.dtype, device=device))
-        kinds: tuple[Kind, ...] = ("rows",) * len(totals)
+        kinds: tuple[Kind, ...] = tuple("rows" for _ in totals)
         key = {"search": call.title, "sources": self.count, **call.options}
         units = sizes("diffusion", device.type, self.count, self.each)
         search = Search(key, units, (), totals, kinds, self._unit)
@@ -203,10 +203,10 @@ class _Diffusion:
             if record[CANCEL]:
                 break
             here = slice(done, done + part.numel())
-            out[0][here] = rows.count
+            out[0][here] = rows.size
             if self.call.top:
-                row = _small.repeat_interleave(rows.count)
-                first = _small.repeat_interleave(rows.count.cumsum(0) - rows.count, rows.count)
+                row = _small.repeat_interleave(rows.size)
+                first = _small.repeat_interleave(rows.size.cumsum(0) - rows.size, rows.size)
                 place = torch.arange(row.numel(), device=row.device) - first
                 out[1][here][row, place] = rows.target
                 out[2][here][row, place] = rows.value
@@ -257,10 +257,10 @@ class _Diffusion:
 
 def _in_order(rows: Rows) -> Rows:
     """Each row in ascending order of its targets."""
-    row = _small.repeat_interleave(rows.count)
+    row = _small.repeat_interleave(rows.size)
     order = torch.argsort(rows.target, stable=True)
     order = order[torch.argsort(row[order], stable=True)]
-    return Rows(rows.count, rows.target[order], rows.value[order])
+    return Rows(rows.size, rows.target[order], rows.value[order])
 
 
 def _sort(count: Tensor, target: Tensor, value: Tensor) -> None:

@@ -30,9 +30,9 @@ class Arcs(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Sparse rows of some sources: `count` entries of each, in ascending order of targets."""
+    """Sparse rows of some sources: `size` entries of each, in ascending order of targets."""
 
-    count: Tensor
+    size: Tensor
     target: Tensor
     value: Tensor
 

@@ -29,14 +29,12 @@ class VertexList {
   void reserve(int64_t more) {
     if (size_ + more > static_cast<int64_t>(data_.size())) data_.resize(static_cast<size_t>(2 * (size_ + more)));
   }
-  // There is room for one more.
-  void append_if(bool is_one, int32_t v) {
-    data_[static_cast<size_t>(size_)] = v;
-    size_ += is_one;
-  }
+  // Where the next one is written, if there is room; and up to where they are written then.
+  int32_t* next() { return data_.data() + size_; }
+  void end_at(const int32_t* end) { size_ = end - data_.data(); }
   void append(int32_t v) {
     reserve(1);
-    append_if(true, v);
+    data_[static_cast<size_t>(size_++)] = v;
   }
   void swap(VertexList& other) {
     data_.swap(other.data_);
@@ -61,7 +59,7 @@ class Spread {
   bool from(int32_t source) {
     clear();
     const Steps& steps = problem_.steps;
-    at(source).rest = kAll;
+    place_[source].rest = kAll;
     touched_.append(source);
     now_.append(source);
     for (int64_t step = 0; now_.size() > 0 && steps.has(step); ++step) {
@@ -69,8 +67,8 @@ class Spread {
       take(steps.gain[steps.at(step)]);
       if (!steps.has(step + 1)) break;
       const double bound = steps.bound[steps.at(step + 1)];
-      if (problem_.weight != nullptr) move<true>(bound);
-      else move<false>(bound);
+      if (problem_.weight != nullptr) steps.lasts ? move<true, true>(bound) : move<true, false>(bound);
+      else steps.lasts ? move<false, true>(bound) : move<false, false>(bound);
     }
     return true;
   }
@@ -84,15 +82,10 @@ class Spread {
  private:
   struct Place {
     int64_t rest;
-    double strength;  // 0: not known yet
+    int64_t most;  // that remain, if steps last: their bound is the same; 0: perhaps not known yet
   };
-  static constexpr int64_t kAhead = 16, kNext = 3;  // slots and vertices that are fetched before their turn
-
-  Place& at(int32_t v) {
-    Place& place = place_[v];
-    if (place.strength == 0) place.strength = problem_.strength[v];
-    return place;
-  }
+  static constexpr int64_t kAhead = 16;  // slots whose places are fetched before their turn
+  static constexpr int64_t kLine = 16;   // slots of a cache line
 
   void clear() {
     for (const int32_t v : touched_) place_[v].rest = 0;
@@ -104,14 +97,14 @@ class Spread {
   // Takes the mass of the vertices that move it.
   void take(double gain) {
     amount_.clear();
-    reached_.reserve(now_.size());
     for (int64_t i = 0; i < now_.size(); ++i) {
-      if (i + kAhead < now_.size()) __builtin_prefetch(&mass_[now_[i + kAhead]], 1);
       const int32_t v = now_[i];
+      for (int64_t line = 0; line < 4; ++line)
+        __builtin_prefetch(problem_.arcs.col + problem_.arcs.rowptr[v] + line * kLine);
       const int64_t amount = std::exchange(place_[v].rest, 0);
       amount_.push_back(amount);
       const int64_t own = staying(amount, gain);
-      reached_.append_if(own > 0 && mass_[v] == 0, v);
+      if (own > 0 && mass_[v] == 0) reached_.append(v);
       mass_[v] += own;
     }
     if (problem_.steps.lasts) return;
@@ -119,41 +112,60 @@ class Spread {
     touched_.clear();
   }
 
-  // Fetches what comes after the i-th vertex: its places, and arcs of others.
+  // The vertex moves its mass at the next step; what is read of it then is fetched.
+  void move_next(int32_t v) {
+    next_.append(v);
+    __builtin_prefetch(problem_.arcs.rowptr + v);
+    __builtin_prefetch(problem_.strength + v);
+    __builtin_prefetch(mass_.data() + v, 1);
+  }
+
+  // Fetches the first places beside the vertex after the i-th one.
   void fetch(int64_t i) const {
     const Csr& arcs = problem_.arcs;
-    if (i + kNext < now_.size()) __builtin_prefetch(&arcs.rowptr[now_[i + kNext]]);
-    if (i + 2 < now_.size()) __builtin_prefetch(&arcs.col[arcs.rowptr[now_[i + 2]]]);
     if (i + 1 == now_.size()) return;
     const int64_t begin = arcs.rowptr[now_[i + 1]], end = arcs.rowptr[now_[i + 1] + 1];
     for (int64_t slot = begin; slot < std::min(end, begin + kAhead); ++slot)
-      __builtin_prefetch(&place_[arcs.col[slot]], 1);
+      __builtin_prefetch(place_.data() + arcs.col[slot], 1);
   }
 
-  template <bool kWeighted>
+  template <bool kWeighted, bool kLasts>
   void move(double bound) {
     const Csr& arcs = problem_.arcs;
+    const double* const strength = problem_.strength;
+    Place* const place_of = place_.data();
     next_.clear();
     for (int64_t i = 0; i < now_.size(); ++i) {
       const int32_t u = now_[i];
       const int64_t begin = arcs.rowptr[u], end = arcs.rowptr[u + 1];
       fetch(i);
       if (begin == end) continue;
-      const double each = per_weight(amount_[static_cast<size_t>(i)], problem_.steps.follow, place_[u].strength);
+      const double each = per_weight(amount_[static_cast<size_t>(i)], problem_.steps.follow, strength[u]);
       const auto whole = static_cast<int64_t>(each);
       work_ += end - begin;
-      touched_.reserve(end - begin + 1), next_.reserve(end - begin + 1);
+      touched_.reserve(end - begin + 1);
+      int32_t* touched = touched_.next();
       for (int64_t slot = begin; slot < end; ++slot) {
-        if (slot + kAhead < end) __builtin_prefetch(&place_[arcs.col[slot + kAhead]], 1);
+        if (slot + kAhead < end) __builtin_prefetch(place_of + arcs.col[slot + kAhead], 1);
+        __builtin_prefetch(arcs.col + slot + 4 * kLine);
         const int64_t share = kWeighted ? static_cast<int64_t>(each * problem_.weight[slot]) : whole;
         const int32_t v = arcs.col[slot];
-        Place& place = at(v);
-        const int64_t before = place.rest, after = before + share, most = most_units(bound, place.strength);
+        Place& place = place_of[v];
+        const int64_t before = place.rest, after = before + share;
         place.rest = after;
-        touched_.append_if(before == 0 && after > 0, v);
-        next_.append_if(before <= most && after > most, v);
+        *touched = v;
+        touched += before == 0 && after > 0;  // without a branch: about a half are
+        if constexpr (kLasts) {
+          if (after <= place.most) continue;
+          if (place.most == 0) place.most = most_units(bound, strength[v]);
+          if (before <= place.most && after > place.most) move_next(v);
+        }
       }
+      touched_.end_at(touched);
     }
+    if constexpr (!kLasts)
+      for (const int32_t v : touched_)
+        if (place_of[v].rest > most_units(bound, strength[v])) move_next(v);
     now_.swap(next_);
   }
 
