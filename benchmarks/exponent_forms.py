@@ -195,6 +195,7 @@ for name, transform, growth in (
     ("AddLandmarkDistances", transforms.AddLandmarkDistances(4), {}),
     ("AddPairFeatures", transforms.AddPairFeatures("common_neighbors", directed=False), {}),
     ("AddEncodings", transforms.AddEncodings([transforms.AddLandmarkDistances(4)]), {}),
+    ("AddDiffusion", transforms.AddDiffusion(top_k=8, eps=1e-2), WALKS),
     ("AddShortestPathEncoding", transforms.AddShortestPathEncoding(cutoff=2), NEAR),
     ("AddSubstructureCounts", transforms.AddSubstructureCounts(["cycle4"]), SUBSTRUCTURES),
     ("AddWLColors", transforms.AddWLColors(3), {}),

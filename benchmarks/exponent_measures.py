@@ -152,6 +152,9 @@ add(
     "random_walk_encoding", on_graph(torchcent.random_walk_encoding, walk_length=4),
     weights=("hops",), expected=WALKS,
 )  # fmt: skip
+for measure in ("personalized_pagerank", "heat_kernel"):
+    own = on_graph(getattr(torchcent, measure), top_k=8, eps=1e-2)
+    add(measure, own, weights=("hops", "whole"), expected=WALKS)
 
 # Spectra of whole graphs: dense matrices, but for the first eigenvectors.
 SPECTRUM = every(DENSE, 3, "path", "tree", "grid", "star", "components") | every(

@@ -169,6 +169,8 @@ CALLS = {
     "hits": lambda: tuple(torchcent.hits(graph())),
     "katz": lambda: torchcent.katz(graph(), alpha=None),
     "walks": lambda: torchcent.random_walk_encoding(graph(), walk_length=5),
+    "diffusion": lambda: torchcent.personalized_pagerank(graph()),
+    "diffusion, largest": lambda: torchcent.heat_kernel(graph(), top_k=4),
     "walks of a small graph": lambda: torchcent.random_walk_encoding(ARCS[:, :30], walk_length=5),
     "table": lambda: torchcent.table(graph(), degree=graph().degree, format="arrow").to_pydict(),
 }

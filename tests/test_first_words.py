@@ -97,6 +97,7 @@ THEMES = {
     "clustering": torchcent.mcl,
     "communities": torchcent.leiden,
     "distances": torchcent.shortest_path_lengths,
+    "diffusion": torchcent.personalized_pagerank,
     "flow": torchcent.current_flow_betweenness,
     "generate": torchcent.generate.er,
     "graph": Graph.from_edge_index,

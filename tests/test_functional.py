@@ -218,9 +218,9 @@ OTHERS = {
     "biconnected_components", "bridges", "center", "centralization", "diameter", "leiden",
     "modularity", "reciprocity", "transitivity",
     "distance_distribution", "effective_diameter", "effective_resistance", "explain",
-    "mcl", "mcl_sweep", "periphery", "radius", "reachable",
     "eigenspace_projections", "heat_kernel_pairs", "laplacian_encoding", "magnetic_encoding",
     "random_walk_pairs", "resistance_pairs",
+    "heat_kernel", "mcl", "mcl_sweep", "periphery", "personalized_pagerank", "radius", "reachable",
     "shortest_path_encoding", "shortest_path_lengths", "shortest_path_pairs", "straightness",
     "edge_substructure_counts", "substructure_counts", "wl_colors",
 }  # fmt: skip

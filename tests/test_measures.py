@@ -27,10 +27,11 @@ PATH = torch.tensor([[0, 1, 2], [1, 2, 3]])
 NO_MEASURES = {
     "anchor_distances", "landmark_distances", "pair_features", "windows",
     "betweenness_adaptive", "biconnected_components", "centralization", "clustering_quality",
-    "communities_by_betweenness", "dual_graph", "explain", "explain_mcl", "layout", "mcl",
-    "mcl_sweep", "multi_search", "prominent_group", "reachable", "shortest_path",
-    "shortest_path_encoding", "shortest_path_pairs", "transitive_closure", "random_walk_pairs",
+    "communities_by_betweenness", "dual_graph", "explain", "explain_mcl", "heat_kernel", "layout",
+    "mcl", "mcl_sweep", "multi_search", "personalized_pagerank", "prominent_group", "reachable",
+    "shortest_path", "shortest_path_encoding", "shortest_path_pairs", "transitive_closure",
     "eigenspace_projections", "heat_kernel_pairs", "magnetic_encoding", "resistance_pairs",
+    "random_walk_pairs",
 }  # fmt: skip
 #: surface -> what has a score there; for others the reason
 OF = {

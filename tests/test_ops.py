@@ -241,6 +241,16 @@ def samples() -> dict[str, list[tuple]]:
             )
             for kind, shape in ((0, (15,)), (0, (1, 15, 15)), (6, (15,)))
         ],
+        "diffusion_rows": [
+            (
+                *(both_ptr, both, None, both_ptr.diff().double(), scale, torch.tensor([0, 3, 5])),
+                *(torch.tensor([[1e15], [0.15]], dtype=F64), 0.85, True, top),
+                *torch.zeros(2, 3, dtype=torch.int64),
+                *(torch.zeros(45, dtype=torch.int64), torch.zeros(45, dtype=dtype)),
+                *(torch.zeros(4, dtype=torch.int64), 2),
+            )
+            for scale, top, dtype in ((None, 0, F64), (torch.ones(15, dtype=F64), 2, torch.float32))
+        ],
         "vertex_ids": [(columns,), (columns.int(),), (columns.T.contiguous().T,)],
         "csr": [
             (columns.int(), 15, False),

@@ -20,7 +20,16 @@ LAYERS = (
     ("graph",),
     ("distribute",),
     ("io", "engines"),
-    ("paths", "distances", "pairs", "clustering", "flow", "walks", "patterns"),
+    (
+        "paths",
+        "distances",
+        "pairs",
+        "clustering",
+        "flow",
+        "walks",
+        "patterns",
+        "diffusion",
+    ),  # fmt: skip
     ("plots",),
     ("approx", "encodings", "gnn"),
     ("groups", "communities", "streets", "dynamic"),
@@ -39,6 +48,7 @@ UNIT_TESTS = {
     "check": "codes",
     "cli": "cli_names",
     "clustering": "mcl mcl_cycles mcl_pieces mcl_quality",
+    "diffusion": "diffusion_cuda_text",
     "dynamic": "dynamic_approx dynamic_splice dynamic_cuda_text",
     "distribute": "hierarchy_on_host ledger ranks units",
     "engines": "blocks distance_sums fixed_point hierarchy_choice hierarchy_on_host "

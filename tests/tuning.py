@@ -74,6 +74,9 @@ PLACES = {
     "patterns_in_kernel": "patterns._counts._has_kernel",
     "patterns_rows": "patterns._tables.ROWS",
     "colors_largest": "patterns._colors._LARGEST",
+    # Diffusion: entries of rows of unknown size, and arcs on tensors, that are taken together.
+    "diffusion_room": "diffusion._rows._ROOM",
+    "diffusion_arcs": "diffusion._rows._ARCS",
     # Graphs that change: neighbours that are looked up together, and at most.
     "counts_together": "dynamic._counts._TOGETHER",
     "counts_few": "dynamic._counts._FEW",
@@ -108,6 +111,7 @@ STANDINS = {
     "operators": "runtime._ops.ops",
     "simd": "runtime._ops.simd",
     "version": "runtime._config.__version__",
+    "diffusion_operators": "diffusion._rows._ops",
     "encoding_operators": "pairs._encoding._ops",
     "near_operators": "pairs._near._ops",
     # What the system has and grants: bytes that are free, threads, files, a Ctrl-C.

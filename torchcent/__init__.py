@@ -30,6 +30,9 @@ try:
     from torchcent.communities._division import Communities, communities_by_betweenness
     from torchcent.communities._leiden import leiden
     from torchcent.communities._modularity import modularity
+    from torchcent.diffusion._heat import heat_kernel
+    from torchcent.diffusion._pagerank import personalized_pagerank
+    from torchcent.diffusion._rows import DiffusionRows
     from torchcent.distances._closeness import closeness, eccentricity, harmonic
     from torchcent.distances._distribution import (
         average_shortest_path_length,
@@ -133,6 +136,7 @@ __all__ = [
     "Closure",
     "Clustering",
     "Communities",
+    "DiffusionRows",
     "DistanceProfile",
     "DualGraph",
     "DynamicBetweenness",
@@ -216,6 +220,7 @@ __all__ = [
     "harmonic",
     "heat_kernel_encoding",
     "heat_kernel_pairs",
+    "heat_kernel",
     "hits",
     "include_path",
     "information_centrality",
@@ -236,6 +241,7 @@ __all__ = [
     "pair_features",
     "percolation",
     "periphery",
+    "personalized_pagerank",
     "prominent_group",
     "radius",
     "random_walk_encoding",

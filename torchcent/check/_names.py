@@ -61,6 +61,7 @@ _MODULES = {
     "cluster_plot": "cluster_plot.plot_clusterings(clusterings, graph, path=...)",
     "clustering": "mcl(graph)",
     "communities": "leiden(graph), communities_by_betweenness(graph)",
+    "diffusion": "personalized_pagerank(graph, top_k=...), heat_kernel(graph, top_k=...)",
     "distances": "shortest_path_lengths(graph), distance_profile(graph)",
     "flow": "current_flow_betweenness(graph), current_flow_closeness(graph)",
     "generate": "generate.er(n, p), generate.ba(n, m)",

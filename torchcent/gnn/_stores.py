@@ -177,6 +177,21 @@ def give_pairs(data: Any, graph: Graph, index: Tensor, values: Tensor, name: str
         _enter(data, store, f"{name}_index", cuts, ptr[:-1].cpu())
 
 
+def replace_edges(data: Any, graph: Graph, index: Tensor, values: Tensor, name: str) -> None:
+    """Puts other edges, in the order of their graphs, in the place of those of a Data, with a value
+    each as `name`; other attributes of edges are removed."""
+    store, batch = data.node_stores[0], graph.batch
+    for key in [key for key in store if store.is_edge_attr(key)]:
+        del store[key]
+    ends = index if graph.place is None else torch.argsort(graph.place)[index]
+    store["edge_index"], store[name] = ends, values
+    if batch is not None and (ptr := store.get("ptr")) is not None:
+        count = torch.bincount(batch[index[0]], minlength=ptr.numel() - 1)
+        cuts = _csr.pointers(count)
+        _enter(data, store, name, cuts, None)
+        _enter(data, store, "edge_index", cuts, ptr[:-1].cpu())
+
+
 def _give_pairs_of_types(data: Any, graph: Graph, index: Tensor, values: Tensor, name: str) -> None:
     """Writes the pairs as edges of a type (source, `name`, target) for each two node types."""
     ends = index if graph.place is None else torch.argsort(graph.place)[index]

@@ -361,6 +361,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "walk_pairs": _in_place,
     "laplacian_eigen": _in_place,
     "spectral_sums": _in_place,
+    "diffusion_rows": _in_place,
     "symmetric_eigen": _symmetric_eigen,
     "dense_solve": _dense_solve,
     "dynamic_rows": _outcome,

@@ -43,6 +43,7 @@ TUNED: dict[str, Tuned] = {
     "tensor": Tuned(5e6, 1e8, 1e8, 64),
     "tiny": Tuned(5e8, 1e10, 1e9),
     "closure": Tuned(1e10, 1e10, 2e10, inline=2e8),
+    "diffusion": Tuned(1e8, 5e9, 4e8),
     "walks": Tuned(2e9, 2e9, 4e9, inline=2e8),
     "reference": Tuned(4e7, 4e7, 5e7),
 }

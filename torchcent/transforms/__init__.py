@@ -1,5 +1,6 @@
 """PyTorch Geometric transforms: centralities, clusters and encodings of vertices and pairs."""
 
+from torchcent.transforms._diffusion import AddDiffusion as AddDiffusion
 from torchcent.transforms._edges import AddEdgeCentrality as AddEdgeCentrality
 from torchcent.transforms._edges import AddPairFeatures as AddPairFeatures
 from torchcent.transforms._encodings import AddEncodings as AddEncodings
@@ -14,6 +15,7 @@ from torchcent.transforms._vertices import AddRandomWalkEncoding as AddRandomWal
 __all__ = [
     "AddCentrality",
     "AddClusters",
+    "AddDiffusion",
     "AddEdgeCentrality",
     "AddEncodings",
     "AddLandmarkDistances",
