@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from exponent_call import Prepared, add
 from exponent_graphs import OWN, Case
-from exponent_measures import BETWEENNESS, MCL, NEAR, SEARCHES, WALKS
+from exponent_measures import BETWEENNESS, CYCLES, MCL, NEAR, SEARCHES, WALKS
 
 import torchcent
 from torchcent import generate, io, transforms
@@ -191,6 +191,8 @@ for name, transform, growth in (
     ("AddCentrality", transforms.AddCentrality(), SEARCHES),
     ("AddEdgeCentrality", transforms.AddEdgeCentrality(), BETWEENNESS),
     ("AddClusters", transforms.AddClusters(), MCL),
+    ("AddCurvature", transforms.AddCurvature(), CYCLES),
+    ("SDRF", transforms.SDRF(seed=0), {}),
     ("AddRandomWalkEncoding", transforms.AddRandomWalkEncoding(4), WALKS),  # noqa: E501
     ("AddShortestPathEncoding", transforms.AddShortestPathEncoding(cutoff=2), NEAR),
 ):  # fmt: skip

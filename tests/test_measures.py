@@ -28,7 +28,7 @@ NO_MEASURES = {
     "windows",
     "betweenness_adaptive", "biconnected_components", "centralization", "clustering_quality",
     "communities_by_betweenness", "dual_graph", "explain", "explain_mcl", "layout", "mcl",
-    "mcl_sweep", "multi_search", "prominent_group", "reachable", "shortest_path",
+    "mcl_sweep", "multi_search", "prominent_group", "reachable", "sdrf", "shortest_path",
     "shortest_path_encoding", "shortest_path_pairs", "transitive_closure", "random_walk_pairs",
     "eigenspace_projections", "heat_kernel_pairs", "magnetic_encoding", "resistance_pairs",
 }  # fmt: skip

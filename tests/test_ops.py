@@ -439,6 +439,21 @@ def samples() -> dict[str, list[tuple]]:
         "row_spreads": [(left_over, torch.zeros(2).long(), torch.zeros(2).long(), 2)],
         "row_crossings": [(left_over, *torch.zeros(3, 2).long(), 1, 2)],
         "triangles": [(both_ptr, both, torch.zeros(both_ptr.numel() - 1, dtype=torch.int64), 2)],
+        "edge_cycles": [
+            (both_ptr, both, none.new_zeros(3, both.numel()), none.new_zeros(4), 2),
+        ],
+        "ollivier": [
+            (both_ptr, both, weight, alpha, torch.zeros_like(both, dtype=F64), none.new_zeros(4), 2)
+            for weight in (None, torch.ones_like(both, dtype=F64))
+            for alpha in (0.01, 0.5)
+        ],
+        "rewired": [
+            (
+                *(both_ptr, both, torch.tensor([0, 15]), torch.full((1, 3), 0.5, dtype=F64)),
+                *(1.0, removes, 0.5, none.new_zeros(4), 2),
+            )
+            for removes in (False, True)
+        ],
         "length_order": [
             (
                 *(rowptr, col, torch.ones_like(col, dtype=F64), torch.rand(k, 15, dtype=F64)),

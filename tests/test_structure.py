@@ -22,7 +22,7 @@ LAYERS = (
     ("io", "engines"),
     ("paths", "distances", "pairs", "clustering", "flow", "walks"),
     ("plots",),
-    ("approx", "encodings", "gnn"),
+    ("approx", "curvature", "encodings", "gnn"),
     ("groups", "communities", "streets", "dynamic"),
     ("functional",),
     ("root",),

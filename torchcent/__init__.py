@@ -30,6 +30,10 @@ try:
     from torchcent.communities._division import Communities, communities_by_betweenness
     from torchcent.communities._leiden import leiden
     from torchcent.communities._modularity import modularity
+    from torchcent.curvature._forman import forman_curvature
+    from torchcent.curvature._ollivier import ollivier_ricci_curvature
+    from torchcent.curvature._resistance import node_resistance_curvature, resistance_curvature
+    from torchcent.curvature._sdrf import sdrf
     from torchcent.distances._closeness import closeness, eccentricity, harmonic
     from torchcent.distances._distribution import (
         average_shortest_path_length,
@@ -199,6 +203,7 @@ __all__ = [
     "electrostatic_encoding",
     "explain",
     "explain_mcl",
+    "forman_curvature",
     "functional",
     "generate",
     "group_betweenness",
@@ -222,6 +227,8 @@ __all__ = [
     "modularity",
     "multi_search",
     "node_features",
+    "node_resistance_curvature",
+    "ollivier_ricci_curvature",
     "pagerank",
     "percolation",
     "periphery",
@@ -234,6 +241,8 @@ __all__ = [
     "reciprocity",
     "resistance_pairs",
     "read_streets",
+    "resistance_curvature",
+    "sdrf",
     "set_attributes",
     "shortest_path",
     "shortest_path_encoding",
