@@ -13,7 +13,15 @@ from typing import Any
 import torch
 from exponent_call import Prepared, add
 from exponent_graphs import OWN, Case
-from exponent_measures import BETWEENNESS, MCL, NEAR, SEARCHES, SUBSTRUCTURES, WALKS
+from exponent_measures import (
+    BETWEENNESS,
+    CYCLES,
+    MCL,
+    NEAR,
+    SEARCHES,
+    SUBSTRUCTURES,
+    WALKS,
+)
 
 import torchcent
 from torchcent import generate, io, transforms
@@ -196,6 +204,8 @@ for name, transform, growth in (
     ("AddPairFeatures", transforms.AddPairFeatures("common_neighbors", directed=False), {}),
     ("AddEncodings", transforms.AddEncodings([transforms.AddLandmarkDistances(4)]), {}),
     ("AddDiffusion", transforms.AddDiffusion(top_k=8, eps=1e-2), WALKS),
+    ("AddCurvature", transforms.AddCurvature(), CYCLES),
+    ("SDRF", transforms.SDRF(seed=0), {}),
     ("AddShortestPathEncoding", transforms.AddShortestPathEncoding(cutoff=2), NEAR),
     ("AddSubstructureCounts", transforms.AddSubstructureCounts(["cycle4"]), SUBSTRUCTURES),
     ("AddWLColors", transforms.AddWLColors(3), {}),

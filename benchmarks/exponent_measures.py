@@ -194,6 +194,26 @@ add(
     on_graph(torchcent.effective_resistance, pairs=lambda case: torch.tensor([[0], [1]])),
     weights=("hops", "floats"), expected=every(SPARSE, 1.5, "grid", "complete"),
 )  # fmt: skip
+for measure in ("resistance_curvature", "node_resistance_curvature"):
+    add(measure, on_graph(getattr(torchcent, measure)), weights=("hops", "floats"), expected=FLOW)
+
+# Curvature.
+CYCLES = every("neighbours of neighbours of each edge", 2.5, "complete")
+for kind in ("plain", "augmented", "balanced"):
+    add(
+        f"forman_curvature({kind})", on_graph(torchcent.forman_curvature, kind=kind),
+        weights=("hops",), expected={} if kind == "plain" else CYCLES,
+    )  # fmt: skip
+add(
+    "ollivier_ricci_curvature", on_graph(torchcent.ollivier_ricci_curvature), weights=("hops",),
+    expected=CYCLES,
+)  # fmt: skip
+add(
+    "ollivier_ricci_curvature(sinkhorn)",
+    on_graph(torchcent.ollivier_ricci_curvature, method="sinkhorn"), weights=("hops",),
+    largest=2_000, expected=every("pairs of neighbours", 3, "complete"),
+)  # fmt: skip
+add("sdrf", on_graph(torchcent.sdrf, generator=generator_of), weights=("hops",))
 for measure in (
     "connected_components", "bridges", "articulation_points", "biconnected_components",
     "reciprocity", "assortativity",

@@ -29,7 +29,7 @@ NO_MEASURES = {
     "betweenness_adaptive", "biconnected_components", "centralization", "clustering_quality",
     "communities_by_betweenness", "dual_graph", "explain", "explain_mcl", "heat_kernel", "layout",
     "mcl", "mcl_sweep", "multi_search", "personalized_pagerank", "prominent_group", "reachable",
-    "shortest_path", "shortest_path_encoding", "shortest_path_pairs", "transitive_closure",
+    "sdrf", "shortest_path", "shortest_path_encoding", "shortest_path_pairs", "transitive_closure",
     "eigenspace_projections", "heat_kernel_pairs", "magnetic_encoding", "resistance_pairs",
     "random_walk_pairs",
 }  # fmt: skip

@@ -464,6 +464,21 @@ def samples() -> dict[str, list[tuple]]:
                 "star": (),
             }.items()
         },
+        "edge_cycles": [
+            (both_ptr, both, none.new_zeros(3, both.numel()), none.new_zeros(4), 2),
+        ],
+        "ollivier": [
+            (both_ptr, both, weight, alpha, torch.zeros_like(both, dtype=F64), none.new_zeros(4), 2)
+            for weight in (None, torch.ones_like(both, dtype=F64))
+            for alpha in (0.01, 0.5)
+        ],
+        "rewired": [
+            (
+                *(both_ptr, both, torch.tensor([0, 15]), torch.full((1, 3), 0.5, dtype=F64)),
+                *(1.0, removes, 0.5, none.new_zeros(4), 2),
+            )
+            for removes in (False, True)
+        ],
         "length_order": [
             (
                 *(rowptr, col, torch.ones_like(col, dtype=F64), torch.rand(k, 15, dtype=F64)),

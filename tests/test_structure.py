@@ -31,7 +31,7 @@ LAYERS = (
         "diffusion",
     ),  # fmt: skip
     ("plots",),
-    ("approx", "encodings", "gnn"),
+    ("approx", "curvature", "encodings", "gnn"),
     ("groups", "communities", "streets", "dynamic"),
     ("functional", "transforms"),
     ("root",),

@@ -62,6 +62,10 @@ PLACES = {
     "encoding_block": "pairs._trees._BYTES",
     "returns_dense": "walks._returns._DENSE",
     "returns_of_degree": "walks._returns._OF_DEGREE",
+    # Curvature: what is looked up or solved together, and components that are inverted together.
+    "cycles_together": "curvature._cycles._TOGETHER",
+    "problems_together": "curvature._problems.TOGETHER",
+    "resistance_small": "curvature._resistance._SMALL",
     "layout_all": "plots._layout._ALL",
     "returns_in_kernel": "walks._returns._has_kernel",
     "returns_columns": "walks._returns._COLUMNS",
@@ -114,6 +118,9 @@ STANDINS = {
     "diffusion_operators": "diffusion._rows._ops",
     "encoding_operators": "pairs._encoding._ops",
     "near_operators": "pairs._near._ops",
+    "cycle_operators": "curvature._cycles._ops",
+    "transport_operators": "curvature._ollivier._ops",
+    "rewiring_operators": "curvature._sdrf._ops",
     # What the system has and grants: bytes that are free, threads, files, a Ctrl-C.
     "free_memory": "runtime._memory._free",
     "start_thread": "runtime._watch.start_new_thread",

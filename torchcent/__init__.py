@@ -30,6 +30,10 @@ try:
     from torchcent.communities._division import Communities, communities_by_betweenness
     from torchcent.communities._leiden import leiden
     from torchcent.communities._modularity import modularity
+    from torchcent.curvature._forman import forman_curvature
+    from torchcent.curvature._ollivier import ollivier_ricci_curvature
+    from torchcent.curvature._resistance import node_resistance_curvature, resistance_curvature
+    from torchcent.curvature._sdrf import sdrf
     from torchcent.diffusion._heat import heat_kernel
     from torchcent.diffusion._pagerank import personalized_pagerank
     from torchcent.diffusion._rows import DiffusionRows
@@ -212,6 +216,7 @@ __all__ = [
     "electrostatic_encoding",
     "explain",
     "explain_mcl",
+    "forman_curvature",
     "functional",
     "generate",
     "group_betweenness",
@@ -237,6 +242,8 @@ __all__ = [
     "modularity",
     "multi_search",
     "node_features",
+    "node_resistance_curvature",
+    "ollivier_ricci_curvature",
     "pagerank",
     "pair_features",
     "percolation",
@@ -251,6 +258,8 @@ __all__ = [
     "reciprocity",
     "resistance_pairs",
     "read_streets",
+    "resistance_curvature",
+    "sdrf",
     "set_attributes",
     "shortest_path",
     "shortest_path_encoding",

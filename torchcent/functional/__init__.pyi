@@ -174,6 +174,16 @@ def electrostatic_encoding(
     directed: bool | None = ...,
     run: Run = ...,
 ) -> Tensor: ...
+def forman_curvature(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    kind: str = ...,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
 def group_betweenness(
     edge_index: Tensor,
     group: Tensor,
@@ -295,6 +305,29 @@ def node_features(
     normalized: bool = ...,
     run: Run = ...,
 ) -> Tensor: ...
+def node_resistance_curvature(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def ollivier_ricci_curvature(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    alpha: float = ...,
+    method: str = ...,
+    regularization: float = ...,
+    tol: float = ...,
+    max_iter: int = ...,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
 def pagerank(
     edge_index: Tensor,
     edge_weight: Tensor | None = ...,
@@ -323,6 +356,15 @@ def random_walk_encoding(
     edge_weight: Tensor | None = ...,
     *,
     walk_length: int,
+    num_nodes: int,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def resistance_curvature(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
     num_nodes: int,
     batch: Tensor | None = ...,
     directed: bool | None = ...,

@@ -88,14 +88,14 @@ def node_features(
             "closeness", "harmonic", "eccentricity", "degree", "reach", "farness". Further columns
             are "pagerank", "katz", "eigenvector", "hubs", "authorities", "subgraph_centrality",
             "core_number", "triangles", "clustering_coefficient", "current_flow_betweenness",
-            "current_flow_closeness" and "information_centrality". Other measures of paths that need
-            only the graph are columns, too. Closeness follows NetworkX, with the factor of
-            Wasserman and Faust. Eccentricity is taken over the vertices that a vertex
-            reaches, so it is always finite. Degree counts outgoing arcs, as :func:`degree` without
-            weights. Reach is the number of vertices that reach a vertex, and farness is the sum of
-            their distances. Those from "pagerank" on have the default arguments of their functions
-            ("hubs" and "authorities" those of :func:`hits`) and ignore weights, which are lengths
-            here. Loops and parallel arcs count as in their functions.
+            "current_flow_closeness", "information_centrality" and "node_resistance_curvature".
+            Other measures of paths that need only the graph are columns, too. Closeness follows
+            NetworkX, with the factor of Wasserman and Faust. Eccentricity is taken over the
+            vertices that a vertex reaches, so it is always finite. Degree counts outgoing arcs, as
+            :func:`degree` without weights. Reach is the number of vertices that reach a vertex, and
+            farness is the sum of their distances. Those from "pagerank" on have the default
+            arguments of their functions ("hubs" and "authorities" those of :func:`hits`) and ignore
+            weights, which are lengths here. Loops and parallel arcs count as in their functions.
         states: percolation states for "percolation", as in :func:`percolation`.
         alpha: the attenuation for "katz", as in :func:`katz`. None suits each graph: 0.85 divided
             by its largest eigenvalue.

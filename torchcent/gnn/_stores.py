@@ -213,6 +213,39 @@ def _give_pairs_of_types(data: Any, graph: Graph, index: Tensor, values: Tensor,
             _enter(data, store, "edge_index", cuts, first)
 
 
+def rewire(data: Any, graph: Graph, index: Tensor) -> None:
+    """Writes other edges of a Data or Batch.
+
+    Attributes of edges keep the values of those that stay, and are 0 for new ones.
+    """
+    (store, size), n = graph.edges[0], max(graph.num_nodes, 1)
+    key, order = (graph.edge_index[0] * n + graph.edge_index[1]).sort(stable=True)
+    new, found = index[0] * n + index[1], torch.zeros_like(index[0], dtype=torch.bool)
+    column = torch.zeros_like(new)
+    for wanted in (index[1] * n + index[0], new):  # the arc itself, or else its reverse
+        place = torch.searchsorted(key, wanted).clamp(max=max(size - 1, 0))
+        if size:
+            is_there = key[place] == wanted
+            column = torch.where(is_there, order[place], column)
+            found |= is_there
+    names = [name for name in store.edge_attrs() if name != "edge_index"]
+    batch, ptr = graph.batch, store.get("ptr")
+    cuts = None
+    if batch is not None and ptr is not None:
+        count = torch.bincount(batch[index[0]], minlength=ptr.numel() - 1)
+        cuts = _csr.pointers(count)
+    for name in names:
+        values = store[name]
+        at, kept = column.to(values.device), found.to(values.device)
+        rows = values[at] if size else values.new_zeros((at.numel(), *values.shape[1:]))
+        store[name] = torch.where(kept.view(-1, *[1] * (values.dim() - 1)), rows, 0)
+    store["edge_index"] = index if graph.place is None else torch.argsort(graph.place)[index]
+    slices = _book(data, "_slice_dict")
+    if cuts is not None and slices is not None:
+        ends = {name: cuts.cpu() for name in (*names, "edge_index") if name in slices}
+        data._slice_dict = {**slices, **ends}  # data is a copy
+
+
 def _enter(data: Any, store: Any, into: str, cuts: Tensor, offsets: Tensor | None) -> None:
     """Lets to_data_list split an attribute, and subtract the offsets of each graph."""
     for book, entry in (("_slice_dict", cuts.cpu()), ("_inc_dict", offsets)):

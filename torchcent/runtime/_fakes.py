@@ -127,6 +127,10 @@ def _chains(
     )
 
 
+def _rewired(rowptr: Tensor, *_: object) -> Tensor:
+    return _sized(rowptr, (2, _unknown_size()))
+
+
 def _hierarchy_cells(first: Tensor, to: Tensor, length: Tensor, last: Tensor) -> tuple[Tensor, ...]:
     n, cells, bound, child = last.numel(), *(_unknown_size() for _ in range(3))
     sizes = 9 * cells, n, n, n + 1, to.numel(), bound, child, n, 4
@@ -354,6 +358,9 @@ FAKES: dict[str, Callable[..., Any]] = {
     "count_cliques": _flag,
     "count_paths": _flag,
     "count_stars": _flag,
+    "edge_cycles": _in_place,
+    "ollivier": _in_place,
+    "rewired": _rewired,
     "row_sums": _row_sums,
     "restarting_walk": _restarting_walk,
     "sum_of_walks": _restarting_walk,

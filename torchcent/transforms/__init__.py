@@ -1,5 +1,7 @@
 """PyTorch Geometric transforms: centralities, clusters and encodings of vertices and pairs."""
 
+from torchcent.transforms._curvature import SDRF as SDRF
+from torchcent.transforms._curvature import AddCurvature as AddCurvature
 from torchcent.transforms._diffusion import AddDiffusion as AddDiffusion
 from torchcent.transforms._edges import AddEdgeCentrality as AddEdgeCentrality
 from torchcent.transforms._edges import AddPairFeatures as AddPairFeatures
@@ -15,6 +17,7 @@ from torchcent.transforms._vertices import AddRandomWalkEncoding as AddRandomWal
 __all__ = [
     "AddCentrality",
     "AddClusters",
+    "AddCurvature",
     "AddDiffusion",
     "AddEdgeCentrality",
     "AddEncodings",
@@ -24,4 +27,5 @@ __all__ = [
     "AddShortestPathEncoding",
     "AddSubstructureCounts",
     "AddWLColors",
+    "SDRF",
 ]

@@ -68,7 +68,9 @@ OPTIONS = {
     "variant": Option("word", "how a path counts"),
     "disconnected": Option("word", "inf, or within each component, if some pairs have no path"),
     "direction": Option("word", "which arcs of a vertex count"),
-    "alpha": Option("number", "weight of each step of a walk"),
+    "alpha": Option(
+        "number", "weight of each step of a walk; of curvature, the mass that stays at a vertex"
+    ),
     "beta": Option("value", "weight of each vertex, the same for all or one per line"),
     "personalization": Option("values", "where walks begin anew: one vertex and a number per line"),
     "dangling": Option("values", "where walks go from vertices without arcs, likewise"),
@@ -83,7 +85,9 @@ OPTIONS = {
     "group": Option("group", "the vertices of a group; may be given several times"),
     "epsilon": Option("number", "largest error of a score"),
     "delta": Option("number", "probability with which an error may be larger"),
-    "method": Option("word", "how scores are estimated"),
+    "method": Option("word", "how scores are estimated; of curvature, how costs are minimised"),
+    "kind": Option("word", "which curvature"),
+    "regularization": Option("number", "weight of the entropy, for --method sinkhorn"),
     "max_samples": Option("count", "draw at most so many"),
     "time_limit": Option("number", "seconds after which the best estimates are returned"),
     "pivots": Option("word", "how pivots are chosen, for --method pivots"),

@@ -1,0 +1,1 @@
+"""Curvature of edges, and graphs rewired by it."""
