@@ -61,6 +61,7 @@ try:
         resistance_pairs,
         spectral_density,
     )
+    from torchcent.encodings._gpse import GpseEncodings, gpse_encodings
     from torchcent.encodings._laplacian import (
         EigenspaceProjections,
         LaplacianEncoding,
@@ -154,6 +155,7 @@ __all__ = [
     "EdgeList",
     "EigenspaceProjections",
     "Engine",
+    "GpseEncodings",
     "Graph",
     "Hits",
     "LandmarkDistances",
@@ -219,6 +221,7 @@ __all__ = [
     "forman_curvature",
     "functional",
     "generate",
+    "gpse_encodings",
     "group_betweenness",
     "group_closeness",
     "group_degree",

@@ -64,9 +64,9 @@ def heat_kernel_encoding(
         >>> import torch, torchcent
         >>> path = torch.tensor([[0, 1], [1, 2]])
         >>> torchcent.heat_kernel_encoding(path, times=[1, 4], directed=False)
-        tensor([[0.4678, 0.2593],
+        tensor([[0.4678, 0.2592],
                 [0.5677, 0.5002],
-                [0.4678, 0.2593]])
+                [0.4678, 0.2592]])
 
     Source:
         Kreuzer et al. 2021, "Rethinking graph transformers with spectral attention"; Rampasek et
@@ -79,7 +79,7 @@ def heat_kernel_encoding(
         edge_index, edge_weight, num_nodes, batch, directed, run, "heat_kernel_encoding"
     )
     form = "sym" if form == "rw" else form
-    out = _of_vertices(graph, form, "heat", moments, nontrivial, len(moments), run)
+    out = of_vertices(graph, form, "heat", moments, nontrivial, len(moments), run)
     return out.to(run.dtype)
 
 
@@ -121,11 +121,10 @@ def spectral_density(
 
     Example:
         >>> import torch, torchcent
-        >>> path = torch.tensor([[0, 1], [1, 2]])
-        >>> torchcent.spectral_density(path, bins=4, directed=False)
-        tensor([[0.2500, 0.5000, 0.0000, 0.2500],
-                [0.5000, 0.0000, 0.0000, 0.5000],
-                [0.2500, 0.5000, 0.0000, 0.2500]])
+        >>> edge = torch.tensor([[0], [1]])
+        >>> torchcent.spectral_density(edge, bins=4, directed=False)
+        tensor([[0.5000, 0.0000, 0.0000, 0.5000],
+                [0.5000, 0.0000, 0.0000, 0.5000]])
 
     Source:
         Dong, Benson and Bindel 2019, "Network density of states".
@@ -133,7 +132,7 @@ def spectral_density(
     parts = check_encodings.columns(bins, "bins")
     graph = _network(edge_index, edge_weight, num_nodes, batch, directed, run, "spectral_density")
     upper = [2 * (b + 1) / parts + 1e-9 for b in range(parts)]
-    return _of_vertices(graph, "sym", "density", upper, False, parts, run).to(run.dtype)
+    return of_vertices(graph, "sym", "density", upper, False, parts, run).to(run.dtype)
 
 
 @measure(
@@ -183,7 +182,7 @@ def electrostatic_encoding(
     graph = _network(
         edge_index, edge_weight, num_nodes, batch, directed, run, "electrostatic_encoding"
     )
-    out = _of_vertices(graph, None, "electrostatic", [0.0], False, ELECTROSTATIC, run)
+    out = of_vertices(graph, None, "electrostatic", [0.0], False, ELECTROSTATIC, run)
     return out.to(run.dtype)
 
 
@@ -308,7 +307,7 @@ def _network(
     return graph
 
 
-def _of_vertices(
+def of_vertices(
     graph: Graph, form: str | None, function: str, times: list[float], nontrivial: bool,
     columns: int, run: Run,
 ) -> Tensor:  # fmt: skip

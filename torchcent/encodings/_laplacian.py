@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -128,14 +128,30 @@ def laplacian_encoding(
         edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
     )
     check.undirected(graph, "laplacian_encoding")
-    encoding = leading(graph, width, form, has_first, run)
-    vectors, values, multiplicity = encoding
+    vectors, values, multiplicity = leading(graph, width, form, has_first, run)
     if is_random:
-        where = torch.device("cpu") if source is None else source.device
-        signs = torch.randint(2, values.shape, generator=source, device=where).to(graph.device)
-        vectors = vectors * per_vertex(graph, 2.0 * signs - 1)
+        vectors = vectors * signs(graph, width, source)
     values = torch.where(multiplicity > 0, values, fill)
     return LaplacianEncoding(vectors.to(run.dtype), values.to(run.dtype), multiplicity)
+
+
+def as_in_pyg(
+    options: dict[str, Any], k: int, form: str | None, trivial: bool, flip: bool
+) -> tuple[Tensor, Tensor]:
+    """Vectors and values with 1 on the diagonal of vertices without edges, if L is normalised."""
+    graph = as_graph(**options, weights="conductances")
+    check.undirected(graph, "laplacian_encoding")
+    isolated = int(form is not None)
+    vectors, values, _ = leading(graph, k, form, trivial, options["run"], isolated)
+    return (vectors * signs(graph, k, None) if flip else vectors), values
+
+
+def signs(graph: Graph, width: int, source: torch.Generator | None) -> Tensor:
+    """Of each column, -1 or 1 for the vertices of a graph."""
+    where = torch.device("cpu") if source is None else source.device
+    drawn = torch.randint(2, (graph.num_graphs, width), generator=source, device=where)
+    sign = (2.0 * drawn - 1).to(graph.device)
+    return sign.expand(graph.num_nodes, -1) if graph.batch is None else sign[graph.batch]
 
 
 def leading(
@@ -146,11 +162,6 @@ def leading(
     spectra.allow(8 * width * (graph.num_nodes + 2 * graph.num_graphs), False)
     values, multiplicity, vectors = spectra.leading(0 if trivial else 1, width)
     return LaplacianEncoding(vectors, values, multiplicity)
-
-
-def per_vertex(graph: Graph, values: Tensor) -> Tensor:
-    """The row of its graph for each vertex."""
-    return values.expand(graph.num_nodes, -1) if graph.batch is None else values[graph.batch]
 
 
 class EigenspaceProjections(NamedTuple):
@@ -331,8 +342,8 @@ def magnetic_encoding(
     Example:
         >>> import torch, torchcent
         >>> arc = torch.tensor([[0], [1]])
-        >>> torchcent.magnetic_encoding(arc, k=1).vectors[:, 0]
-        tensor([0.7071+0.0000j, 0.0000-0.7071j])
+        >>> torchcent.magnetic_encoding(arc, k=1).vectors.imag[:, 0]
+        tensor([ 0.0000, -0.7071])
 
     Source:
         Furutani et al. 2019; Zhang et al. 2021, "MagNet"; Geisler et al. 2023, "Transformers meet

@@ -9,6 +9,9 @@ from torchcent.transforms._encodings import AddEncodings as AddEncodings
 from torchcent.transforms._pairs import AddShortestPathEncoding as AddShortestPathEncoding
 from torchcent.transforms._patterns import AddSubstructureCounts as AddSubstructureCounts
 from torchcent.transforms._patterns import AddWLColors as AddWLColors
+from torchcent.transforms._spectra import AddLaplacianEncoding as AddLaplacianEncoding
+from torchcent.transforms._spectra import AddPairEncoding as AddPairEncoding
+from torchcent.transforms._spectra import AddSpectralEncoding as AddSpectralEncoding
 from torchcent.transforms._vertices import AddCentrality as AddCentrality
 from torchcent.transforms._vertices import AddClusters as AddClusters
 from torchcent.transforms._vertices import AddLandmarkDistances as AddLandmarkDistances
@@ -22,9 +25,12 @@ __all__ = [
     "AddEdgeCentrality",
     "AddEncodings",
     "AddLandmarkDistances",
+    "AddLaplacianEncoding",
+    "AddPairEncoding",
     "AddPairFeatures",
     "AddRandomWalkEncoding",
     "AddShortestPathEncoding",
+    "AddSpectralEncoding",
     "AddSubstructureCounts",
     "AddWLColors",
     "SDRF",

@@ -103,6 +103,8 @@ class SDRF(_OfGraphs):
         18
     """
 
+    attr_name = None
+
     def __init__(
         self,
         iterations: int = 10,
