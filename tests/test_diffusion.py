@@ -88,14 +88,14 @@ def batch_of(ptr):
 def options_of(draw, name):
     own = {"t": float(draw.choice([0.3, 1, 5, 30]))}
     if name == "personalized_pagerank":
-        own = {"restart": float(draw.choice([0.05, 0.15, 0.7, 1]))}
-    return own | {"eps": float(draw.choice([0.3, 1e-2, 1e-4, 1e-9]))}
+        own = {"restart": float(draw.choice([0.1, 0.15, 0.7, 1]))}
+    return own | {"eps": float(draw.choice([0.3, 1e-2, 1e-4, 1e-7]))}
 
 
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("seed", range(12))
-def test_the_bound(engine, name, symmetric, seed, cases=4):
+@pytest.mark.parametrize("seed", range(8))
+def test_the_bound(engine, name, symmetric, seed, cases=3):
     for case in range(cases):
         draw = np.random.default_rng([seed, case])
         sizes = draw.integers(0, 14, 3).tolist()
@@ -212,16 +212,16 @@ def test_as_get_ppr(engine, monkeypatch):
     """The function of PyTorch Geometric pushes in another order."""
     ppr = pytest.importorskip("torch_geometric.utils.ppr")
     monkeypatch.setattr(ppr, "numba", SimpleNamespace(prange=range, int64=int), raising=False)
-    index, _, _, matrix = drawn(2, [50], symmetric=True, density=3)
-    for restart, eps in ((0.15, 1e-4), (0.2, 1e-2)):
-        adjacency = [np.repeat(np.arange(50), row.astype(int)) for row in matrix]
+    index, _, _, matrix = drawn(2, [25], symmetric=True, density=2)
+    for restart, eps in ((0.15, 1e-3), (0.2, 1e-2)):
+        adjacency = [np.repeat(np.arange(25), row.astype(int)) for row in matrix]
         rowptr = np.cumsum([0, *map(len, adjacency)])
         js, values = ppr._get_ppr(rowptr, np.concatenate(adjacency), restart, eps)
-        known = np.zeros((50, 50))
+        known = np.zeros((25, 25))
         for v, (targets, row) in enumerate(zip(js, values, strict=True)):
             known[v, targets] = row
-        rows = call(torchcent.personalized_pagerank, index, num_nodes=50, restart=restart, eps=eps)
-        assert (abs(dense(rows, 50) - known) <= eps * matrix.sum(1) + 1e-6).all()
+        rows = call(torchcent.personalized_pagerank, index, num_nodes=25, restart=restart, eps=eps)
+        assert (abs(dense(rows, 25) - known) <= eps * matrix.sum(1) + 1e-6).all()
 
 
 @pytest.mark.parametrize("name", NAMES)
