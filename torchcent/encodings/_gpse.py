@@ -9,6 +9,7 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _encodings as check_encodings
+from torchcent.check._patterns import Pattern
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.encodings._diffusion import of_vertices
 from torchcent.encodings._laplacian import leading
