@@ -165,6 +165,7 @@ for measure, options in (
     ("heat_kernel_encoding", {"times": 1.0}),
     ("spectral_density", {}),
     ("electrostatic_encoding", {}),
+    ("gpse_encodings", {}),
     ("heat_kernel_pairs", {"times": 1.0}),
     ("resistance_pairs", {}),
     ("eigenspace_projections", {"k": 2}),

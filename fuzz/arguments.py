@@ -95,6 +95,7 @@ def targets() -> dict[str, Target]:
         "communities_by_betweenness",
         "eigenvector",
         "electrostatic_encoding",
+        "gpse_encodings",
         "forman_curvature",
         "leiden",
         "node_resistance_curvature",

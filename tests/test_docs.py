@@ -78,7 +78,7 @@ def test_every_page_is_in_one_table_of_contents():
 
 def test_the_manual_is_short():
     lines = [line for path in DOCS.glob("*.md") for line in path.read_text().splitlines()]
-    assert 0 < sum(not MARKUP.match(line) for line in lines) <= 3000
+    assert 0 < sum(not MARKUP.match(line) for line in lines) <= 3200
 
 
 def test_files_that_the_pages_for_contributors_name_exist():

@@ -31,7 +31,7 @@ NO_MEASURES = {
     "mcl", "mcl_sweep", "multi_search", "personalized_pagerank", "prominent_group", "reachable",
     "sdrf", "shortest_path", "shortest_path_encoding", "shortest_path_pairs", "transitive_closure",
     "eigenspace_projections", "heat_kernel_pairs", "magnetic_encoding", "resistance_pairs",
-    "random_walk_pairs",
+    "random_walk_pairs", "gpse_encodings",
 }  # fmt: skip
 #: surface -> what has a score there; for others the reason
 OF = {
