@@ -42,7 +42,9 @@ def test_batches(name: str, weights: tuple[float, ...] | None) -> None:
     for top_k in (None, 4):
         options = {"num_nodes": len(matrix), "top_k": top_k}
         function, batch = getattr(torchcent, name), batch_of(ptr)
-        known = function(index.cpu(), weight, batch=batch.cpu(), **options)
+        known = function(
+            index.cpu(), None if weight is None else weight.cpu(), batch=batch.cpu(), **options
+        )  # fmt: skip
         arcs = index.to(CUDA), None if weight is None else weight.to(CUDA)
         for has_one in (True, False):
             with pytest.MonkeyPatch.context() as patch:

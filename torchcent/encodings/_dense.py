@@ -184,7 +184,9 @@ def sums(
             squares = torch.where(is_zero & nontrivial, 0, 1)[:, None, :] * solved.vectors**2
             place = torch.bucketize(values, times[:-1])
             found = squares.new_zeros(*squares.shape[:2], times.numel())
-            found.scatter_add_(2, place[:, None, :].expand_as(squares), squares)
+            for j in range(size):  # one after the other, so that sums have an order
+                at = place[:, None, j : j + 1].expand(-1, size, 1)
+                found.scatter_add_(2, at, squares[:, :, j : j + 1])
             part[solved.rows.flatten()] = found.flatten(0, 1)
         elif function == "heat":
             for c, t in enumerate(times.tolist()):

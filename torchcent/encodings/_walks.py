@@ -112,10 +112,18 @@ def _multiply(graph: Graph, strength: Tensor, out: Tensor) -> None:
     for size, some in _matrix.alike(numbers, sizes[numbers], _BYTES // (4 * 8)):
         step = Part.of(graph, some).matrices(graph.rowptr, graph.col, value, size)
         place = torch.from_numpy(some).to(graph.device)
-        power = torch.eye(size, dtype=torch.float64, device=graph.device).expand_as(step)
+        power = torch.eye(size, dtype=torch.float64, device=graph.device).repeat(len(some), 1, 1)
         for k in range(out.shape[3]):
             out[place, :size, :size, k] = power
-            power = step @ power
+            power = _product(step, power)
+
+
+def _product(one: Tensor, other: Tensor) -> Tensor:
+    """The products of matrices, of bits that do not depend on how many there are of them."""
+    total = torch.zeros_like(other)
+    for k in range(one.shape[2]):
+        total.addcmul_(one[:, :, k, None], other[:, k, None, :])
+    return total
 
 
 def _has_kernel(graph: Graph) -> bool:
