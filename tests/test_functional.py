@@ -223,6 +223,7 @@ OTHERS = {
     "random_walk_pairs", "resistance_pairs",
     "heat_kernel", "mcl", "mcl_sweep", "periphery", "personalized_pagerank", "radius", "reachable",
     "shortest_path_encoding", "shortest_path_lengths", "shortest_path_pairs", "straightness",
+    "anchor_distances", "landmark_distances", "pair_features", "sdrf",
     "edge_substructure_counts", "substructure_counts", "wl_colors",
 }  # fmt: skip
 

@@ -136,7 +136,8 @@ def spectral_density(
 
 
 @measure(
-    "vertices", "dtype", weights="conductances", undirected=True, without=NOT_IN_NETWORKX | _MANY,
+    "vertices", "dtype", weights="conductances", undirected=True,
+    without=NOT_IN_NETWORKX | _MANY | {"command": "it is for models"},
     width=lambda options: ELECTROSTATIC,
 )  # fmt: skip
 def electrostatic_encoding(
