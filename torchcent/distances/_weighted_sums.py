@@ -167,7 +167,7 @@ def _of_each_cutoff(
     if limits is None:
         yield sums, farthest, torch.finfo(torch.float64).max
     else:
-        most = graph.scale.lengths(limits).tolist()
+        most = graph.scale.lengths(limits.double()).tolist()
         yield from zip(sums.unbind(1), farthest.unbind(1), most, strict=True)
 
 

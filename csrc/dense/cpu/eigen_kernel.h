@@ -182,7 +182,7 @@ class QlSolver final : public EigenSolver {
   static constexpr int kLanes = sizeof(V) / sizeof(double);
   static constexpr int kNarrow = kLanes == 1 ? 8 : 1, kWide = 4 * kNarrow;  // columns that are rotated together
   static constexpr int kMostSteps = 100;                                    // of one eigenvalue; two or three are usual
-  static constexpr double kNothing = 1e-290;  // squared entries of a matrix of size 1: their reciprocal overflows
+  static constexpr double kNothing = 0x1p-960;  // squared entries of a matrix of size 1: their reciprocal overflows
 
   static double* numbers(const Buffer<V>& buffer) { return reinterpret_cast<double*>(buffer.data()); }
   V* row(int64_t i) { return a_.data() + i * n_; }

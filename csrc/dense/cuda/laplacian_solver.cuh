@@ -87,7 +87,7 @@ class EigenTeam {
 
  private:
   static constexpr int kMostSteps = 100;
-  static constexpr double kNothing = 1e-290;  // squared entries: their reciprocal overflows
+  static constexpr double kNothing = 0x1p-960;  // squared entries: their reciprocal overflows
 
   __device__ void lay_out() {
     step_ = reinterpret_cast<int*>(memory_ + 32);
