@@ -335,4 +335,4 @@ def _of_pairs(
 
 
 def _numbers(graph: Graph, times: list[float]) -> Tensor:
-    return torch.tensor(times, dtype=torch.float64).to(graph.device)
+    return torch.tensor(times, dtype=torch.float64, device=graph.device)
