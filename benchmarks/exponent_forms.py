@@ -19,6 +19,7 @@ from exponent_measures import (
     MCL,
     NEAR,
     SEARCHES,
+    SPECTRUM,
     SUBSTRUCTURES,
     WALKS,
 )
@@ -209,6 +210,9 @@ for name, transform, growth in (
     ("AddShortestPathEncoding", transforms.AddShortestPathEncoding(cutoff=2), NEAR),
     ("AddSubstructureCounts", transforms.AddSubstructureCounts(["cycle4"]), SUBSTRUCTURES),
     ("AddWLColors", transforms.AddWLColors(3), {}),
+    ("AddLaplacianEncoding", transforms.AddLaplacianEncoding(4, directed=False), SPECTRUM),
+    ("AddSpectralEncoding", transforms.AddSpectralEncoding("density", bins=4), SPECTRUM),
+    ("AddPairEncoding", transforms.AddPairEncoding("hitting"), SPECTRUM),
 ):  # fmt: skip
     add(f"transforms.{name}", transformed(transform), weights=("hops",), expected=growth)
 

@@ -76,7 +76,7 @@ def test_hints_name_what_there_is() -> None:
     """Of every name that is hinted at."""
     for name in ("betweenness_centrality_subset", "edge_betweenness_centrality",
                  "degree_centrality", "markov_clustering", "subgraph", "load", "to_networkx",
-                 "personalized_pagerank", "dijkstra_path"):  # fmt: skip
+                 "dijkstra_path"):  # fmt: skip
         with pytest.raises(AttributeError) as error:
             getattr(torchcent, name)
         hint = str(error.value).partition("; torchcent.")[2]
@@ -96,12 +96,15 @@ THEMES = {
     "cluster_plot": torchcent.cluster_plot.plot_clusterings,
     "clustering": torchcent.mcl,
     "communities": torchcent.leiden,
+    "curvature": torchcent.forman_curvature,
     "distances": torchcent.shortest_path_lengths,
     "diffusion": torchcent.personalized_pagerank,
+    "encodings": torchcent.laplacian_encoding,
     "flow": torchcent.current_flow_betweenness,
     "generate": torchcent.generate.er,
     "graph": Graph.from_edge_index,
     "groups": torchcent.group_betweenness,
+    "patterns": torchcent.substructure_counts,
     "pairs": torchcent.shortest_path_pairs,
     "paths": torchcent.shortest_path,
     "plot": torchcent.plot.plot_network,
