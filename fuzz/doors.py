@@ -125,19 +125,27 @@ def transforms() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
     except ImportError:
         return {}
     of = torchcent.transforms
+    undirected = {"directed": False}
+    needs: dict[str, dict[str, Any]] = {
+        "AddCurvature": undirected,
+        "AddDiffusion": undirected,
+        "AddEncodings": {"transforms": ["centrality", "shortest_path_encoding"]},
+        "AddLandmarkDistances": {"landmarks": 2},
+        "AddLaplacianEncoding": {"k": 2, **undirected},
+        "AddPairEncoding": {"kind": "hitting", **undirected},
+        "AddPairFeatures": undirected,
+        "AddRandomWalkEncoding": {"walk_length": 4},
+        "AddSpectralEncoding": {"kind": "electrostatic", **undirected},
+        "AddSubstructureCounts": undirected,
+        "SDRF": undirected,
+    }
 
     def applied(name: str) -> Callable[..., object]:
         made = getattr(of, name)
 
         def call(**given: Any) -> object:
-            if name == "AddRandomWalkEncoding":
-                given.setdefault("walk_length", 4)
-            if name == "AddLandmarkDistances":
-                given.setdefault("landmarks", 2)
-            if name == "AddEncodings":
-                given.setdefault("transforms", ["centrality", "shortest_path_encoding"])
-            if name == "AddPairFeatures":
-                given.setdefault("directed", False)
+            for key, value in needs.get(name, {}).items():
+                given.setdefault(key, value)
             own = {key: given.pop(key) for key in ("edge_index", "x", "batch")}
             own["edge_weight"] = given.pop("stored_weight")
             return made(**given)(Data(num_nodes=given.pop("num_nodes", 5), **own))

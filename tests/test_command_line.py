@@ -193,8 +193,8 @@ def completed(tmp_path, *lines):
         for line in lines
     )
     done = subprocess.run(
-        ["bash", "--norc", "-s"],
-        input=f"{script('bash')}\n{calls}", cwd=tmp_path, capture_output=True, text=True, check=True,
+        ["bash", "--norc", "-s"], input=f"{script('bash')}\n{calls}",
+        cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stderr == ""
     return [set(filter(None, line.split("|"))) for line in done.stdout.split("\n")[:-1]]

@@ -49,44 +49,44 @@ def cutoffs(value: object, engine: str) -> Cutoffs | None:
     return Cutoffs(lengths, column)
 
 
-def single(value: object) -> float | None:
+def single(value: object, name: str = "cutoff") -> float | None:
     """One length; None for no limit."""
     if value is None:
         return None
-    number(value, "cutoff")
-    length = _length(value, "cutoff")
+    number(value, name)
+    length = _length(value, name)
     return None if length == math.inf else length
 
 
-def values(value: object) -> float | list[float]:
+def values(value: object, name: str = "cutoff") -> float | list[float]:
     """A length >= 0, or the lengths in a list, a tuple, or a tensor or an array of one dimension.
 
     Float32 numbers are taken for the shortest decimals that stand for them, as weights are.
     """
     if isinstance(value, Tensor):
-        dense(value, "cutoff")
+        dense(value, name)
         kind, value = value.dtype, value.detach().cpu()
         narrow = kind.is_floating_point and kind.itemsize < 4
         try:
             value = (value.float() if narrow else value).numpy()
         except (TypeError, RuntimeError):
-            raise TypeError(f"cutoff must hold numbers, got {kind}") from None
+            raise TypeError(f"{name} must hold numbers, got {kind}") from None
     if isinstance(value, np.ndarray):
         if value.ndim > 1:
             raise ValueError(
-                f"cutoff must be a number, or numbers in one dimension, got shape "
+                f"{name} must be a number, or numbers in one dimension, got shape "
                 f"{list(value.shape)}"
             )
         value = value[()] if value.ndim == 0 else list(value)
     if not isinstance(value, (list, tuple)):
-        return _length(value, "cutoff")
+        return _length(value, name)
     if not value:
-        raise ValueError("cutoff must not be empty; pass None for no limit")
-    return [_length(each, f"cutoff[{place}]") for place, each in enumerate(value)]
+        raise ValueError(f"{name} must not be empty; pass None for no limit")
+    return [_length(each, f"{name}[{place}]") for place, each in enumerate(value)]
 
 
 def _length(value: object, name: str) -> float:
-    length = number(value, name, " or a list of numbers" if name == "cutoff" else "")
+    length = number(value, name, " or a list of numbers" if name in ("cutoff", "times") else "")
     if isinstance(value, np.float32):
         length = float(str(value))
     return within(length, name, "[0, inf]", ">= 0")

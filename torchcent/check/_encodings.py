@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import torch
 
+from torchcent.check import _cutoff as check_cutoff
 from torchcent.check._common import DISTANCE_DTYPES, positive
 from torchcent.check._graph import Checked
 from torchcent.check._values import number, shortened, whole, within, wrong_value
@@ -98,12 +99,9 @@ def normalization(value: object) -> str | None:
 
 def times(value: object) -> list[float]:
     """Those of a heat kernel."""
-    values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    if isinstance(value, torch.Tensor):
-        values = value.flatten().tolist()
-    if not len(values):
-        raise wrong_value("times", "a number >= 0, or several", value)
-    return [within(each, "times", "[0, inf)", "finite and >= 0") for each in values]
+    moments = check_cutoff.values(value, "times")
+    several = [moments] if isinstance(moments, float) else moments
+    return [within(each, "times", "[0, inf)", "finite and >= 0") for each in several]
 
 
 def columns(value: object, name: str) -> int:

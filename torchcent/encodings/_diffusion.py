@@ -328,7 +328,10 @@ def _of_pairs(
     fill = check_encodings.fill(padding, "padding", torch.float64)
     shape = graph.num_graphs, width, width, len(times)
     spectra = Spectra(graph, form, f"{function} of pairs", run.memory, run.progress)
-    spectra.allow(8 * graph.num_graphs * width**2 * len(times), True)
+    spectra.allow(
+        8 * graph.num_graphs * width**2 * len(times), True,
+        f", [{graph.num_graphs}, max_nodes={width}, {width}, {len(times)}],",
+    )  # fmt: skip
     out = torch.full(shape, fill, dtype=torch.float64, device=graph.device)
     spectra.sums(function, _numbers(graph, times), False, out)
     return out

@@ -245,7 +245,9 @@ def eigenspace_projections(
         graph, "sym" if form == "rw" else form, "eigenspace_projections", run.memory, run.progress
     )
     cells = graph.num_graphs * (count + 1) * width**2 + graph.num_nodes * largest
-    spectra.allow(8 * cells, True)
+    spectra.allow(
+        8 * cells, True, f", [{graph.num_graphs}, k={count}, max_nodes={width}, {width}],"
+    )
     values, multiplicity, vectors = spectra.leading(0, largest)
     begin = torch.zeros(graph.num_graphs, dtype=torch.int64, device=graph.device)
     shape = graph.num_graphs, count

@@ -58,7 +58,7 @@ class Spectra(NamedTuple):
     def kind(self) -> int:
         return LAPLACIANS[self.normalization]
 
-    def allow(self, result: int, whole: bool) -> None:
+    def allow(self, result: int, whole: bool, shape: str = "") -> None:
         """Raises MemoryError if the result, of so many bytes, or the matrices do not fit; `whole`:
         all eigenvectors of each graph are needed."""
         graph, sizes = self.graph, _batch.counts(self.graph)[0]
@@ -69,8 +69,8 @@ class Spectra(NamedTuple):
         need += 0 if _has_kernel("laplacian_eigen", self.graph) else _dense.BYTES
         if self.memory is not None or need >= _memory.SMALL_RUN.get(graph.device.type, 0):
             limit = _room.limit(graph, self.memory)
-            what = f"{self.title} of {graph.num_graphs} graphs with up to {sizes.max(initial=0)} "
-            _memory.require(what + "vertices", need, limit, self.memory)
+            of_graphs = f" of {graph.num_graphs} graphs with up to {sizes.max(initial=0)} vertices"
+            _memory.require(self.title + (shape or of_graphs), need, limit, self.memory)
 
     def leading(self, skip: int, width: int, vectors: bool = True) -> Spectrum:
         """The eigenvalues of ranks skip, ..., skip + width - 1, in ascending order."""

@@ -78,7 +78,7 @@ def random_walk_pairs(
     need += 8 * 16 * int(sizes.max(initial=0)) * torch.get_num_threads()
     need += 0 if _has_kernel(graph) else _BYTES
     if run.memory is not None or need >= _memory.SMALL_RUN.get(graph.device.type, 0):
-        what = f"{_TITLE} of {graph.num_graphs} graphs, [{', '.join(map(str, shape))}]"
+        what = f"{_TITLE}, [{graph.num_graphs}, max_nodes={width}, {width}, powers={count}],"
         _memory.require(what, need, _room.limit(graph, run.memory), run.memory)
     out = torch.full(shape, fill, dtype=torch.float64, device=graph.device)
     if out.numel():

@@ -119,7 +119,7 @@ def _checked(value: Any, name: str, kind: str, words: Any) -> Any:
     if kind == "count":
         return _count(value, name)
     if kind == "lengths":
-        return check_cutoff.single(value)
+        return check_cutoff.single(value, name)
     if kind == "columns":
         return columns(value, plain_columns())
     return value

@@ -122,7 +122,7 @@ def anchor_distances(
 def _classes(size: int, factor: float) -> tuple[int, int]:
     """Sizes of the sets of a graph of so many vertices, and sets of each size."""
     sizes = max(size, 1).bit_length() - 1
-    return sizes, max(int(factor * sizes), 1)
+    return sizes, max(int(min(factor * sizes, 2.0**40)), 1)
 
 
 def _drawn_sets(graph: Graph, width: int, factor: float, seed: int) -> Tensor:
