@@ -128,7 +128,7 @@ def transforms() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
     undirected = {"directed": False}
     needs: dict[str, dict[str, Any]] = {
         "AddCurvature": undirected,
-        "AddDiffusion": undirected,
+        "AddDiffusion": {"attr_name": "diffusion", **undirected},
         "AddEncodings": {"transforms": ["centrality", "shortest_path_encoding"]},
         "AddLandmarkDistances": {"landmarks": 2},
         "AddLaplacianEncoding": {"k": 2, **undirected},

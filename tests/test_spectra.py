@@ -446,3 +446,40 @@ def test_memory_is_checked_before():
             getattr(torchcent, name)(graph, **FUNCTIONS[name])
     with pytest.raises(MemoryError, match="needs"):
         call(torchcent.laplacian_encoding, graph, k=8, memory=10**6)
+
+
+@pytest.mark.parametrize("times", [1e6, 1e15, 1e300])
+def test_heat_after_long_times(engine, times):
+    """It is spread over each component, whatever rounding made of the eigenvalue 0."""
+    graph = graph_of([nx.to_numpy_array(nx.cycle_graph(4)), nx.to_numpy_array(nx.star_graph(3))])
+    pairs = torchcent.heat_kernel_pairs(graph, times=times, normalization=None, run=RUN)
+    torch.testing.assert_close(pairs, torch.full_like(pairs, 0.25), rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_weights_that_require_grad_are_refused(name):
+    arcs = torch.tensor([[0, 1], [1, 0]], device=DEVICE)
+    weight = torch.ones(2, requires_grad=True, device=DEVICE)
+    with pytest.raises(ValueError, match="edge_weight requires grad"):
+        getattr(torchcent, name)(arcs, weight, **FUNCTIONS[name])
+
+
+def test_multiplicities_of_large_graphs(tuning):
+    """Of 0 that of the components, and of others where the columns nearly reach them."""
+    tuning(spectra_dense=50, spectra_kernel=50)
+    cases = [
+        (nx.disjoint_union_all([nx.path_graph(2)] * 60), 4, [60, 60, 60, 60]),
+        (nx.empty_graph(100), 2, [100, 100]),
+        (nx.cycle_graph(101), 4, [2, 2, 2, 2]),
+        (nx.cycle_graph(101), 3, [2, 2, 2]),
+    ]
+    for graph, k, known in cases:
+        found = torchcent.laplacian_encoding(graph_of([nx.to_numpy_array(graph)]), k=k, run=RUN)
+        assert found.multiplicity[0].tolist() == known
+
+
+def test_no_vertices_in_wide_matrices():
+    empty = torch.zeros(2, 0, dtype=torch.int64, device=DEVICE)
+    for name in ("random_walk_pairs", "heat_kernel_pairs", "resistance_pairs"):
+        options = FUNCTIONS[name] | {"num_nodes": 0, "max_nodes": 3}
+        assert not getattr(torchcent, name)(empty, **options).any()

@@ -137,3 +137,51 @@ def test_the_set_of_gpse_is_that_of_its_functions():
         lengths = [len(each) for each in nx.simple_cycles(plain, length_bound=8)]
         assert cycles == [lengths.count(size) for size in range(3, 9)]
     assert found.vectors.dtype == F64
+
+
+def test_eigenvalues_of_a_batch_that_ends_with_an_empty_graph():
+    graphs = [data_of(nx.to_numpy_array(nx.path_graph(3))), data_of(np.zeros((0, 0)))]
+    together = transforms.AddLaplacianEncoding(2, values_name="eigenvalues")(
+        Batch.from_data_list(graphs)
+    )
+    assert together.eigenvalues.shape == (2, 2)
+    assert [each.eigenvalues.shape for each in together.to_data_list()] == [(1, 2)] * 2
+
+
+def test_attributes_do_not_overwrite_each_other():
+    with pytest.raises(ValueError, match="values_name='v' is attr_name"):
+        transforms.AddLaplacianEncoding(2, attr_name="v", values_name="v")
+    with pytest.raises(ValueError, match="several of the transforms have attr_name='v'"):
+        transforms.AddEncodings([
+            ("laplacian_encoding", {"k": 2, "attr_name": "a", "values_name": "v"}),
+            ("laplacian_encoding", {"k": 3, "attr_name": "b", "values_name": "v"}),
+        ])  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["sdrf", "diffusion"])
+def test_what_replaces_edges_is_not_put_together_with_others(name):
+    with pytest.raises(ValueError, match="replaces the edges"):
+        transforms.AddEncodings([name, "curvature"])
+
+
+def test_data_sets_in_parts():
+    graphs = [data_of(nx.to_numpy_array(nx.path_graph(3)))]
+    with pytest.raises(ValueError, match="flip=True is for a transform"):
+        transforms.AddEncodings([("laplacian_encoding", {"k": 1, "flip": True})]).encode(graphs)
+    add = transforms.AddEncodings(["wl_colors", ("laplacian_encoding", {"k": 1})])
+    with pytest.raises(ValueError, match="AddWLColors is not for a data set"):
+        add.encode(graphs)
+    add = transforms.AddEncodings([("laplacian_encoding", {"k": 1})])
+    with pytest.raises(TypeError, match="batch_size"):
+        add.encode(graphs, batch_size=None)
+
+
+def test_files_of_others_in_the_cache(tmp_path):
+    graphs = [data_of(nx.to_numpy_array(nx.path_graph(3)))]
+    add = transforms.AddEncodings([("laplacian_encoding", {"k": 1})])
+    folder = tmp_path / "new" / "folder"
+    known = [each.laplacian_eigenvector_pe for each in add.encode(graphs, cache=folder)]
+    (file,) = folder.iterdir()
+    torch.save({"a": 1}, file)
+    again = [each.laplacian_eigenvector_pe for each in add.encode(graphs, cache=folder)]
+    assert torch.equal(known[0], again[0])

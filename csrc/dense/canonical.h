@@ -23,12 +23,13 @@ inline int64_t end_of_space(const double* value, int64_t stride, int64_t n, int6
 
 class CanonicalBasis {
  public:
-  // Replaces the orthonormal rows of `state` [count, n]. Each in turn becomes the projection of the unit vector of a
-  // vertex onto what is left of their space, normalised: of the vertex for which the projection is longest.
-  void replace(double* state, int64_t count, int64_t n) {
+  // Replaces the first `wanted` of the orthonormal rows of `state` [count, n]. Each in turn becomes the projection of
+  // the unit vector of a vertex onto what is left of their space, normalised: of the vertex for which the projection is
+  // longest.
+  void replace(double* state, int64_t count, int64_t wanted, int64_t n) {
     n_ = n;
     for (std::vector<double>* const own : {&share_, &product_, &along_}) own->resize(n);
-    for (; count > 0; --count, state += n_) {
+    for (; wanted > 0; --count, --wanted, state += n_) {
       const int64_t pivot = longest_projection(state, count);
       if (count > 1) reflect(state, count, pivot);
       if (state[pivot] < 0)

@@ -20,18 +20,18 @@ _RESERVED = (
 _UNCOUNTED = "does not specify its number of vertices; set num_nodes"
 
 
-def attribute(value: object, of: str) -> str | None:
+def attribute(value: object, of: str, argument: str = "attr_name") -> str | None:
     """The name of an attribute of "nodes" or "edges", or None for columns of their features."""
-    return None if value is None else required_attribute(value, of, "or None")
+    return None if value is None else required_attribute(value, of, "or None", argument)
 
 
-def required_attribute(value: object, of: str, instead: str) -> str:
+def required_attribute(value: object, of: str, instead: str, argument: str = "attr_name") -> str:
     if not isinstance(value, str):
-        raise wrong_type("attr_name", f"a str {instead}", value)
+        raise wrong_type(argument, f"a str {instead}", value)
     if not value.isidentifier() or value.startswith("_"):
         accepted = "a name such as 'centrality' that does not begin with '_'"
-        raise wrong_value("attr_name", accepted, value)
-    name = f"attr_name={shortened(value)}"
+        raise wrong_value(argument, accepted, value)
+    name = f"{argument}={shortened(value)}"
     for part in _COUNTED:
         if part in value:
             raise ValueError(

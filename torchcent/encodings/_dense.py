@@ -117,13 +117,14 @@ def multiplicities(space: Tensor) -> Tensor:
     return torch.zeros_like(space).scatter_add_(1, space, torch.ones_like(space)).gather(1, space)
 
 
-def canonical(vectors: Tensor, space: Tensor) -> Tensor:
-    """Bases of the eigenspaces that do not depend on the solver: see csrc/dense/canonical.h."""
+def canonical(vectors: Tensor, space: Tensor, last: int) -> Tensor:
+    """The first vectors of bases of the eigenspaces that do not depend on the solver: see
+    csrc/dense/canonical.h."""
     # In this order, a sum does not depend on how many matrices there are.
     vectors = vectors.clone(memory_format=torch.contiguous_format)
     rank = torch.arange(vectors.shape[2], device=vectors.device)
     each = torch.arange(vectors.shape[0], device=vectors.device)
-    for j in range(vectors.shape[2]):
+    for j in range(last):
         left = (space == space[:, j : j + 1]) & (rank >= j)
         part = torch.where(left[:, None, :], vectors, 0)
         share = (part * part.conj()).real.sum(2)
@@ -138,7 +139,7 @@ def canonical(vectors: Tensor, space: Tensor) -> Tensor:
         product = (part * along[:, None, :]).sum(2) / half[:, None]
         vectors -= product[:, :, None] * along.conj()[:, None, :]
         vectors[:, :, j] = image
-    return vectors
+    return vectors[:, :, :last]
 
 
 def per_walk(solved: Solved, vectors: Tensor) -> Tensor:
@@ -162,7 +163,7 @@ def leading(
         values[solved.number, :width] = torch.where(is_zero, 0, solved.values)[:, columns]
         multiplicity[solved.number, :width] = multiplicities(space)[:, columns]
         if vectors.shape[0]:
-            basis = canonical(solved.vectors, space)
+            basis = canonical(solved.vectors, space, columns.stop)
             basis = per_walk(solved, basis) if kind == WALK else basis
             vectors[solved.rows.flatten(), :width] = basis[:, :, columns].flatten(0, 1)
 
@@ -214,6 +215,8 @@ def _added(terms: Tensor) -> Tensor:
 
 def _matrix_of(vectors: Tensor, factor: Tensor) -> Tensor:
     """sum f v v^T of each graph."""
+    if vectors.shape[2] > LARGEST:  # one after the other, so that bits do not depend on others
+        return torch.stack([(own * f) @ own.T for own, f in zip(vectors, factor, strict=True)])
     total = torch.zeros_like(vectors)
     for j in range(vectors.shape[2]):
         column = vectors[:, :, j]
@@ -289,5 +292,5 @@ def magnetic(graph: Graph, q: float, symmetric: bool, out: tuple[Tensor, ...]) -
         width = min(values.shape[1], size)
         values[place, :width] = found[:, :width]
         multiplicity[place, :width] = multiplicities(space)[:, :width]
-        basis = canonical(basis, space)[:, :, :width]
+        basis = canonical(basis, space, width)
         vectors[part.vertex, :width] = basis.flatten(0, 1)

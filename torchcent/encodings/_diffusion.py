@@ -9,11 +9,12 @@ from torchcent.check import _common as check
 from torchcent.check import _encodings as check_encodings
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import choice
+from torchcent.encodings._arguments import network
 from torchcent.encodings._laplacian import padded
 from torchcent.encodings._spectra import ELECTROSTATIC, Spectra
 from torchcent.engines.measures._measures import NOT_IN_NETWORKX, measure
 from torchcent.graph import Graph, _batch
-from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike
 from torchcent.walks import _matrix
 
 _MANY = {"columns": "it is many columns"}
@@ -75,7 +76,7 @@ def heat_kernel_encoding(
     moments = check_encodings.times(times)
     form = check_encodings.normalization(normalization)
     nontrivial = not check.flag(trivial, "trivial")
-    graph = _network(
+    graph = network(
         edge_index, edge_weight, num_nodes, batch, directed, run, "heat_kernel_encoding"
     )
     form = "sym" if form == "rw" else form
@@ -130,7 +131,7 @@ def spectral_density(
         Dong, Benson and Bindel 2019, "Network density of states".
     """
     parts = check_encodings.columns(bins, "bins")
-    graph = _network(edge_index, edge_weight, num_nodes, batch, directed, run, "spectral_density")
+    graph = network(edge_index, edge_weight, num_nodes, batch, directed, run, "spectral_density")
     upper = [2 * (b + 1) / parts + 1e-9 for b in range(parts)]
     return of_vertices(graph, "sym", "density", upper, False, parts, run).to(run.dtype)
 
@@ -180,7 +181,7 @@ def electrostatic_encoding(
     Source:
         Canturk et al. 2024, "Graph positional and structural encoder".
     """
-    graph = _network(
+    graph = network(
         edge_index, edge_weight, num_nodes, batch, directed, run, "electrostatic_encoding"
     )
     out = of_vertices(graph, None, "electrostatic", [0.0], False, ELECTROSTATIC, run)
@@ -232,7 +233,7 @@ def heat_kernel_pairs(
     """
     moments = check_encodings.times(times)
     form = check_encodings.normalization(normalization)
-    graph = _network(edge_index, edge_weight, num_nodes, batch, directed, run, "heat_kernel_pairs")
+    graph = network(edge_index, edge_weight, num_nodes, batch, directed, run, "heat_kernel_pairs")
     own = "sym" if form == "rw" else form
     out = _of_pairs(graph, own, "heat", moments, max_nodes, padding, run)
     if form == "rw":  # D^(-1/2) exp(-t L) D^(1/2)
@@ -279,7 +280,9 @@ def resistance_pairs(
         TypeError, ValueError: an argument is invalid, or the graph is directed.
         MemoryError: the result does not fit; raised before.
 
-    :math:`O(n^3)` time per graph. :func:`effective_resistance` is for chosen pairs of large graphs.
+    :math:`O(n^3)` time per graph, for all eigenvectors. Where weights differ by factors of more
+    than 1e6, small resistances and times lose digits, down to none; :func:`effective_resistance`
+    keeps them. It is also for chosen pairs of large graphs.
 
     Example:
         >>> import torch, torchcent
@@ -293,19 +296,8 @@ def resistance_pairs(
         Klein and Randic 1993; Chandra et al. 1996; Lovasz 1993, "Random walks on graphs".
     """
     function = choice(kind, "kind", _PAIRS)
-    graph = _network(edge_index, edge_weight, num_nodes, batch, directed, run, "resistance_pairs")
+    graph = network(edge_index, edge_weight, num_nodes, batch, directed, run, "resistance_pairs")
     return _of_pairs(graph, None, function, [0.0], max_nodes, padding, run)[..., 0].to(run.dtype)
-
-
-def _network(
-    edge_index: GraphLike, edge_weight: WeightLike, num_nodes: int | None, batch: Tensor | None,
-    directed: bool | None, run: Run, title: str,
-) -> Graph:  # fmt: skip
-    graph = as_graph(
-        edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
-    )
-    check.undirected(graph, title)
-    return graph
 
 
 def of_vertices(

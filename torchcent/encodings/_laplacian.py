@@ -12,6 +12,7 @@ from torchcent.check import _encodings as check_encodings
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import within
 from torchcent.encodings import _dense
+from torchcent.encodings._arguments import network
 from torchcent.encodings._spectra import Spectra
 from torchcent.engines.measures._measures import NOT_IN_NETWORKX, measure
 from torchcent.graph import Graph, _batch
@@ -90,7 +91,10 @@ def laplacian_encoding(
     projection of the unit vector of a vertex onto what is left of the eigenspace, normalised. The
     eigenspace is that of L, with "rw" that of its symmetric form. The vertex is the one for which
     the projection is longest; of several the first. So the entry of largest magnitude is positive.
-    Eigenvalues that differ by at most 1e-10 of the largest are one.
+    Eigenvalues that differ by at most 1e-10 of the largest are one. In graphs of more than 2048
+    vertices, an eigenspace that goes on for more than four vectors beyond the last column is cut.
+    Then its multiplicity counts the vectors that were computed, and its basis is arbitrary; the
+    eigenvalue 0 always has that of its whole eigenspace.
 
     Returns:
         LaplacianEncoding with `vectors` [n, k], of length 1 each, `values` [G, k] and
@@ -124,10 +128,7 @@ def laplacian_encoding(
     is_random, has_first = check.flag(flip, "flip"), check.flag(trivial, "trivial")
     fill = check_encodings.fill(padding, "padding", torch.float64)
     source = check.random_generator(generator)
-    graph = as_graph(
-        edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
-    )
-    check.undirected(graph, "laplacian_encoding")
+    graph = network(edge_index, edge_weight, num_nodes, batch, directed, run, "laplacian_encoding")
     vectors, values, multiplicity = leading(graph, width, form, has_first, run)
     if is_random:
         vectors = vectors * signs(graph, width, source)
@@ -235,10 +236,9 @@ def eigenspace_projections(
     count = check_encodings.columns(k, "k")
     form = check_encodings.normalization(normalization)
     fill = check_encodings.fill(padding, "padding", torch.float64)
-    graph = as_graph(
-        edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
+    graph = network(
+        edge_index, edge_weight, num_nodes, batch, directed, run, "eigenspace_projections"
     )
-    check.undirected(graph, "eigenspace_projections")
     largest = int(_batch.counts(graph)[0].max(initial=0))
     width = check_encodings.width(max_nodes, largest)
     spectra = Spectra(
@@ -357,9 +357,7 @@ def magnetic_encoding(
     if form == "rw":
         raise ValueError('normalization="rw" has no magnetic form; pass "sym" or None')
     fill = check_encodings.fill(padding, "padding", torch.float64)
-    graph = as_graph(
-        edge_index, edge_weight, num_nodes, batch, directed, run, weights="conductances"
-    )
+    graph = network(edge_index, edge_weight, num_nodes, batch, directed, run)
     spectra = Spectra(graph, form, "magnetic_encoding", run.memory, run.progress)
     spectra.allow(24 * width * (graph.num_nodes + graph.num_graphs), True)
     shape = graph.num_graphs, width

@@ -22,6 +22,7 @@ from torchcent.walks import _matrix
 
 TOLERANCE = 1e-9  # of the length of the residual L u - a u of a vector of length 1, by that of L
 _STEPS = 60  # of the basis beyond twice the eigenvectors
+_MORE = 4
 _MOST_PRODUCTS = 200_000
 
 
@@ -33,7 +34,7 @@ class Laplacian(NamedTuple):
     bound: float
     null: Tensor  # [n]: the entries of the vectors of the eigenvalue 0; 0 where there is none
     component: Tensor  # [n]
-    is_connected: bool
+    zeros: int  # the multiplicity of the eigenvalue 0
 
     @classmethod
     def of(cls, graph: Graph, kind: int, isolated: int) -> Laplacian:
@@ -53,14 +54,14 @@ class Laplacian(NamedTuple):
         size = torch.zeros_like(null).index_add_(0, graph.components, null * null)
         null = null / torch.where(size > 0, size, 1).sqrt()[graph.components]
         component = graph.components
-        is_connected = int(component.max()) == 0
+        zeros = int(torch.unique(component[null > 0]).numel())
         return cls(
-            graph, lambda x: diagonal * x - off(x), bound, null, component, is_connected
+            graph, lambda x: diagonal * x - off(x), bound, null, component, zeros
         )  # fmt: skip
 
     def without_null(self, x: Tensor) -> Tensor:
         """The part of x that is orthogonal to the vectors of the eigenvalue 0."""
-        if self.is_connected:
+        if self.zeros == 1:
             return x - (self.null @ x) * self.null
         share = torch.zeros_like(x).index_add_(0, self.component, self.null * x)
         return x - share[self.component] * self.null
@@ -88,15 +89,20 @@ def leading(
     values = null.new_zeros(null.shape[0])
     vectors = null
     if null.shape[0] < last:
-        more, states = _smallest(matrix, last - null.shape[0], title)
+        # A few more, so that an eigenspace that the last column cuts is complete if it is small.
+        wanted = min(last - null.shape[0] + _MORE, graph.num_nodes - matrix.zeros)
+        more, states = _smallest(matrix, wanted, title)
         values, vectors = torch.cat([values, more]), torch.cat([null, states])
     space = _dense.spaces(torch.cat([values, values.new_full((1,), matrix.bound)])[None])[:, :-1]
-    basis = _dense.canonical(vectors.T[None], space)[0]
+    basis = _dense.canonical(vectors.T[None], space, min(last, vectors.shape[0]))[0]
+    multiplicity = _dense.multiplicities(space)[0]
+    multiplicity[: null.shape[0]] = matrix.zeros
+    values, multiplicity = values[:last], multiplicity[:last]
     if kind == _dense.WALK:
         strength = _matrix.strength(graph.weight, graph.rowptr)
         basis = basis / torch.where(strength > 0, strength, 1).sqrt()[:, None]
         basis = basis / basis.norm(dim=0)
-    return values, _dense.multiplicities(space)[0], basis
+    return values, multiplicity, basis
 
 
 def _smallest(matrix: Laplacian, count: int, title: str) -> tuple[Tensor, Tensor]:

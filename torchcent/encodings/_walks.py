@@ -8,9 +8,10 @@ from torch import Tensor
 
 from torchcent.check import _encodings as check_encodings
 from torchcent.check._run import DEFAULT, Run, computes
+from torchcent.encodings._arguments import network
 from torchcent.engines.plan import _room
 from torchcent.graph import Graph, _batch
-from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike
 from torchcent.runtime import _memory, _ops, _small
 from torchcent.runtime._codes import control
 from torchcent.runtime._watch import at_work, progress_bar
@@ -69,7 +70,7 @@ def random_walk_pairs(
         Ma et al. 2023, "Graph inductive biases in transformers without message passing".
     """
     count = check_encodings.columns(powers, "powers")
-    graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
+    graph = network(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
     sizes = _batch.counts(graph)[0]
     width = check_encodings.width(max_nodes, int(sizes.max(initial=0)))
     fill = check_encodings.fill(padding, "padding", torch.float64)
@@ -92,7 +93,7 @@ def _fill(graph: Graph, out: Tensor, run: Run) -> None:
         _multiply(graph, strength, out)
         return
     record, threads = control(), torch.get_num_threads()
-    quick = float(out.numel()) * graph.num_slots / graph.num_nodes < _QUICK
+    quick = float(out.numel()) * graph.num_slots / max(1, graph.num_nodes) < _QUICK
     arcs = (graph.rowptr, graph.col, graph.weight, strength, _batch.ends(graph))
 
     def work() -> None:

@@ -12,6 +12,7 @@ from torchcent.check import _common as check
 from torchcent.check import _data as check_data
 from torchcent.check._run import DEFAULT, Run, checked, quiet, surrounding
 from torchcent.gnn import _stores
+from torchcent.graph import Graph
 
 try:
     from torch_geometric.data.datapipes import functional_transform as functional_transform
@@ -80,6 +81,16 @@ class _OfGraphs(BaseTransform):
         """The attributes of the data that the result depends on, besides edge_index."""
         names = {self.edge_weight} if self.edge_weight is not None else set()
         return names | ({"x", "edge_attr"} if self.attr_name is None else set())
+
+    def _whole(self, graph: _stores.Graph, options: dict[str, Any]) -> dict[str, Any]:
+        """The same with graphs without vertices at the end of a batch, which `batch` leaves out."""
+        if graph.ptr is None or graph.prepared is not None:
+            return options
+        arcs = graph.edge_index, graph.num_nodes, self.directed is not False, graph.weight
+        return {"edge_index": Graph.from_edge_index(*arcs, ptr=graph.ptr), "run": options["run"]}
+
+    def _replaces_edges(self) -> bool:
+        return False
 
     def _check_many(self) -> None:
         """Refuses what depends on how the graphs of a data set are put together."""

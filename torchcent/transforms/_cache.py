@@ -18,6 +18,7 @@ from torchcent.runtime._replacing import replacing
 
 FORMAT = 1
 _DIGITS = 32
+_KEY = "results of torchcent.transforms"
 
 
 class Folder:
@@ -32,7 +33,7 @@ class Folder:
         self._path = Path(check_files.path(path))
         if self._path.exists() and not self._path.is_dir():
             raise NotADirectoryError(f"cache={str(self._path)!r} is not a folder")
-        self._path.mkdir(exist_ok=True)
+        self._path.mkdir(parents=True, exist_ok=True)
         about = f"{FORMAT} {_config.__version__} {torch.get_default_dtype()} {words}"
         self._about = hashlib.sha256(about.encode())
 
@@ -61,13 +62,15 @@ def _add(digest: Any, store: Any, names: Collection[str]) -> None:
 def read(path: Path) -> Any:
     """The contents of a file; None if there is none that can be read."""
     try:
-        return torch.load(path, map_location="cpu", weights_only=True)
+        contents = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         return None
     except (RuntimeError, EOFError, pickle.UnpicklingError):  # damaged: it is computed anew
         return None
+    is_ours = isinstance(contents, dict) and contents.keys() == {_KEY}
+    return contents[_KEY] if is_ours else None
 
 
 def write(path: Path, contents: Any) -> None:
     with replacing(os.fspath(path)) as (file, _):
-        torch.save(contents, file)
+        torch.save({_KEY: contents}, file)

@@ -122,8 +122,8 @@ class SDRF(_OfGraphs):
         )  # fmt: skip
         self._names = ("iterations", "tau", "removal_bound", "seed", "directed")
 
-    def _check_many(self) -> None:
-        raise ValueError("SDRF is not for a data set whose edges are kept; use it as a transform")
+    def _replaces_edges(self) -> bool:
+        return True
 
     def forward(self, data: Any) -> Any:
         if hasattr(data, "edge_types"):

@@ -87,7 +87,8 @@ class AddDiffusion(_OfGraphs):
         else:
             own["t"] = within(t, "t", "(0, 1000]")
         own["eps"] = within(eps, "eps", "(0, 1]")
-        loop = within(self_loop_weight or 0, "self_loop_weight", "[0, inf)", "finite and >= 0")
+        loop = 0.0 if self_loop_weight is None else self_loop_weight
+        loop = within(loop, "self_loop_weight", "[0, 1e100]")
         own["self_loop_weight"] = loop
         own["normalization_in"] = choice(normalization_in, "normalization_in", ("sym", "col"))
         if normalization_out is not None:
@@ -95,9 +96,8 @@ class AddDiffusion(_OfGraphs):
         own["normalization_out"] = normalization_out
         super().__init__(edge_weight, directed, edge_types, run, **own)
 
-    def _check_many(self) -> None:
-        if self.attr_name is None:
-            raise ValueError("AddDiffusion needs attr_name for a data set, whose edges are kept")
+    def _replaces_edges(self) -> bool:
+        return self.attr_name is None
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
         if self.attr_name is None and hasattr(data, "edge_types"):

@@ -10,11 +10,13 @@ from typing import Any
 
 from torchcent.check import _metapaths as check_metapaths
 from torchcent.check import _values as check_values
-from torchcent.check._common import positive
+from torchcent.check._values import whole
 from torchcent.gnn import _metapaths, _stores
 from torchcent.transforms import _cache, _chunks
 from torchcent.transforms._base import BaseTransform, _OfGraphs, functional_transform
 
+#: arguments of transforms that name attributes
+_NAMES = ("attr_name", "values_name")
 Metapaths = Mapping[str, Sequence[tuple[str, str, str]]]
 
 
@@ -61,7 +63,16 @@ class AddEncodings(BaseTransform):
             accepted = "a list of transforms of torchcent.transforms, or of their names"
             raise check_values.wrong_type("transforms", accepted, transforms)
         self.transforms = [_made(each, place) for place, each in enumerate(transforms)]
-        names = [each.attr_name for each in self.transforms if each.attr_name is not None]
+        for each in self.transforms:
+            if each._replaces_edges():
+                raise ValueError(
+                    f"{type(each).__name__} replaces the edges, of which others compute features; "
+                    "apply it before or after AddEncodings"
+                )
+        names = [
+            value for each in self.transforms for name in _NAMES
+            if (value := getattr(each, name, None)) is not None
+        ]  # fmt: skip
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"several of the transforms have attr_name={name!r}")
@@ -131,7 +142,7 @@ class AddEncodings(BaseTransform):
         """
         for each in self.transforms:
             each._check_many()
-        size = positive(batch_size, "batch_size") or 0
+        size = whole(batch_size, "batch_size", 2**40)
         check_values.flag(as_tensors, "as_tensors")
         check_values.flag_or_none(progress, "progress")
         if not isinstance(dataset, Iterable) or hasattr(dataset, "node_stores"):
@@ -152,7 +163,12 @@ def _known() -> dict[str, type[_OfGraphs]]:
     for each in classes:
         classes += each.__subclasses__()
     names = {each.__name__: each for each in classes}
-    short = {re.sub("(?!^)([A-Z])", r"_\1", x.removeprefix("Add")).lower(): x for x in names}
+    short = {
+        re.sub(
+            "(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", x.removeprefix("Add")
+        ).lower(): x
+        for x in names
+    }
     return names | {name: names[of] for name, of in short.items()}
 
 
@@ -169,8 +185,8 @@ def _made(value: object, place: int) -> _OfGraphs:
 
 
 def _renamed(transform: _OfGraphs, name: str) -> _OfGraphs:
-    if transform.attr_name is None:
-        return transform
     new = copy.copy(transform)
-    new.attr_name = f"{transform.attr_name}_{name}"
+    for each in _NAMES:
+        if getattr(transform, each, None) is not None:
+            setattr(new, each, f"{getattr(transform, each)}_{name}")
     return new

@@ -12,7 +12,6 @@ from torchcent.check import _encodings as check_encodings
 from torchcent.check._run import DEFAULT, Run
 from torchcent.check._values import number
 from torchcent.gnn import _stores
-from torchcent.graph import Graph
 from torchcent.pairs._encoding import shortest_path_encoding, shortest_path_pairs
 from torchcent.transforms._base import EdgeTypes, _OfGraphs, _Types, functional_transform
 
@@ -115,10 +114,7 @@ class AddShortestPathEncoding(_OfGraphs):
     def _add(self, data: Any, graph: _stores.Graph) -> None:
         dtype = torch.int64 if self.dtype is None and self.edge_weight is None else self.dtype
         options = self._options(graph)
-        ptr = graph.ptr if graph.prepared is None else None
-        if ptr is not None:
-            arcs = graph.edge_index, graph.num_nodes, self.directed is not False, graph.weight
-            options = {"edge_index": Graph.from_edge_index(*arcs, ptr=ptr), "run": options["run"]}
+        options = self._whole(graph, options)
         options |= {"cutoff": self.cutoff, "dtype": dtype}
         if self.dense:
             dense = shortest_path_encoding(

@@ -78,16 +78,22 @@ class AddLaplacianEncoding(_OfGraphs):
         edge_types: EdgeTypes | None = None,
         run: Run = DEFAULT,
     ) -> None:
+        if values_name is not None and values_name == attr_name:
+            raise ValueError(f"values_name={values_name!r} is attr_name, too")
         super().__init__(
             edge_weight, directed, edge_types, run, k=check_encodings.columns(k, "k"),
             attr_name=check_data.attribute(attr_name, "nodes"),
-            values_name=check_data.attribute(values_name, "nodes"),
+            values_name=check_data.attribute(values_name, "nodes", "values_name"),
             normalization=check_encodings.normalization(normalization),
             trivial=check.flag(trivial, "trivial"), flip=check.flag(flip, "flip"),
         )  # fmt: skip
 
+    def _check_many(self) -> None:
+        if self.flip:
+            raise ValueError("flip=True is for a transform, which draws signs in each epoch")
+
     def _add(self, data: Any, graph: _stores.Graph) -> None:
-        options = self._options(graph, torch.float64)
+        options = self._whole(graph, self._options(graph, torch.float64))
         run = resolved(options["run"], ("dtype",), "laplacian_encoding")
         vectors, values = as_in_pyg(
             options | {"run": run}, self.k, self.normalization, self.trivial, self.flip

@@ -38,7 +38,7 @@ void laplacian_eigen(const Tensor& rowptr, const Tensor& col, std::optional<Tens
         for (int64_t begin = 0, end; begin < last; begin = end) {
           end = end_of_space(graph.value, 1, n, begin + 1);
           const bool is_zero = begin == 0 && std::abs(graph.value[0]) <= kSameValue * std::abs(graph.value[n - 1]);
-          if (has_vectors) basis.replace(graph.state + begin * n, end - begin, n);
+          if (has_vectors) basis.replace(graph.state + begin * n, end - begin, std::min(end, last) - begin, n);
           for (int64_t j = std::max(begin, skip); j < std::min(end, last); ++j) {
             size[row + j] = end - begin;
             value[row + j] = is_zero ? 0 : graph.value[j];

@@ -19,14 +19,14 @@ class SpectralMatrix {
  public:
   explicit SpectralMatrix(const LaplacianGraphs& graphs) : graphs_(graphs) {}
 
-  // sum f(value) v v^T over the ranks from `begin` on.
+  // sum f(value) v v^T over the ranks from `begin` on; the first values are 0.
   template <class Function>
-  void set(const Spectrum& graph, int64_t begin, const Function& function) {
+  void set(const Spectrum& graph, int64_t begin, int64_t zeros, const Function& function) {
     n_ = graph.n;
     entry_.assign(n_ * n_, 0.0);
     for (int64_t j = begin; j < n_; ++j) {
       const double* const state = graph.state + j * n_;
-      const double factor = function(graph.value[j]);
+      const double factor = function(j < zeros ? 0 : graph.value[j]);
       for (int64_t u = 0; u < n_; ++u) {
         const double share = factor * state[u];
         double* const row = entry_.data() + u * n_;
@@ -156,7 +156,7 @@ void spectral_sums(const Tensor& rowptr, const Tensor& col, std::optional<Tensor
           return;
         }
         if (kind == SpectralKind::electrostatic) {
-          matrix.set(graph, zeros, [](double value) { return 1 / value; });
+          matrix.set(graph, zeros, zeros, [](double value) { return 1 / value; });
           if (zeros < n) matrix.summarise(graph, first);
           return;
         }
@@ -172,9 +172,9 @@ void spectral_sums(const Tensor& rowptr, const Tensor& col, std::optional<Tensor
             continue;
           }
           if (kind == SpectralKind::heat) {
-            matrix.set(graph, begin, heat);
+            matrix.set(graph, begin, zeros, heat);
           } else {
-            matrix.set(graph, zeros, [](double value) { return 1 / value; });
+            matrix.set(graph, zeros, zeros, [](double value) { return 1 / value; });
             if (kind != SpectralKind::inverse) matrix.derive(graph, kind);
           }
           for (int64_t u = 0; u < n; ++u) {

@@ -275,7 +275,7 @@ class EigenTeam {
     for (int begin = 0, end; begin < last; begin = end) {
       end = end_of_space(begin + 1);
       const bool is_zero = begin == 0 && fabs(value_[0]) <= kSameValue * fabs(value_[n_ - 1]);
-      if (task_.vectors != nullptr) make_canonical(begin, end);
+      if (task_.vectors != nullptr) make_canonical(begin, end, min(end, last));
       each(max(begin, skip), min(end, last), [&](int j) {
         task_.values[row * task_.width + j - skip] = is_zero ? 0 : value_[j] * unit_;
         task_.multiplicity[row * task_.width + j - skip] = end - begin;
@@ -297,8 +297,8 @@ class EigenTeam {
   }
 
   // See dense/canonical.h.
-  __device__ void make_canonical(int begin, int end) {
-    for (int j = begin; j < end; ++j) {
+  __device__ void make_canonical(int begin, int end, int last) {
+    for (int j = begin; j < last; ++j) {
       double most = 0;
       each(0, n_, [&](int i) {
         double share = 0;
