@@ -341,6 +341,8 @@ def words(wrong: dict[str, Any]) -> set[str]:
         found |= {"max_nodes"}
     if "edge_weight" in wrong:
         found |= {"weight"}
+    if "stored_weight" in wrong:  # the attribute of a Data
+        found |= {"edge_weight"}
     if {"comments", "skip", "header"} & found:  # other rows count, of which the file is at fault
         found |= {"in.txt:"}
     if {"name", "run", "engine"} & found:  # the name of an Engine

@@ -38,7 +38,7 @@ ALL = [
     AddCentrality("harmonic", attr_name=None, normalized=False),
     AddClusters(),
     AddRandomWalkEncoding(5),
-    AddLandmarkDistances(3, strategy="random"),
+    AddLandmarkDistances(3, selection="random"),
     AddEdgeCentrality(),
     AddPairFeatures(),
     AddShortestPathEncoding(cutoff=3),

@@ -424,7 +424,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "eigenspace_projections": {"k": 2},
     "heat_kernel_encoding": {"times": 1.0},
     "heat_kernel_pairs": {"times": 1.0},
-    "landmark_distances": {"landmarks": 2, "strategy": "random"},
+    "landmark_distances": {"landmarks": 2, "selection": "random"},
     "laplacian_encoding": {"k": 2},
     "magnetic_encoding": {"k": 2},
     "random_walk_encoding": {"walk_length": 3},

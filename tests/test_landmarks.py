@@ -98,15 +98,15 @@ def test_distances(way, directed, weights, direction):
         index, weight, ptr, matrices = drawn(seed, weights=weights, directed=directed)
         graph = Graph.from_edge_index(index, None, directed, weight, ptr=ptr)
         options = {"direction": direction, "dtype": F64}
-        for strategy in ("degree", "farthest", "random"):
+        for selection in ("degree", "farthest", "random"):
             distance, landmarks = torchcent.landmark_distances(
-                graph, landmarks=6, strategy=strategy, **options
+                graph, landmarks=6, selection=selection, **options
             )
             expected = from_landmarks(matrices, ptr, landmarks, direction)
             assert distance.tolist() == expected.tolist()
-            if strategy == "degree":
+            if selection == "degree":
                 assert landmarks.tolist() == by_degree(matrices, ptr, 6)
-            elif strategy == "farthest":
+            elif selection == "farthest":
                 assert landmarks.tolist() == farthest(matrices, ptr, 6, direction)
             for row, (a, b) in zip(landmarks, itertools.pairwise(ptr.tolist()), strict=True):
                 chosen = row[row >= 0]
@@ -127,9 +127,9 @@ def test_a_batch_is_each_graph_alone(weights):
     """To the bit, also what is drawn."""
     index, weight, ptr, _ = drawn(11, weights=weights)
     both = Graph.from_edge_index(index, None, True, weight, ptr=ptr)
-    for strategy in ("degree", "farthest", "random"):
-        options = {"landmarks": 4, "strategy": strategy}
-        seeded = strategy == "random"
+    for selection in ("degree", "farthest", "random"):
+        options = {"landmarks": 4, "selection": selection}
+        seeded = selection == "random"
         drawing = {"generator": generator()} if seeded else {}
         found = torchcent.landmark_distances(both, **options, **drawing)
         for g, (a, b) in enumerate(itertools.pairwise(ptr.tolist())):
@@ -213,7 +213,7 @@ def test_draws_are_even():
     count = torch.zeros(n)
     for seed in range(trials):
         found = torchcent.landmark_distances(
-            arcs, landmarks=2, strategy="random", generator=generator(seed)
+            arcs, landmarks=2, selection="random", generator=generator(seed)
         )
         count[found.landmarks.cpu()] += 1
     # A binomial number with p = 1/4: five standard deviations.
@@ -250,7 +250,7 @@ def test_values_without_a_path():
 def test_threads_and_large_graphs():
     """Blocks of rows, on one thread and on two; distances beyond int8."""
     arcs = torchcent.generate.ws(2000, 2, 0.02, seed=1).to(DEVICE)
-    options = {"landmarks": 3, "strategy": "farthest", "directed": False}
+    options = {"landmarks": 3, "selection": "farthest", "directed": False}
     one = torchcent.landmark_distances(arcs, **options, run=Run(threads=1))
     two = torchcent.landmark_distances(arcs, **options, run=Run(threads=2))
     assert torch.equal(one.distance, two.distance)
@@ -274,7 +274,7 @@ BAD = [
     ({"landmarks": torch.tensor([0, 5])}, ValueError, r"landmarks.*5.*\[0, 4\)"),
     ({"landmarks": torch.tensor([0, 0])}, ValueError, "landmarks contains vertex 0 more than once"),
     ({"landmarks": torch.tensor([[0], [1]])}, ValueError, r"landmarks must be \[k\], got"),
-    ({"landmarks": 1, "strategy": "best"}, ValueError, "strategy must be one of degree, random"),
+    ({"landmarks": 1, "selection": "best"}, ValueError, "selection must be one of degree, random"),
     ({"landmarks": 1, "direction": "in"}, ValueError, "direction must be one of from, to"),
     ({"landmarks": 1, "unreachable": 0.5}, ValueError, "unreachable must be a whole number"),
     ({"landmarks": 1, "dtype": torch.bool}, ValueError, "dtype must be one of"),

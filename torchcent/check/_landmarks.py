@@ -11,7 +11,7 @@ from torchcent.check._graph import Checked
 from torchcent.check._values import beside, dense, integer, wrong_type, wrong_value
 
 DIRECTIONS = ("from", "to")
-STRATEGIES = ("degree", "random", "farthest")
+SELECTIONS = ("degree", "random", "farthest")
 _MOST = 2**31 - 1
 _ACCEPTED = "a number, or a tensor of vertices"
 

@@ -31,7 +31,7 @@ class LaplacianEncoding(NamedTuple):
 
     Attributes:
         vectors: [n, k], an eigenvector per column; 0 in columns that a graph does not have.
-        values: [G, k], the eigenvalues of each graph, ascending; `padding` where it has none.
+        values: [G, k], the eigenvalues of each graph, ascending; 0 where it has none.
         multiplicity: int64 [G, k], that of each eigenvalue in its graph; 0 where it has none.
     """
 
@@ -58,7 +58,6 @@ def laplacian_encoding(
     normalization: str | None = "sym",
     trivial: bool = False,
     flip: bool = False,
-    padding: float = 0.0,
     generator: torch.Generator | None = None,
     run: Run = DEFAULT,
 ) -> LaplacianEncoding:
@@ -82,7 +81,6 @@ def laplacian_encoding(
             a row of 0 in each.
         trivial: keep the first eigenvector.
         flip: give each column of each graph a random sign, for training.
-        padding: the eigenvalue of columns that a graph does not have.
         generator: draws the signs of `flip`; None uses PyTorch's own.
         run: how it is computed, see :class:`Run`.
 
@@ -126,13 +124,11 @@ def laplacian_encoding(
     width = check_encodings.columns(k, "k")
     form = check_encodings.normalization(normalization)
     is_random, has_first = check.flag(flip, "flip"), check.flag(trivial, "trivial")
-    fill = check_encodings.fill(padding, "padding", torch.float64)
     source = check.random_generator(generator)
     graph = network(edge_index, edge_weight, num_nodes, batch, directed, run, "laplacian_encoding")
     vectors, values, multiplicity = leading(graph, width, form, has_first, run)
     if is_random:
         vectors = vectors * signs(graph, width, source)
-    values = torch.where(multiplicity > 0, values, fill)
     return LaplacianEncoding(vectors.to(run.dtype), values.to(run.dtype), multiplicity)
 
 
@@ -170,7 +166,7 @@ class EigenspaceProjections(NamedTuple):
 
     Attributes:
         projections: [G, k, N, N], symmetric matrices; 0 beyond the eigenspaces of a graph.
-        values: [G, k], the eigenvalues, ascending; `padding` where a graph has none.
+        values: [G, k], the eigenvalues, ascending; 0 where a graph has none.
         multiplicity: int64 [G, k], the ranks of the projections.
     """
 
@@ -190,7 +186,6 @@ def eigenspace_projections(
     directed: bool | None = None,
     normalization: str | None = "sym",
     max_nodes: int | None = None,
-    padding: float = 0.0,
     run: Run = DEFAULT,
 ) -> EigenspaceProjections:
     r"""The projections onto the first k eigenspaces of the Laplacian of each graph.
@@ -205,7 +200,6 @@ def eigenspace_projections(
         k: number of eigenspaces.
         normalization: "sym" or None, as in :func:`laplacian_encoding`; "rw" has those of "sym".
         max_nodes: N, at least the number of vertices of the largest graph, which is the default.
-        padding: the eigenvalue of eigenspaces that a graph does not have.
         run: how it is computed, see :class:`Run`.
 
     Returns:
@@ -235,7 +229,6 @@ def eigenspace_projections(
     """
     count = check_encodings.columns(k, "k")
     form = check_encodings.normalization(normalization)
-    fill = check_encodings.fill(padding, "padding", torch.float64)
     graph = network(
         edge_index, edge_weight, num_nodes, batch, directed, run, "eigenspace_projections"
     )
@@ -252,7 +245,7 @@ def eigenspace_projections(
     begin = torch.zeros(graph.num_graphs, dtype=torch.int64, device=graph.device)
     shape = graph.num_graphs, count
     result = EigenspaceProjections(
-        vectors.new_zeros(*shape, width, width), vectors.new_full(shape, fill),
+        vectors.new_zeros(*shape, width, width), vectors.new_zeros(shape),
         multiplicity.new_zeros(shape),
     )  # fmt: skip
     columns = padded(graph, vectors, width)
@@ -262,7 +255,7 @@ def eigenspace_projections(
         size = torch.where(has, multiplicity.gather(1, first)[:, 0], 0) if largest else begin
         result.multiplicity[:, place] = size
         if largest:
-            result.values[:, place] = torch.where(has, values.gather(1, first)[:, 0], fill)
+            result.values[:, place] = torch.where(has, values.gather(1, first)[:, 0], 0)
         for j in range(int(size.max()) if size.numel() else 0):
             own = (begin + j).clamp(max=largest - 1)
             column = columns.gather(2, own[:, None, None].expand(-1, width, 1))[:, :, 0]
@@ -289,7 +282,7 @@ class MagneticEncoding(NamedTuple):
 
     Attributes:
         vectors: complex [n, k], an eigenvector per column; 0 in columns that a graph does not have.
-        values: [G, k], the eigenvalues of each graph, ascending; `padding` where it has none.
+        values: [G, k], the eigenvalues of each graph, ascending; 0 where it has none.
         multiplicity: int64 [G, k], that of each eigenvalue in its graph; 0 where it has none.
     """
 
@@ -309,7 +302,6 @@ def magnetic_encoding(
     batch: Tensor | None = None,
     directed: bool | None = None,
     normalization: str | None = "sym",
-    padding: float = 0.0,
     run: Run = DEFAULT,
 ) -> MagneticEncoding:
     r"""The eigenvectors of the k smallest eigenvalues of the magnetic Laplacian of each graph.
@@ -326,7 +318,6 @@ def magnetic_encoding(
         q: potential, from 0 (directions do not matter) to 0.25 (arcs turn the phase by 90 degrees).
         directed: None uses the arcs as given, False adds missing reverse arcs.
         normalization: "sym" or None.
-        padding: the eigenvalue of columns that a graph does not have.
         run: how it is computed, see :class:`Run`; its dtype is that of the parts of numbers.
 
     Bases of eigenspaces follow the rule of :func:`laplacian_encoding`: the entry of largest
@@ -356,12 +347,11 @@ def magnetic_encoding(
     form = check_encodings.normalization(normalization)
     if form == "rw":
         raise ValueError('normalization="rw" has no magnetic form; pass "sym" or None')
-    fill = check_encodings.fill(padding, "padding", torch.float64)
     graph = network(edge_index, edge_weight, num_nodes, batch, directed, run)
     spectra = Spectra(graph, form, "magnetic_encoding", run.memory, run.progress)
     spectra.allow(24 * width * (graph.num_nodes + graph.num_graphs), True)
     shape = graph.num_graphs, width
-    values = torch.full(shape, fill, dtype=torch.float64, device=graph.device)
+    values = torch.zeros(shape, dtype=torch.float64, device=graph.device)
     multiplicity = torch.zeros(shape, dtype=torch.int64, device=graph.device)
     vectors = values.new_zeros(graph.num_nodes, width, dtype=torch.complex128)
     _dense.magnetic(graph, potential, form == "sym", (values, multiplicity, vectors))

@@ -10,6 +10,7 @@ from torch import Tensor
 from torchcent import graph as _graph
 from torchcent.check import _common as check
 from torchcent.check import _data as check_data
+from torchcent.check._values import dense
 from torchcent.graph import _csr
 
 
@@ -236,6 +237,7 @@ def rewire(data: Any, graph: Graph, index: Tensor) -> None:
         cuts = _csr.pointers(count)
     for name in names:
         values = store[name]
+        dense(values, name)
         at, kept = column.to(values.device), found.to(values.device)
         rows = values[at] if size else values.new_zeros((at.numel(), *values.shape[1:]))
         store[name] = torch.where(kept.view(-1, *[1] * (values.dim() - 1)), rows, 0)

@@ -40,7 +40,7 @@ def landmark_distances(
     edge_weight: WeightLike = None,
     *,
     landmarks: int | Tensor,
-    strategy: str = "degree",
+    selection: str = "degree",
     num_nodes: int | None = None,
     batch: Tensor | None = None,
     directed: bool | None = None,
@@ -64,7 +64,7 @@ def landmark_distances(
             arcs the smallest weight counts. A Graph has its own weights.
         landmarks: k, of which graphs with fewer vertices take all. Or their ids: [k], for a batch
             [num_graphs, k], with -1 for none.
-        strategy: which k vertices. "degree" takes those with the most outgoing arcs, of equal ones
+        selection: which k vertices. "degree" takes those with the most outgoing arcs, of equal ones
             the lowest. "random" draws them. "farthest" begins with that of highest degree. It then
             takes the vertex with the largest distance to the landmarks before it, first of all one
             that they do not reach.
@@ -76,8 +76,8 @@ def landmark_distances(
         unreachable: the value where there is no path, and of columns without a landmark.
         dtype: of the distances: torch.int8, int16, int32, int64, float32 or float64; with weights
             the last two. None is int32, with weights torch.get_default_dtype().
-        generator: for strategy="random"; None takes PyTorch's global one. It draws a single number.
-            With it, the landmarks of a graph depend on its own arcs, not on its batch.
+        generator: for selection="random"; None takes PyTorch's global one. It draws a single
+            number. With it, the landmarks of a graph depend on its own arcs, not on its batch.
         run: how it is computed, see :class:`Run`.
 
     Returns:
@@ -97,7 +97,7 @@ def landmark_distances(
         >>> path_and_pair = torch.tensor([[0, 1, 2, 4], [1, 2, 3, 5]])
         >>> batch = torch.tensor([0, 0, 0, 0, 1, 1])
         >>> found = torchcent.landmark_distances(
-        ...     path_and_pair, landmarks=3, strategy="farthest", batch=batch, directed=False
+        ...     path_and_pair, landmarks=3, selection="farthest", batch=batch, directed=False
         ... )
         >>> found.landmarks
         tensor([[ 1,  3,  0],
@@ -117,17 +117,17 @@ def landmark_distances(
     check_landmarks.no_gradient(edge_weight)
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     chosen = check_landmarks.landmarks(landmarks, graph)
-    choice(strategy, "strategy", check_landmarks.STRATEGIES)
+    choice(selection, "selection", check_landmarks.SELECTIONS)
     kind, fill = values(graph, dtype, unreachable)
     source = check.random_generator(generator)
-    draws = isinstance(chosen, int) and strategy == "random"
+    draws = isinstance(chosen, int) and selection == "random"
     if not draws:
         check_landmarks.no_generator(source, "none are made here")
     width = chosen if isinstance(chosen, int) else chosen.shape[1]
     allow(graph, width, kind, run, f"landmark_distances of {width} landmarks")
     key = Draws(graph, seed_of(source)).column(0) if draws else -graph.degree
     graph = towards(graph, direction)
-    if isinstance(chosen, int) and strategy == "farthest":
+    if isinstance(chosen, int) and selection == "farthest":
         rows, raw = _farthest(graph, key, chosen, run)
     else:
         rows = _first(graph, key, chosen) if isinstance(chosen, int) else chosen

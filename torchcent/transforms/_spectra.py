@@ -165,7 +165,7 @@ class AddSpectralEncoding(_OfGraphs):
         run: Run = DEFAULT,
     ) -> None:
         word = choice(kind, "kind", tuple(_OF_VERTICES))
-        name = f"{word}_encoding" if attr_name == "" else attr_name
+        name = f"{word}_encoding" if isinstance(attr_name, str) and not attr_name else attr_name
         own = _own(word, _OF_VERTICES[word][1], {"times": times, "bins": bins})
         if times is not None:
             own["times"] = check_encodings.times(times)
@@ -213,7 +213,7 @@ class AddPairEncoding(_OfGraphs):
     def __init__(
         self,
         kind: str,
-        attr_name: str = "",
+        attr_name: str | None = None,
         *,
         powers: int | None = None,
         times: float | list[float] | None = None,
@@ -230,9 +230,10 @@ class AddPairEncoding(_OfGraphs):
             own["times"] = check_encodings.times(times)
         if powers is not None:
             check_encodings.columns(powers, "powers")
+        name = f"{word}_pairs" if attr_name is None else attr_name
         super().__init__(
             edge_weight, directed, edge_types, run, kind=word,
-            attr_name=check_data.required_attribute(attr_name or f"{word}_pairs", "nodes", _PAIRS),
+            attr_name=check_data.required_attribute(name, "nodes", _PAIRS),
             max_nodes=check.positive(max_nodes, "max_nodes"),
             padding=check_encodings.fill(padding, "padding", torch.float64), **own,
         )  # fmt: skip

@@ -222,7 +222,7 @@ class AddLandmarkDistances(_OfGraphs):
         landmarks: how many of each graph, and columns.
         attr_name: attribute for the distances, [n, landmarks]; None appends them to ``data.x``, in
             its dtype and on its device (or creates ``data.x``).
-        strategy: "degree", "random" or "farthest", as in :func:`torchcent.landmark_distances`.
+        selection: "degree", "random" or "farthest", as in :func:`torchcent.landmark_distances`.
         seed: for "random". The landmarks of a graph depend on it and on the arcs of the graph.
         unreachable: the value where there is no path, and of columns without a landmark.
         edge_weight: edge attribute that holds the *lengths* of edges; None counts hops.
@@ -245,7 +245,7 @@ class AddLandmarkDistances(_OfGraphs):
         self,
         landmarks: int,
         attr_name: str | None = "landmark_distance",
-        strategy: str = "degree",
+        selection: str = "degree",
         edge_weight: str | None = None,
         *,
         seed: int = 0,
@@ -258,16 +258,16 @@ class AddLandmarkDistances(_OfGraphs):
             edge_weight, directed, edge_types, run,
             landmarks=whole(landmarks, "landmarks", 2**31 - 1),
             attr_name=check_data.attribute(attr_name, "nodes"),
-            strategy=choice(strategy, "strategy", check_landmarks.STRATEGIES),
+            selection=choice(selection, "selection", check_landmarks.SELECTIONS),
             seed=check_landmarks.seed(seed), unreachable=number(unreachable, "unreachable"),
         )  # fmt: skip
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
         generator = None
-        if self.strategy == "random":
+        if self.selection == "random":
             generator = torch.Generator(device="cpu").manual_seed(self.seed)
         distance = landmark_distances(
-            **self._options(graph), landmarks=self.landmarks, strategy=self.strategy,
+            **self._options(graph), landmarks=self.landmarks, selection=self.selection,
             unreachable=self.unreachable, generator=generator, dtype=torch.float64,
         ).distance  # fmt: skip
         _stores.give_nodes(data, graph, distance, self.attr_name, self._dtype())

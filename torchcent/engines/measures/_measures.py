@@ -98,7 +98,6 @@ OPTIONS = {
     "normalization": Option(""),
     "trivial": Option("flag", "also count the eigenvalue 0"),
     "flip": Option(""),
-    "padding": Option(""),
 }
 
 
