@@ -35,6 +35,7 @@ import gpu_approx
 import gpu_batches
 import gpu_distances
 import gpu_dynamic
+import gpu_encodings
 import gpu_flow
 import gpu_mcl
 import gpu_roads
@@ -374,6 +375,7 @@ def main() -> int:
         "flow": gpu_flow.rows,
         "walks": gpu_walks.rows,
         "dynamic": gpu_dynamic.rows,
+        "encodings": gpu_encodings.rows,
         "roads": gpu_roads.rows,
         "sanitizer": lambda: Sanitizer().found(),
     } | {name: partial(tests, name, given.tests_part) for name in SUITES_OF}
