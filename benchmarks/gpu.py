@@ -61,6 +61,7 @@ KERNELS = [
     "test_cuda_mcl",
     "test_cuda_approx",
     "test_cuda_features",
+    "test_cuda_diffusion",
 ]
 MEMORY = ["test_cuda_memory"]  # by itself: it takes nearly all memory of the device
 SUITES = [
@@ -112,6 +113,13 @@ SUITES = [
     "test_edge_approximation",
     "test_encodings",
     "test_encoding_transforms",
+    "test_spectra",
+    "test_spectra_transforms",
+    "test_diffusion",
+    "test_patterns",
+    "test_curvature",
+    "test_landmarks",
+    "test_pair_features",
 ]
 COUNTS = ("passed", "failed", "skipped", "deselected")
 MOST_WORKERS = 14  # more of them are slower on one GPU
