@@ -28,7 +28,7 @@ class AddSubstructureCounts(_OfGraphs):
         patterns: a name or several, as in :func:`torchcent.substructure_counts`.
         of: "vertices" or "edges".
         attr_name: attribute for the counts, int64: of vertices [n, columns], of edges [E, columns],
-            where "edge_" is put before the default. None appends them to ``data.x`` or
+            where ``edge_`` is put before the default. None appends them to ``data.x`` or
             ``data.edge_attr``, in their dtype and on their device (or creates these).
         induced: True counts only subgraphs of which the graph has no further edge.
         log: compute log(1 + count), in float64, before rounding to the result's dtype. Numbers of
