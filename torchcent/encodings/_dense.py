@@ -184,11 +184,11 @@ def sums(
         if function == "density":
             squares = torch.where(is_zero & nontrivial, 0, 1)[:, None, :] * solved.vectors**2
             place = torch.bucketize(values, times[:-1])
-            found = squares.new_zeros(*squares.shape[:2], times.numel())
+            shares = squares.new_zeros(*squares.shape[:2], times.numel())
             for j in range(size):  # one after the other, so that sums have an order
                 at = place[:, None, j : j + 1].expand(-1, size, 1)
-                found.scatter_add_(2, at, squares[:, :, j : j + 1])
-            part[solved.rows.flatten()] = found.flatten(0, 1)
+                shares.scatter_add_(2, at, squares[:, :, j : j + 1])
+            part[solved.rows.flatten()] = shares.flatten(0, 1)
         elif function == "heat":
             for c, t in enumerate(times.tolist()):
                 factor = torch.where(is_zero & nontrivial, 0, (-t * values).exp())
@@ -235,12 +235,12 @@ def _derived(function: str, solved: Solved, inverse: Tensor, label: Tensor) -> T
     own = inverse.diagonal(dim1=1, dim2=2)
     if function == "hitting":
         total = _added(strength * inverse)
-        found = total[:, :, None] - total[:, None, :] + volume * (own[:, None, :] - inverse)
+        pairs = total[:, :, None] - total[:, None, :] + volume * (own[:, None, :] - inverse)
     else:
-        found = own[:, :, None] + own[:, None, :] - 2 * inverse
-        found = volume * found if function == "commute" else found
-    found.diagonal(dim1=1, dim2=2).zero_()
-    return torch.where(together, found, torch.inf)
+        pairs = own[:, :, None] + own[:, None, :] - 2 * inverse
+        pairs = volume * pairs if function == "commute" else pairs
+    pairs.diagonal(dim1=1, dim2=2).zero_()
+    return torch.where(together, pairs, torch.inf)
 
 
 def _electrostatic(graph: Graph, solved: Solved, inverse: Tensor) -> Tensor:
@@ -287,10 +287,10 @@ def magnetic(graph: Graph, q: float, symmetric: bool, out: tuple[Tensor, ...]) -
             matrices = matrices * (root[:, :, None] * root[:, None, :])
         diagonal = (strength > 0).double() if symmetric else strength
         matrices.diagonal(dim1=1, dim2=2).copy_(diagonal)
-        found, basis = torch.linalg.eigh(matrices)
-        space, place = spaces(found), torch.from_numpy(some).to(graph.device)
+        spectrum, basis = torch.linalg.eigh(matrices)
+        space, place = spaces(spectrum), torch.from_numpy(some).to(graph.device)
         width = min(values.shape[1], size)
-        values[place, :width] = found[:, :width]
+        values[place, :width] = spectrum[:, :width]
         multiplicity[place, :width] = multiplicities(space)[:, :width]
         basis = canonical(basis, space, width)
         vectors[part.vertex, :width] = basis.flatten(0, 1)

@@ -42,7 +42,6 @@ class Laplacian(NamedTuple):
         row = _small.repeat_interleave(graph.degree)
         weight = strength.new_ones(graph.num_slots) if graph.weight is None else graph.weight
         if kind == _dense.PLAIN:
-            diagonal, entries = torch.ones_like(strength), torch.ones_like(strength)
             diagonal, bound = strength, 2 * float(strength.max())
             null = torch.ones_like(strength)
         else:
@@ -51,9 +50,9 @@ class Laplacian(NamedTuple):
             diagonal, bound = torch.where(strength > 0, 1.0, float(isolated)), 2.0
             null = torch.where(strength > 0, entries, 1.0 - isolated)
         off = _matrix.Rows(graph.rowptr, graph.col, weight)
-        size = torch.zeros_like(null).index_add_(0, graph.components, null * null)
-        null = null / torch.where(size > 0, size, 1).sqrt()[graph.components]
         component = graph.components
+        size = torch.zeros_like(null).index_add_(0, component, null * null)
+        null = null / torch.where(size > 0, size, 1).sqrt()[component]
         zeros = int(torch.unique(component[null > 0]).numel())
         return cls(
             graph, lambda x: diagonal * x - off(x), bound, null, component, zeros

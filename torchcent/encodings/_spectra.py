@@ -94,8 +94,9 @@ class Spectra(NamedTuple):
         for number in np.flatnonzero(iterated).tolist():
             part = _batch.part(graph, number)
             last = skip + width
-            found = _large.leading(part, self.kind, self.isolated, last, self.title)
-            values, multiplicity, basis = found
+            values, multiplicity, basis = _large.leading(
+                part, self.kind, self.isolated, last, self.title
+            )
             result.values[number] = values[skip:]
             result.multiplicity[number] = multiplicity[skip:]
             if vectors:
