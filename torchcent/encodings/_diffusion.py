@@ -18,6 +18,11 @@ from torchcent.graph._arguments import GraphLike, WeightLike
 from torchcent.walks import _matrix
 
 _MANY = {"columns": "it is many columns"}
+#: what computes a function of vertices, for errors and progress bars
+_TITLES = {
+    "heat": "heat_kernel_encoding", "density": "spectral_density",
+    "electrostatic": "electrostatic_encoding",
+}  # fmt: skip
 _PAIRS = ("resistance", "commute", "hitting", "inverse")
 
 
@@ -304,7 +309,7 @@ def of_vertices(
     graph: Graph, form: str | None, function: str, times: list[float], nontrivial: bool,
     columns: int, run: Run,
 ) -> Tensor:  # fmt: skip
-    spectra = Spectra(graph, form, f"{function} of vertices", run.memory, run.progress)
+    spectra = Spectra(graph, form, _TITLES[function], run.memory, run.progress)
     spectra.allow(8 * columns * graph.num_nodes, True)
     out = torch.zeros(graph.num_nodes, columns, dtype=torch.float64, device=graph.device)
     spectra.sums(function, _numbers(graph, times), nontrivial, out)
@@ -319,7 +324,8 @@ def _of_pairs(
     width = check_encodings.width(max_nodes, int(sizes.max(initial=0)))
     fill = check_encodings.fill(padding, "padding", torch.float64)
     shape = graph.num_graphs, width, width, len(times)
-    spectra = Spectra(graph, form, f"{function} of pairs", run.memory, run.progress)
+    title = "heat_kernel_pairs" if function == "heat" else "resistance_pairs"
+    spectra = Spectra(graph, form, title, run.memory, run.progress)
     spectra.allow(
         8 * graph.num_graphs * width**2 * len(times), True,
         f", [{graph.num_graphs}, max_nodes={width}, {width}, {len(times)}],",
