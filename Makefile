@@ -129,7 +129,7 @@ coverage: $(VENV)/.extra-test
 COVERAGE_TESTS ?= not (interrupt or package or wheel)
 
 # NetworkX's own tests on the backend: with the NetworkX of the tests and, where there is a Python
-# that it runs on, with 3.7, in an environment with the wheel.
+# that it runs on, with 3.7, in an environment with the wheel (several GB, removed afterwards).
 NEWER = $(firstword $(foreach python,python3.14 python3.13 python3.12 $(wildcard $(HOME)/.pyenv/versions/3.1[2-4].*/bin/python),$(shell $(python) -c 'import ensurepip' 2> /dev/null && echo $(python))))
 
 test-networkx: $(VENV)/.extra-test
@@ -145,6 +145,7 @@ test-networkx-3.7:
 	$(VENV)-3.7/bin/pip install --quiet --disable-pip-version-check networkx==3.7
 	$(VENV)-3.7/bin/pip install --quiet --disable-pip-version-check --no-deps --no-index --find-links dist torchcent
 	cd tools && ../$(VENV)-3.7/bin/python networkx_suite.py
+	rm -rf $(VENV)-3.7
 
 # The wheel with the oldest PyTorch that it promises and with the newest, each in an environment of
 # its own (several GB), without the checkout in sight.
