@@ -4,6 +4,9 @@
 // solved row by row. No number depends on the other matrices.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "core/cpu/simd.h"
 #include "dense/eigen.h"
 
@@ -132,17 +135,7 @@ template <class V>
 class QlSolver final : public EigenSolver {
  public:
   explicit QlSolver(int64_t n)
-      : n_(n),
-        width_((n + kNarrow - 1) / kNarrow * kNarrow),
-        a_(n * n),
-        z_(n * width_),
-        d_(n),
-        e_(n + 1),
-        p_(n),
-        sine_(n),
-        cosine_(n),
-        value_(n),
-        rank_(n * kLanes) {}
+      : n_(n), a_(n * n), d_(n), e_(n + 1), p_(n), block_(n * kWide), value_(n), place_(n * kLanes) {}
 
   int64_t lanes() const override { return kLanes; }
   double* entries() override { return numbers(a_); }
@@ -151,10 +144,8 @@ class QlSolver final : public EigenSolver {
   void solve(bool vectors) override {
     if (n_ == 0) return;
     reduce();
-    if (vectors) {
-      for (int64_t i = 0; i < n_ * width_; ++i) z_[i] = V(0.0);
-      for (int64_t i = 0; i < n_; ++i) z_[i * width_ + i] = V(1.0);
-    }
+    steps_.clear();
+    turned_ = 0;
     if (vectors) diagonalise<true>();
     else diagonalise<false>();
     sort();
@@ -166,23 +157,24 @@ class QlSolver final : public EigenSolver {
       states_.swap(more);
       capacity_ = count;
     }
-    for (int64_t j = 0; j < count; ++j) {
-      for (int lane = 0; lane < kLanes; ++lane) {
-        const double* const from = numbers(z_) + rank_[j * kLanes + lane] * width_ * kLanes + lane;
-        double* const to = numbers(states_) + j * n_ * kLanes + lane;
-        for (int64_t i = 0; i < n_ * kLanes; i += kLanes) to[i] = from[i];
-      }
-      V* const state = states_.data() + j * n_;
-      for (int64_t k = 2; k < n_; ++k) add(state, row(k), V(0.0) - row(k)[k] * dot(row(k), state, k), k);
-    }
+    int64_t j = 0;
+    for (; count - j >= kWide; j += kWide) some_states<kWide>(j, kWide);
+    for (; j < count; j += kNarrow) some_states<kNarrow>(j, std::min<int64_t>(kNarrow, count - j));
     return numbers(states_);
   }
 
  private:
   static constexpr int kLanes = sizeof(V) / sizeof(double);
-  static constexpr int kNarrow = kLanes == 1 ? 8 : 1, kWide = 4 * kNarrow;  // columns that are rotated together
+  static constexpr int kNarrow = kLanes == 1 ? 8 : 1, kWide = 4 * kNarrow;  // vectors that are rotated together
   static constexpr int kMostSteps = 100;                                    // of one eigenvalue; two or three are usual
   static constexpr double kNothing = 0x1p-960;  // squared entries of a matrix of size 1: their reciprocal overflows
+
+  struct Rotation {
+    V sine, cosine;
+  };
+  struct Step {  // turned rows first and first + 1, ..., last - 1 and last, the last ones first
+    int64_t first, last, begin;
+  };
 
   static double* numbers(const Buffer<V>& buffer) { return reinterpret_cast<double*>(buffer.data()); }
   V* row(int64_t i) { return a_.data() + i * n_; }
@@ -218,7 +210,8 @@ class QlSolver final : public EigenSolver {
     e_[n_ - 1] = V(0.0);
   }
 
-  // Row j of z_ becomes the eigenvector of the tridiagonal matrix for d_[j].
+  // d_ becomes the eigenvalues, and the product of all rotations, the last to the left, has the eigenvectors of the
+  // tridiagonal matrix in its rows.
   template <bool kVectors>
   void diagonalise() {
     V least(0.0);
@@ -257,6 +250,7 @@ class QlSolver final : public EigenSolver {
     const V half = (d_[l + 1] - shifted) / (divisor + divisor), hypotenuse = root(half * half + one);
     const V shift = divisor / select(half > none, half + hypotenuse, half - hypotenuse);
     V g(0.0), sine(1.0), cosine(1.0), taken(0.0);
+    Rotation* const rotation = kVectors ? rotations_for(l, last) : nullptr;
     for (int64_t i = last - 1; i >= l; --i) {
       const auto first = end == V(static_cast<double>(i + 1));
       const auto inside = active & (end > V(static_cast<double>(i)));
@@ -279,35 +273,69 @@ class QlSolver final : public EigenSolver {
       d_[i + 1] = select(turned, base + taken, d_[i + 1]);
       g = select(turned, cosine * rest - b, g);
       if constexpr (kVectors) {
-        sine_[i] = select(turned, sine, none);
-        cosine_[i] = select(turned, cosine, one);
+        rotation[i - l].sine = select(turned, sine, none);
+        rotation[i - l].cosine = select(turned, cosine, one);
       }
     }
-    if constexpr (kVectors) rotate(l, last);
     d_[l] = select(active, d_[l] - taken, d_[l]);
     e_[l] = select(active, g, e_[l]);
   }
 
-  // Rotates rows `last` and last - 1 of z_, then last - 1 and last - 2, ... and l + 1 and l. A row is stored once.
-  void rotate(int64_t l, int64_t last) {
-    int64_t k = 0;
-    for (; k + kWide <= width_; k += kWide) rotate_columns<kWide>(l, last, k);
-    for (; k < width_; k += kNarrow) rotate_columns<kNarrow>(l, last, k);
+  // Room for the rotations of a step, that of rows i and i + 1 at place i - l.
+  Rotation* rotations_for(int64_t l, int64_t last) {
+    const int64_t needed = turned_ + last - l;
+    if (needed > room_) {
+      const int64_t more = std::max(2 * needed, n_ * n_);
+      Buffer<Rotation> larger(more);
+      std::copy_n(rotations_.data(), turned_, larger.data());
+      rotations_.swap(larger);
+      room_ = more;
+    }
+    steps_.push_back({l, last, turned_});
+    turned_ = needed;
+    return rotations_.data() + steps_.back().begin;
   }
+
+  // Eigenvectors first, ..., first + count - 1: unit vectors, to which what was done to the matrix is done in the
+  // reverse order. So a few vectors cost a part of all.
   template <int kCount>
-  void rotate_columns(int64_t l, int64_t last, int64_t k) {
-    V upper[kCount];
-    for (int c = 0; c < kCount; ++c) upper[c] = z_[last * width_ + k + c];
-    for (int64_t i = last - 1; i >= l; --i) {
-      const V sine = sine_[i], cosine = cosine_[i];
-      V* const row = z_.data() + i * width_ + k;
+  void some_states(int64_t first, int64_t count) {
+    V* const x = block_.data();  // [n, kCount]
+    for (int64_t i = 0; i < n_ * kCount; ++i) x[i] = V(0.0);
+    for (int64_t c = 0; c < count; ++c)
+      for (int lane = 0; lane < kLanes; ++lane)
+        numbers(block_)[(place_[(first + c) * kLanes + lane] * kCount + c) * kLanes + lane] = 1;
+    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) rotate<kCount>(*step, x);
+    for (int64_t k = 2; k < n_; ++k) reflect<kCount>(row(k), k, x);
+    for (int64_t c = 0; c < count; ++c)
+      for (int64_t i = 0; i < n_; ++i) states_[(first + c) * n_ + i] = x[i * kCount + c];
+  }
+
+  template <int kCount>
+  void rotate(const Step& step, V* x) {
+    const Rotation* rotation = rotations_.data() + step.begin;
+    V own[kCount];
+    for (int c = 0; c < kCount; ++c) own[c] = x[step.first * kCount + c];
+    for (int64_t i = step.first; i < step.last; ++i, ++rotation) {
+      const V sine = rotation->sine, cosine = rotation->cosine;
       for (int c = 0; c < kCount; ++c) {
-        const V lower = row[c];
-        row[width_ + c] = sine * lower + cosine * upper[c];
-        upper[c] = cosine * lower - sine * upper[c];
+        const V next = x[(i + 1) * kCount + c];
+        x[i * kCount + c] = cosine * own[c] + sine * next;
+        own[c] = cosine * next - sine * own[c];
       }
     }
-    for (int c = 0; c < kCount; ++c) z_[l * width_ + k + c] = upper[c];
+    for (int c = 0; c < kCount; ++c) x[step.last * kCount + c] = own[c];
+  }
+
+  template <int kCount>
+  void reflect(const V* v, int64_t k, V* x) {
+    V along[kCount];
+    for (int c = 0; c < kCount; ++c) along[c] = V(0.0);
+    for (int64_t i = 0; i < k; ++i)
+      for (int c = 0; c < kCount; ++c) along[c] = along[c] + v[i] * x[i * kCount + c];
+    for (int c = 0; c < kCount; ++c) along[c] = v[k] * along[c];
+    for (int64_t i = 0; i < k; ++i)
+      for (int c = 0; c < kCount; ++c) x[i * kCount + c] = x[i * kCount + c] - v[i] * along[c];
   }
 
   // Equal values keep the order of their rows.
@@ -318,17 +346,19 @@ class QlSolver final : public EigenSolver {
         int64_t place = j;
         for (; place > 0 && numbers(value_)[(place - 1) * kLanes + lane] > own; --place) {
           numbers(value_)[place * kLanes + lane] = numbers(value_)[(place - 1) * kLanes + lane];
-          rank_[place * kLanes + lane] = rank_[(place - 1) * kLanes + lane];
+          place_[place * kLanes + lane] = place_[(place - 1) * kLanes + lane];
         }
         numbers(value_)[place * kLanes + lane] = own;
-        rank_[place * kLanes + lane] = j;
+        place_[place * kLanes + lane] = j;
       }
     }
   }
 
-  int64_t n_, width_, capacity_ = 0;  // width_: of the rows of z_, whose last columns are 0
-  Buffer<V> a_, z_, d_, e_, p_, sine_, cosine_, value_, states_;
-  Buffer<int64_t> rank_;  // [n, lanes]: the row of the eigenvector of each rank
+  int64_t n_, capacity_ = 0, room_ = 0, turned_ = 0;  // of states, of rotations, and how many there are
+  Buffer<V> a_, d_, e_, p_, block_, value_, states_;
+  Buffer<int64_t> place_;  // [n, lanes]: where the value of each rank is in d_
+  std::vector<Step> steps_;
+  Buffer<Rotation> rotations_;
 };
 
 int64_t matrices_together(int64_t n) { return n <= kSideBySide ? Pack::lanes : 1; }

@@ -63,6 +63,7 @@ class LaplacianBatch {
         solver_(TORCHCENT_CALL_LANES(make_eigen_solver(n))),
         lanes_(solver_->lanes()),
         strength_(n),
+        root_(n),
         scale_(lanes_),
         value_(n) {}
 
@@ -112,6 +113,7 @@ class LaplacianBatch {
     const bool plain = graphs_.kind == Laplacian::plain;
     const double unit = plain && most > 0 && std::isfinite(most) ? std::ldexp(1.0, std::ilogb(most)) : 1;
     scale_[lane] = unit;
+    for (int64_t i = 0; !plain && i < n_; ++i) root_[i] = std::sqrt(strength_[i]);
     for (int64_t i = 0; i < n_; ++i) {
       double* const row = entry + i * n_ * lanes_ + lane;
       row[i * lanes_] = plain ? strength_[i] / unit : strength_[i] > 0 ? 1 : graphs_.isolated;
@@ -119,8 +121,7 @@ class LaplacianBatch {
         const int64_t j = graphs_.arcs.col[slot] - first;
         if (j >= i) continue;
         // Two roots: the product of the strengths may overflow.
-        row[j * lanes_] =
-            plain ? -weight(slot) / unit : -weight(slot) / (std::sqrt(strength_[i]) * std::sqrt(strength_[j]));
+        row[j * lanes_] = -weight(slot) / (plain ? unit : root_[i] * root_[j]);
       }
     }
   }
@@ -129,7 +130,7 @@ class LaplacianBatch {
   int64_t n_;
   std::unique_ptr<EigenSolver> solver_;
   int64_t lanes_;
-  std::vector<double> strength_, scale_, value_, state_;
+  std::vector<double> strength_, root_, scale_, value_, state_;
 };
 
 // Calls use(thread, spectrum) for all graphs, where make() returns what a thread works with. No number depends on the
