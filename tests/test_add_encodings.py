@@ -253,7 +253,8 @@ def test_no_more_than_a_chunk_is_read():
 
 
 INTERRUPTED = """
-import sys, torch, torchcent
+import signal, sys, torch, torchcent
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells may ignore it
 from torch_geometric.data import Data
 from torchcent.transforms import AddEncodings
 def stream():
