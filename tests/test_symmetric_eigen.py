@@ -1,5 +1,7 @@
 """The operator symmetric_eigen against LAPACK and the definition."""
 
+import itertools
+
 import pytest
 import torch
 
@@ -49,19 +51,25 @@ def test_definition_and_lapack(n, scale):
         assert none.shape == (0, n, n)
 
 
-def test_bits_do_not_depend_on_threads_or_neighbours():
-    matrices = kinds(40)["random"].repeat(8, 1, 1)
+@pytest.mark.parametrize("n", [2, 9, 40, 127, 128, 129])
+def test_bits_do_not_depend_on_threads_or_neighbours(n):
+    """Also not on whether matrices are solved side by side, as many are, or one by one."""
+    matrices = torch.cat([kinds(n)[name] for name in ("random", "graphs", "path", "star")] * 2)
     one, three = eigen(matrices), eigen(matrices, threads=3)
     assert all(map(torch.equal, one, three))
-    assert torch.equal(eigen(matrices[5:6])[1][0], one[1][5])
+    for number, matrix in enumerate(matrices):
+        values, states = eigen(matrix[None])
+        among = eigen(matrices[number : number + 7])
+        assert torch.equal(values[0], one[0][number]) and torch.equal(states[0], one[1][number])
+        assert torch.equal(values[0], among[0][0]) and torch.equal(states[0], among[1][0])
 
 
 def test_empty_and_not_finite():
     assert [each.shape for each in eigen(torch.zeros(0, 3, 3, dtype=F64))] == [(0, 3), (0, 3, 3)]
     assert [each.shape for each in eigen(torch.zeros(2, 0, 0, dtype=F64))] == [(2, 0), (2, 0, 0)]
-    for wrong in (float("nan"), float("inf")):
-        matrices = torch.eye(3, dtype=F64).repeat(2, 1, 1)
+    for wrong, count in itertools.product((float("nan"), float("inf")), (2, 20)):
+        matrices = torch.eye(3, dtype=F64).repeat(count, 1, 1)
         matrices[0, 1, 2] = matrices[0, 2, 1] = wrong
         values, states = eigen(matrices)
         assert bool(values[0].isnan().all()) and bool(states[0].isnan().all())
-        assert values[1].tolist() == [1, 1, 1]
+        assert values[1:].tolist() == [[1, 1, 1]] * (count - 1)

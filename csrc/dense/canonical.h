@@ -42,10 +42,19 @@ class CanonicalBasis {
     std::fill(share_.begin(), share_.end(), 0);
     for (int64_t j = 0; j < count; ++j)
       for (int64_t i = 0; i < n_; ++i) share_[i] += state[j * n_ + i] * state[j * n_ + i];
-    const double most = *std::max_element(share_.begin(), share_.end());
+    const double most = largest_share();
     int64_t pivot = 0;
     while (share_[pivot] * (1 + kSameShare) < most) ++pivot;
     return pivot;
+  }
+
+  double largest_share() const {
+    double most[4] = {};  // as many chains of comparisons
+    int64_t i = 0;
+    for (; i + 4 <= n_; i += 4)
+      for (int c = 0; c < 4; ++c) most[c] = share_[i + c] > most[c] ? share_[i + c] : most[c];
+    for (; i < n_; ++i) most[0] = std::max(most[0], share_[i]);
+    return std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
   }
 
   // Householder's reflection of the rows, after which all but the first are 0 at the pivot.

@@ -25,9 +25,11 @@ class EigenSolver {
 };
 
 // Rows up to which several matrices are solved side by side.
-constexpr int64_t kSideBySide = 48;
+constexpr int64_t kSideBySide = 128;
 
-TORCHCENT_LANE_KERNEL(int64_t matrices_together(int64_t n))
-TORCHCENT_LANE_KERNEL(std::unique_ptr<EigenSolver> make_eigen_solver(int64_t n))
+// How many of `count` matrices are solved next, side by side if more than one.
+TORCHCENT_LANE_KERNEL(int64_t matrices_together(int64_t n, int64_t count))
+// The bits of a matrix do not depend on `together`.
+TORCHCENT_LANE_KERNEL(std::unique_ptr<EigenSolver> make_eigen_solver(int64_t n, bool together))
 
 }  // namespace torchcent

@@ -154,10 +154,10 @@ def signs(graph: Graph, width: int, source: torch.Generator | None) -> Tensor:
 def leading(
     graph: Graph, width: int, form: str | None, trivial: bool, run: Run, isolated: int = 0
 ) -> LaplacianEncoding:
-    """The encoding in float64, with eigenvalues of 0 where there are none."""
+    """The encoding with eigenvalues in float64, and 0 where there are none."""
     spectra = Spectra(graph, form, "laplacian_encoding", run.memory, run.progress, isolated)
     spectra.allow(8 * width * (graph.num_nodes + 2 * graph.num_graphs), False)
-    values, multiplicity, vectors = spectra.leading(0 if trivial else 1, width)
+    values, multiplicity, vectors = spectra.leading(0 if trivial else 1, width, dtype=run.dtype)
     return LaplacianEncoding(vectors, values, multiplicity)
 
 

@@ -25,7 +25,7 @@ FUNCTIONS = {
 }  # fmt: skip
 ELECTROSTATIC = 7  # columns
 _MOST_DENSE = 2048  # vertices up to which all eigenvalues take less time than an iteration
-_SIDE_BY_SIDE = 48  # vertices of graphs of which threads take eight at a time
+_SIDE_BY_SIDE = 128  # vertices of graphs of which threads take up to 16 at a time
 _QUICK = 2e8  # cubes of vertices
 
 
@@ -36,7 +36,7 @@ class Spectrum(NamedTuple):
         values: float64 [num_graphs, width].
         multiplicity: int64 [num_graphs, width], of each eigenvalue in its graph; 0 if there is
             none.
-        vectors: float64 [n, width].
+        vectors: [n, width], float64 or float32.
     """
 
     values: Tensor
@@ -65,20 +65,29 @@ class Spectra(NamedTuple):
         dense = sizes if whole else sizes[sizes <= _MOST_DENSE]
         largest, many = int(dense.max(initial=0)), sizes[sizes <= _SIDE_BY_SIDE]
         need = graph._nbytes + result + 5 * 8 * largest**2
-        need += torch.get_num_threads() * 5 * 8 * 8 * int(many.max(initial=0)) ** 2
+        need += torch.get_num_threads() * 5 * 16 * 8 * int(many.max(initial=0)) ** 2
         need += 0 if _has_kernel("laplacian_eigen", self.graph) else _dense.BYTES
         if self.memory is not None or need >= _memory.SMALL_RUN.get(graph.device.type, 0):
             limit = _room.limit(graph, self.memory)
             of_graphs = f" of {graph.num_graphs} graphs with up to {sizes.max(initial=0)} vertices"
             _memory.require(self.title + (shape or of_graphs), need, limit, self.memory)
 
-    def leading(self, skip: int, width: int, vectors: bool = True) -> Spectrum:
-        """The eigenvalues of ranks skip, ..., skip + width - 1, in ascending order."""
+    def leading(
+        self, skip: int, width: int, vectors: bool = True, dtype: torch.dtype = torch.float64
+    ) -> Spectrum:
+        """The eigenvalues of ranks skip, ..., skip + width - 1, in ascending order.
+
+        On the CPU vectors are rounded to float32 on the way, if that is `dtype`.
+        """
         graph, sizes = self.graph, _batch.counts(self.graph)[0]
+        narrow = dtype == torch.float32 and graph.device.type == "cpu"
         values = torch.zeros(graph.num_graphs, width, dtype=torch.float64, device=graph.device)
         result = Spectrum(
             values, torch.zeros_like(values, dtype=torch.int64),
-            values.new_zeros(graph.num_nodes if vectors else 0, width),
+            torch.zeros(
+                graph.num_nodes if vectors else 0, width, device=graph.device,
+                dtype=torch.float32 if narrow else torch.float64,
+            ),
         )  # fmt: skip
         small = np.flatnonzero((sizes > 0) & (sizes <= _dense.LARGEST))
         if small.size and _has_kernel("laplacian_eigen", self.graph):

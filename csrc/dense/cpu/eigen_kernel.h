@@ -1,7 +1,7 @@
 // Eigenvalues and eigenvectors of symmetric matrices: Householder's reduction to a tridiagonal matrix and QL steps with
 // implicit shifts (Bowdler, Martin, Reinsch and Wilkinson 1968). Small matrices of one size are solved side by
-// side, in registers: of one alone, each rotation would wait for a square root and two divisions. A larger one is
-// solved row by row. No number depends on the other matrices.
+// side, in registers: of one alone, each rotation would wait for a square root and two divisions. No number depends on
+// the other matrices, nor on whether there are any: both ways do the same operations.
 #pragma once
 
 #include <algorithm>
@@ -95,6 +95,37 @@ inline Pack root(const Pack& x) {
 #endif
   });
 }
+// x * y + z and z - x * y, rounded once where the processor does that. Written as such, since a compiler may round once
+// or twice, and differently for doubles and for packs.
+inline Pack fused_add(const Pack& x, const Pack& y, const Pack& z) {
+  return by_part([&](int k) {
+#if defined(TORCHCENT_AVX512)
+    return (Pack::Vector)_mm512_fmadd_pd(x.part[k], y.part[k], z.part[k]);
+#elif defined(TORCHCENT_AVX2)
+    return (Pack::Vector)_mm256_fmadd_pd(x.part[k], y.part[k], z.part[k]);
+#else
+    return x.part[k] * y.part[k] + z.part[k];
+#endif
+  });
+}
+inline Pack fused_subtract(const Pack& z, const Pack& x, const Pack& y) {
+  return by_part([&](int k) {
+#if defined(TORCHCENT_AVX512)
+    return (Pack::Vector)_mm512_fnmadd_pd(x.part[k], y.part[k], z.part[k]);
+#elif defined(TORCHCENT_AVX2)
+    return (Pack::Vector)_mm256_fnmadd_pd(x.part[k], y.part[k], z.part[k]);
+#else
+    return z.part[k] - x.part[k] * y.part[k];
+#endif
+  });
+}
+#if defined(TORCHCENT_AVX512) || defined(TORCHCENT_AVX2)
+inline double fused_add(double x, double y, double z) { return __builtin_fma(x, y, z); }
+inline double fused_subtract(double z, double x, double y) { return __builtin_fma(-x, y, z); }
+#else
+inline double fused_add(double x, double y, double z) { return x * y + z; }
+inline double fused_subtract(double z, double x, double y) { return z - x * y; }
+#endif
 inline double select(bool mask, double yes, double no) { return mask ? yes : no; }
 inline bool any(bool mask) { return mask; }
 inline double root(double x) { return __builtin_sqrt(x); }
@@ -104,30 +135,21 @@ inline V magnitude(const V& x) {
   return select(x > V(0.0), x, V(0.0) - x);
 }
 
-template <class V>
+template <int kChains, class V>
 inline V dot(const V* x, const V* y, int64_t count) {
-  V even(0.0), odd(0.0);  // two chains of additions
+  V sum[kChains];  // as many chains of additions
+  for (V& own : sum) own = V(0.0);
   int64_t i = 0;
-  for (; i + 1 < count; i += 2) {
-    even = even + x[i] * y[i];
-    odd = odd + x[i + 1] * y[i + 1];
-  }
-  if (i < count) even = even + x[i] * y[i];
-  return even + odd;
-}
-inline double dot(const double* x, const double* y, int64_t count) {
-  double sum[16] = {}, rest = 0;
-  int64_t i = 0;
-  for (; i + 16 <= count; i += 16)
-    for (int c = 0; c < 16; ++c) sum[c] += x[i + c] * y[i + c];
-  for (; i < count; ++i) rest += x[i] * y[i];
-  for (int half = 8; half > 0; half /= 2)
-    for (int c = 0; c < half; ++c) sum[c] += sum[c + half];
-  return sum[0] + rest;
+  for (; i + kChains <= count; i += kChains)
+    for (int c = 0; c < kChains; ++c) sum[c] = fused_add(x[i + c], y[i + c], sum[c]);
+  for (int c = 0; i < count; ++i, ++c) sum[c] = fused_add(x[i], y[i], sum[c]);
+  for (int half = kChains / 2; half > 0; half /= 2)
+    for (int c = 0; c < half; ++c) sum[c] = sum[c] + sum[c + half];
+  return sum[0];
 }
 template <class V>
 inline void add(V* __restrict to, const V* __restrict x, const V& factor, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) to[i] = to[i] + x[i] * factor;
+  for (int64_t i = 0; i < count; ++i) to[i] = fused_add(x[i], factor, to[i]);
 }
 
 // Matrices [n, n] of as many lanes as V has.
@@ -179,14 +201,20 @@ class QlSolver final : public EigenSolver {
   static double* numbers(const Buffer<V>& buffer) { return reinterpret_cast<double*>(buffer.data()); }
   V* row(int64_t i) { return a_.data() + i * n_; }
 
+  // Matrices that are never solved side by side need not have the same sums.
+  V product(const V* x, const V* y, int64_t count) const {
+    if (kLanes == 1 && n_ > kSideBySide) return dot<16>(x, y, count);
+    return dot<4>(x, y, count);
+  }
+
   // Tridiagonal matrix: diagonal d_, and e_[i] between i and i + 1. Step k reflects the first k coordinates by
   // I - beta v v^T; v replaces the first k entries of row k, and beta its diagonal.
   void reduce() {
     for (int64_t k = n_ - 1; k > 1; --k) {
       V* const v = row(k);
-      const V square = dot(v, v, k), last = v[k - 1], length = root(square);
+      const V square = product(v, v, k), last = v[k - 1], length = root(square);
       const V along = select(last > V(0.0), V(0.0) - length, length);
-      const V half = square - along * last;  // of the squared length of v
+      const V half = fused_subtract(square, along, last);  // of the squared length of v
       const V beta = select(half > V(kNothing), V(1.0) / half, V(0.0));
       d_[k] = v[k];
       e_[k - 1] = along;
@@ -194,15 +222,15 @@ class QlSolver final : public EigenSolver {
       v[k] = beta;
       for (int64_t i = 0; i < k; ++i) {
         const V* const own = row(i);
-        p_[i] = dot(own, v, i) + own[i] * v[i];
+        p_[i] = fused_add(own[i], v[i], product(own, v, i));
         add(p_.data(), own, v[i], i);
       }
       for (int64_t i = 0; i < k; ++i) p_[i] = beta * p_[i];  // before the product: beta^2 may overflow
-      const V both = beta * dot(p_.data(), v, k) * V(0.5);
-      for (int64_t i = 0; i < k; ++i) p_[i] = p_[i] - both * v[i];
+      const V both = beta * product(p_.data(), v, k) * V(0.5);
+      for (int64_t i = 0; i < k; ++i) p_[i] = fused_subtract(p_[i], both, v[i]);
       for (int64_t i = 0; i < k; ++i) {
         V* const own = row(i);
-        for (int64_t j = 0; j <= i; ++j) own[j] = own[j] - v[i] * p_[j] - p_[i] * v[j];
+        for (int64_t j = 0; j <= i; ++j) own[j] = fused_subtract(fused_subtract(own[j], v[i], p_[j]), p_[i], v[j]);
       }
     }
     d_[0] = row(0)[0];
@@ -247,7 +275,7 @@ class QlSolver final : public EigenSolver {
   void shifted_step(int64_t l, int64_t last, Mask active, const V& end) {
     const V one(1.0), none(0.0), shifted = d_[l];
     const V divisor = select(active, e_[l], one);
-    const V half = (d_[l + 1] - shifted) / (divisor + divisor), hypotenuse = root(half * half + one);
+    const V half = (d_[l + 1] - shifted) / (divisor + divisor), hypotenuse = root(fused_add(half, half, one));
     const V shift = divisor / select(half > none, half + hypotenuse, half - hypotenuse);
     V g(0.0), sine(1.0), cosine(1.0), taken(0.0);
     Rotation* const rotation = kVectors ? rotations_for(l, last) : nullptr;
@@ -255,7 +283,7 @@ class QlSolver final : public EigenSolver {
       const auto first = end == V(static_cast<double>(i + 1));
       const auto inside = active & (end > V(static_cast<double>(i)));
       g = select(first, d_[i + 1] - shifted + shift, g);
-      const V f = sine * e_[i], b = cosine * e_[i], length = root(f * f + g * g);
+      const V f = sine * e_[i], b = cosine * e_[i], length = root(fused_add(f, f, g * g));
       const auto falls_apart = inside & (length == none);
       if (any(falls_apart)) {  // into two matrices, of which the other one is left to the next step
         d_[i + 1] = select(falls_apart, d_[i + 1] - taken, d_[i + 1]);
@@ -268,10 +296,10 @@ class QlSolver final : public EigenSolver {
       sine = select(turned, f * divided, sine);
       cosine = select(turned, g * divided, cosine);
       const V base = d_[i + 1] - taken;
-      const V rest = (d_[i] - base) * sine + V(2.0) * cosine * b;
+      const V rest = fused_add(d_[i] - base, sine, V(2.0) * cosine * b);
       taken = select(turned, sine * rest, taken);
       d_[i + 1] = select(turned, base + taken, d_[i + 1]);
-      g = select(turned, cosine * rest - b, g);
+      g = select(turned, fused_add(cosine, rest, none - b), g);
       if constexpr (kVectors) {
         rotation[i - l].sine = select(turned, sine, none);
         rotation[i - l].cosine = select(turned, cosine, one);
@@ -320,8 +348,8 @@ class QlSolver final : public EigenSolver {
       const V sine = rotation->sine, cosine = rotation->cosine;
       for (int c = 0; c < kCount; ++c) {
         const V next = x[(i + 1) * kCount + c];
-        x[i * kCount + c] = cosine * own[c] + sine * next;
-        own[c] = cosine * next - sine * own[c];
+        x[i * kCount + c] = fused_add(cosine, own[c], sine * next);
+        own[c] = fused_subtract(cosine * next, sine, own[c]);
       }
     }
     for (int c = 0; c < kCount; ++c) x[step.last * kCount + c] = own[c];
@@ -332,10 +360,10 @@ class QlSolver final : public EigenSolver {
     V along[kCount];
     for (int c = 0; c < kCount; ++c) along[c] = V(0.0);
     for (int64_t i = 0; i < k; ++i)
-      for (int c = 0; c < kCount; ++c) along[c] = along[c] + v[i] * x[i * kCount + c];
+      for (int c = 0; c < kCount; ++c) along[c] = fused_add(v[i], x[i * kCount + c], along[c]);
     for (int c = 0; c < kCount; ++c) along[c] = v[k] * along[c];
     for (int64_t i = 0; i < k; ++i)
-      for (int c = 0; c < kCount; ++c) x[i * kCount + c] = x[i * kCount + c] - v[i] * along[c];
+      for (int c = 0; c < kCount; ++c) x[i * kCount + c] = fused_subtract(x[i * kCount + c], v[i], along[c]);
   }
 
   // Equal values keep the order of their rows.
@@ -361,10 +389,13 @@ class QlSolver final : public EigenSolver {
   Buffer<Rotation> rotations_;
 };
 
-int64_t matrices_together(int64_t n) { return n <= kSideBySide ? Pack::lanes : 1; }
+int64_t matrices_together(int64_t n, int64_t count) {
+  constexpr int64_t kFew = 4;  // which alone take less time than a pack
+  return n <= kSideBySide && count >= kFew ? std::min<int64_t>(count, Pack::lanes) : 1;
+}
 
-std::unique_ptr<EigenSolver> make_eigen_solver(int64_t n) {
-  if (n <= kSideBySide) return std::unique_ptr<EigenSolver>(new QlSolver<Pack>(n));
+std::unique_ptr<EigenSolver> make_eigen_solver(int64_t n, bool together) {
+  if (together) return std::unique_ptr<EigenSolver>(new QlSolver<Pack>(n));
   return std::unique_ptr<EigenSolver>(new QlSolver<double>(n));
 }
 

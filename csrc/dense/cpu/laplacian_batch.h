@@ -54,20 +54,21 @@ struct Spectrum {
   const double* strength;  // [n]
 };
 
-// The matrices of graphs of one size.
+// The matrices of graphs of one size, side by side or one by one.
 class LaplacianBatch {
  public:
-  LaplacianBatch(const LaplacianGraphs& graphs, int64_t n)
+  LaplacianBatch(const LaplacianGraphs& graphs, int64_t n, bool together)
       : graphs_(graphs),
         n_(n),
-        solver_(TORCHCENT_CALL_LANES(make_eigen_solver(n))),
+        together_(together),
+        solver_(TORCHCENT_CALL_LANES(make_eigen_solver(n, together))),
         lanes_(solver_->lanes()),
-        strength_(n),
+        strength_(lanes_ * n),
         root_(n),
         scale_(lanes_),
         value_(n) {}
 
-  int64_t size() const { return n_; }
+  bool is_for(int64_t n, bool together) const { return n_ == n && together_ == together; }
 
   // Solves graphs place[0], ..., place[count - 1], with at least `columns` eigenvectors and whole eigenspaces, and
   // calls use(spectrum) for each.
@@ -82,41 +83,39 @@ class LaplacianBatch {
     for (int64_t lane = 0; columns > 0 && lane < count; ++lane)
       most = std::max(most, end_of_space(value + lane, lanes_, n_, std::min(columns, n_)));
     const double* const state = most == 0 ? nullptr : solver_->states(most);
-    state_.resize(most * n_);
+    const int64_t entries = most * n_;
+    state_.resize(lanes_ * entries);
+    for (int64_t i = 0; i < entries; ++i)
+      for (int64_t lane = 0; lane < count; ++lane) state_[lane * entries + i] = state[i * lanes_ + lane];
     for (int64_t lane = 0; lane < count; ++lane) {
-      for (size_t i = 0; i < state_.size(); ++i) state_[i] = state[i * lanes_ + lane];
       for (int64_t j = 0; j < n_; ++j) value_[j] = value[j * lanes_ + lane] * scale_[lane];
-      const int64_t first = graphs_.first[graphs_.number[place[lane]]];
-      add_up(first);
-      use(Spectrum{graphs_.number[place[lane]], first, n_, value_.data(), state_.data(), strength_.data()});
+      const int64_t number = graphs_.number[place[lane]];
+      use(Spectrum{number, graphs_.first[number], n_, value_.data(), &state_[lane * entries], &strength_[lane * n_]});
     }
   }
 
  private:
-  // Sets the strengths of the vertices, and returns the largest.
-  double add_up(int64_t first) {
+  double weight(int64_t slot) const { return graphs_.weight == nullptr ? 1 : graphs_.weight[slot]; }
+
+  // The strengths and the matrix of a graph, which is divided by a power of two so that no square of an entry
+  // overflows.
+  void fill(int64_t lane, int64_t first, double* entry) {
+    const bool plain = graphs_.kind == Laplacian::plain;
+    double* const strength = &strength_[lane * n_];
     double most = 0;
     for (int64_t i = 0; i < n_; ++i) {
       double sum = 0;
       for (int64_t slot = graphs_.arcs.rowptr[first + i]; slot < graphs_.arcs.rowptr[first + i + 1]; ++slot)
         sum += weight(slot);
-      strength_[i] = sum;
+      strength[i] = sum;
+      root_[i] = std::sqrt(sum);
       most = std::max(most, sum);
     }
-    return most;
-  }
-  double weight(int64_t slot) const { return graphs_.weight == nullptr ? 1 : graphs_.weight[slot]; }
-
-  // The matrix of a graph, divided by a power of two so that no square of an entry overflows.
-  void fill(int64_t lane, int64_t first, double* entry) {
-    const double most = add_up(first);
-    const bool plain = graphs_.kind == Laplacian::plain;
     const double unit = plain && most > 0 && std::isfinite(most) ? std::ldexp(1.0, std::ilogb(most)) : 1;
     scale_[lane] = unit;
-    for (int64_t i = 0; !plain && i < n_; ++i) root_[i] = std::sqrt(strength_[i]);
     for (int64_t i = 0; i < n_; ++i) {
       double* const row = entry + i * n_ * lanes_ + lane;
-      row[i * lanes_] = plain ? strength_[i] / unit : strength_[i] > 0 ? 1 : graphs_.isolated;
+      row[i * lanes_] = plain ? strength[i] / unit : strength[i] > 0 ? 1 : graphs_.isolated;
       for (int64_t slot = graphs_.arcs.rowptr[first + i]; slot < graphs_.arcs.rowptr[first + i + 1]; ++slot) {
         const int64_t j = graphs_.arcs.col[slot] - first;
         if (j >= i) continue;
@@ -128,6 +127,7 @@ class LaplacianBatch {
 
   const LaplacianGraphs& graphs_;
   int64_t n_;
+  bool together_;
   std::unique_ptr<EigenSolver> solver_;
   int64_t lanes_;
   std::vector<double> strength_, root_, scale_, value_, state_;
@@ -143,22 +143,23 @@ void each_spectrum(const LaplacianGraphs& graphs, int64_t columns, Control& cont
   std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return graphs.size(i) > graphs.size(j); });
   while (!order.empty() && graphs.size(order.back()) == 0) order.pop_back();
   double work = 0;
-  for (int64_t i = 0; i < static_cast<int64_t>(order.size()); ++i) {
+  const auto total = static_cast<int64_t>(order.size());
+  for (int64_t i = 0, end = 0; i < total;
+       i += TORCHCENT_CALL_LANES(matrices_together(graphs.size(order[i]), end - i))) {
     const int64_t n = graphs.size(order[i]);
-    if (begin.empty() || graphs.size(order[begin.back()]) != n ||
-        i - begin.back() == TORCHCENT_CALL_LANES(matrices_together(n)))
-      begin.push_back(i);
-    work += static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+    for (; end < total && graphs.size(order[end]) == n; ++end)
+      work += static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+    begin.push_back(i);
   }
   const auto tasks = static_cast<int64_t>(begin.size());
-  begin.push_back(static_cast<int64_t>(order.size()));
+  begin.push_back(total);
   std::atomic<int64_t> next = 0;
   const auto works = [&] {
     auto own = make();
     std::optional<LaplacianBatch> batch;
     for (int64_t i; (i = next++) < tasks && !cancelled(&control.cancel);) {
       const int64_t n = graphs.size(order[begin[i]]), count = begin[i + 1] - begin[i];
-      if (!batch || batch->size() != n) batch.emplace(graphs, n);
+      if (!batch || !batch->is_for(n, count > 1)) batch.emplace(graphs, n, count > 1);
       batch->solve(&order[begin[i]], count, columns, [&](const Spectrum& spectrum) { use(own, spectrum); });
       finish(control, count * n);
     }

@@ -29,7 +29,10 @@ void laplacian_eigen(const Tensor& rowptr, const Tensor& col, std::optional<Tens
   const LaplacianGraphs all(rowptr, col, weight, ptr, number, form[0], form[1]);
   const int64_t skip = form[2], width = values.size(1);
   const bool has_vectors = vectors.numel() > 0;
-  double *const value = values.mutable_data_ptr<double>(), *const vector = vectors.mutable_data_ptr<double>();
+  double* const value = values.mutable_data_ptr<double>();
+  const bool is_single = vectors.scalar_type() == torch::headeronly::ScalarType::Float;
+  float* const single = is_single ? vectors.mutable_data_ptr<float>() : nullptr;
+  double* const vector = is_single ? nullptr : vectors.mutable_data_ptr<double>();
   int64_t* const size = multiplicity.mutable_data_ptr<int64_t>();
   each_spectrum(
       all, has_vectors ? skip + width : 0, control_of(control), threads, [] { return CanonicalBasis(); },
@@ -45,8 +48,15 @@ void laplacian_eigen(const Tensor& rowptr, const Tensor& col, std::optional<Tens
             if (has_vectors && all.kind == Laplacian::walk) divide_by_roots(graph, graph.state + j * n);
           }
         }
-        for (int64_t i = 0; has_vectors && i < n; ++i)
-          for (int64_t j = skip; j < last; ++j) vector[(graph.first + i) * width + j - skip] = graph.state[j * n + i];
+        const auto store = [&](auto* result) {
+          for (int64_t i = 0; i < n; ++i)
+            for (int64_t j = skip; j < last; ++j)
+              result[(graph.first + i) * width + j - skip] =
+                  static_cast<std::remove_pointer_t<decltype(result)>>(graph.state[j * n + i]);
+        };
+        if (!has_vectors) return;
+        if (is_single) store(single);
+        else store(vector);
       });
 }
 
@@ -55,8 +65,8 @@ STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   // ptr has the bounds of all graphs; those with a number are solved. form: kind (dense/laplacian.h), the diagonal of a
   // vertex without arcs, the ranks that are skipped, and on CUDA whether results are by the place of a number, of
   // graphs of one size. classes, for CUDA: the ends of runs of `number`, each with the vertices of its largest graph.
-  // values [graphs, width], float64; multiplicity [graphs, width], int64; vectors [n, width], float64, or empty. What a
-  // graph does not have is unchanged.
+  // values [graphs, width], float64; multiplicity [graphs, width], int64; vectors [n, width], float64 or on the CPU
+  // float32, or empty. What a graph does not have is unchanged.
   m.def(
       "laplacian_eigen(Tensor rowptr, Tensor col, Tensor? weight, Tensor ptr, Tensor number, int[] form, int[] classes, "
       "Tensor(a!) values, Tensor(b!) multiplicity, Tensor(c!) vectors, Tensor(d!) control, int threads) -> ()");

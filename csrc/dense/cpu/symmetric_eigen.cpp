@@ -24,10 +24,10 @@ namespace {
 // The matrices of one size that a solver takes together.
 class EigenBatch {
  public:
-  EigenBatch(int64_t n, bool vectors)
+  EigenBatch(int64_t n, bool vectors, bool together)
       : n_(n),
         vectors_(vectors),
-        solver_(TORCHCENT_CALL_LANES(make_eigen_solver(n))),
+        solver_(TORCHCENT_CALL_LANES(make_eigen_solver(n, together))),
         lanes_(solver_->lanes()),
         unit_(lanes_) {}
 
@@ -83,10 +83,11 @@ std::tuple<Tensor, Tensor> symmetric_eigen(const Tensor& matrices, bool vectors,
   const double* const matrix = matrices.const_data_ptr<double>();
   double* const value = values.mutable_data_ptr<double>();
   double* const state = states.mutable_data_ptr<double>();
-  const int64_t lanes = TORCHCENT_CALL_LANES(matrices_together(n)), batches = n == 0 ? 0 : (count + lanes - 1) / lanes;
+  const int64_t lanes = TORCHCENT_CALL_LANES(matrices_together(n, count));
+  const int64_t batches = n == 0 ? 0 : (count + lanes - 1) / lanes;
   const int64_t parts = std::min(batches, threads_for(count * n * n * n, threads));
   each_task(parts, parts, [&](int64_t part) {
-    EigenBatch batch(n, vectors);
+    EigenBatch batch(n, vectors, lanes > 1);
     const auto [begin, end] = part_of(batches, part, parts);
     for (int64_t i = begin * lanes; i < std::min(end * lanes, count); i += lanes)
       batch.solve(matrix + i * n * n, std::min(lanes, count - i), value + i * n, vectors ? state + i * n * n : nullptr);
