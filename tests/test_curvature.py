@@ -171,6 +171,22 @@ def test_resistance_is_that_of_the_pseudo_inverse(engine, tuning):
         assert values(resistance_curvature, graph) == pytest.approx(edges, abs=1e-8)
 
 
+def test_resistance_of_a_tree():
+    """Every edge is a bridge, whatever its conductance."""
+    child = torch.arange(1, 20_000)
+    index = torch.stack([(torch.rand(child.numel()) * child).long(), child]).to(DEVICE)
+    weight = 10 ** (18 * torch.rand(child.numel(), dtype=F64) - 9)
+    options = {"edge_weight": weight.to(DEVICE), "directed": False, "run": DOUBLE}
+    vertex = 1 - torch.bincount(index.flatten()).double() / 2
+    torch.testing.assert_close(
+        node_resistance_curvature(index, **options), vertex, rtol=1e-14, atol=1e-14
+    )
+    edge = 2 * vertex[index].sum(0) * options["edge_weight"]
+    torch.testing.assert_close(
+        resistance_curvature(index, **options), edge, rtol=1e-13, atol=1e-13 * 1e9
+    )
+
+
 def test_resistance_without_a_dense_inverse(tuning):
     """Columns are solved for in blocks where the memory is too small for all of them."""
     index = edge_index(list(nx.connected_watts_strogatz_graph(400, 6, 0.2, seed=1).edges))

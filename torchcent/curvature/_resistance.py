@@ -15,6 +15,7 @@ from torchcent.flow import _solver
 from torchcent.graph import Graph, _csr, _segments
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _small
+from torchcent.walks._connectivity import _blocks
 
 _network = partial(as_graph, weights="conductances")
 _SMALL = 64  # vertices of components that are inverted many at a time
@@ -60,9 +61,11 @@ def resistance_curvature(
         TypeError, ValueError: an argument is invalid, or the graph is directed.
         MemoryError: ``Run(memory=)`` is too small for a block of potentials.
 
-    Components of up to 64 vertices are solved many at a time. Of larger ones a dense inverse is
+    A bridge has the resistance 1 / c, so that trees take O(n) time. Other edges are solved for in
+    their blocks (:func:`biconnected_components`), through which all current between their ends
+    goes. Blocks of up to 64 vertices are solved many at a time. Of larger ones a dense inverse is
     taken where it fits into the memory, O(k^3) for k vertices. Otherwise k columns of it are solved
-    for, block by block, and no matrix of k^2 numbers is needed. As of other measures of current
+    for, some at a time, and no matrix of k^2 numbers is needed. As of other measures of current
     flow, the last digits of these may depend on the number of threads.
 
     Example:
@@ -139,23 +142,39 @@ def _of_vertices(graph: Graph, resistance: Tensor) -> Tensor:
 
 def _resistances(graph: Graph, memory: int | None) -> Tensor:
     """float64 [num_slots]: the effective resistance between the ends of each arc."""
+    apart = _blocks_apart(graph)
     resistance = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
     if not graph.num_slots:
         return resistance
-    label = graph.components.long()
+    label = apart.components.long()
     size = torch.bincount(label)
-    _of_small(graph, label, size, resistance)
+    _of_small(apart, label, size, resistance)
     if int(size.max()) > _SMALL:
-        for part in _solver.components(graph):
+        for part in _solver.components(apart):
             if part.size > _SMALL:
-                found = _of_component(part, memory)
-                resistance[part.slots] = found
-                resistance[graph.reverse_slot[part.slots]] = found
-    return resistance
+                of_edge = _of_component(part, memory)
+                resistance[part.slots] = of_edge
+                resistance[apart.reverse_slot[part.slots]] = of_edge
+    return resistance[apart.slot]
+
+
+def _blocks_apart(graph: Graph) -> Graph:
+    """A graph with a component for each block, and a column for each arc.
+
+    Current between two vertices of a block does not leave it. The vertices of a block are those
+    that have it for their own, and one more for the vertex at which it hangs.
+    """
+    block, top = (part.to(graph.device) for part in _blocks(graph))
+    row, col = _small.repeat_interleave(graph.degree), graph.col.long()
+    own, other = block[row], block[col]
+    of_arc = torch.where((own == other) | (top[own.clamp(min=0)] == col) & (own >= 0), own, other)
+    ends = [torch.where(block[v] == of_arc, v, graph.num_nodes + of_arc) for v in (row, col)]
+    size = graph.num_nodes + top.numel()
+    return Graph.from_edge_index(torch.stack(ends), size, edge_weight=graph.weight)
 
 
 def _of_small(graph: Graph, label: Tensor, size: Tensor, resistance: Tensor) -> None:
-    """Fills in components of up to _SMALL vertices, all of one size together.
+    """Fills in components of 2 to _SMALL vertices, all of one size together.
 
     The matrix is the Laplacian plus a number c everywhere, whose inverse is the pseudo-inverse plus
     1 / (c k^2); the differences of its entries are the same.
@@ -165,7 +184,9 @@ def _of_small(graph: Graph, label: Tensor, size: Tensor, resistance: Tensor) -> 
     row, col = _small.repeat_interleave(graph.degree), graph.col.long()
     weight = torch.ones_like(resistance) if graph.weight is None else graph.weight
     total = _segments.of_segments(graph.rowptr, weight)
-    for k in torch.unique(size[(size > 1) & (size <= _SMALL)]).tolist():
+    bridge = size[label[row]] == 2
+    resistance[bridge] = 1 / weight[bridge]
+    for k in torch.unique(size[(size > 2) & (size <= _SMALL)]).tolist():
         for some in torch.nonzero(size == k).flatten().split(max(1, _BYTES // (8 * k * k))):
             place = torch.full_like(size, -1)
             place[some] = torch.arange(some.numel(), device=place.device)
