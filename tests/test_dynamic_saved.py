@@ -373,3 +373,16 @@ def test_a_killed_process_leaves_a_whole_file(tmp_path, wait):
     new = DynamicBetweenness(found, state="none", run=Run(progress=False))
     assert torch.equal(again.scores, new.scores)
     assert all(each.name.startswith(".graph.pt.") for each in tmp_path.iterdir() if each != file)
+
+
+def test_narrow_rows_are_computed_again(tmp_path):
+    """Those of CUDA, which the CPU has no operators for."""
+    graph = random_graph()
+    measure = BETWEEN(graph)
+    expected = measure.scores.clone()
+    measure._narrow, measure._rows.paths = True, measure._rows.paths.int()
+    graph.save(tmp_path / "graph.pt", measure)
+    other, [restored] = DynamicGraph.load(tmp_path / "graph.pt")
+    assert torch.equal(restored.scores, expected) and restored.statistics.state == "rows"
+    other.update(insert=columns([(0, 1), (2, 3), (4, 9)]), strict=False)
+    assert torch.equal(restored.scores, BETWEEN(other).scores)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -108,6 +108,12 @@ class DynamicBetweenness(DynamicMeasure):
         is_open = state == "auto" and not graph.is_weighted and is_dense(graph)
         is_open = is_open and _ops.has_kernel("dynamic_rows", graph.device)
         self._choice = Choice(is_open and self._fits(graph.num_nodes))
+
+    def _stored(self) -> dict[str, Any]:
+        state = super()._stored()
+        if self._narrow:  # rows of 13 bytes, which the CPU does not have: computed again
+            state |= {"_rows": None, "_narrow": False, "_is_current": False, "_before": None}
+        return state
 
     def _fault(self) -> str:
         if not self._is_current:
