@@ -39,8 +39,8 @@ class CanonicalBasis {
 
  private:
   int64_t longest_projection(const double* state, int64_t count) {
-    std::fill(share_.begin(), share_.end(), 0);
-    for (int64_t j = 0; j < count; ++j)
+    for (int64_t i = 0; i < n_; ++i) share_[i] = state[i] * state[i];
+    for (int64_t j = 1; j < count; ++j)
       for (int64_t i = 0; i < n_; ++i) share_[i] += state[j * n_ + i] * state[j * n_ + i];
     const double most = largest_share();
     int64_t pivot = 0;

@@ -20,7 +20,7 @@ class EigenSolver {
   virtual void solve(bool vectors) = 0;
   // Ascending: that of rank j is values()[j * lanes() + lane].
   virtual const double* values() const = 0;
-  // The first eigenvectors, of which entry i of that of rank j is states(count)[(j * n + i) * lanes() + lane].
+  // The first eigenvectors, of which entry i of that of rank j is states(count)[(lane * count + j) * n + i].
   virtual double* states(int64_t count) = 0;
 };
 

@@ -180,8 +180,8 @@ class QlSolver final : public EigenSolver {
       capacity_ = count;
     }
     int64_t j = 0;
-    for (; count - j >= kWide; j += kWide) some_states<kWide>(j, kWide);
-    for (; j < count; j += kNarrow) some_states<kNarrow>(j, std::min<int64_t>(kNarrow, count - j));
+    for (; count - j >= kWide; j += kWide) some_states<kWide>(j, kWide, count * n_);
+    for (; j < count; j += kNarrow) some_states<kNarrow>(j, std::min<int64_t>(kNarrow, count - j), count * n_);
     return numbers(states_);
   }
 
@@ -283,8 +283,8 @@ class QlSolver final : public EigenSolver {
       const auto first = end == V(static_cast<double>(i + 1));
       const auto inside = active & (end > V(static_cast<double>(i)));
       g = select(first, d_[i + 1] - shifted + shift, g);
-      const V f = sine * e_[i], b = cosine * e_[i], length = root(fused_add(f, f, g * g));
-      const auto falls_apart = inside & (length == none);
+      const V f = sine * e_[i], b = cosine * e_[i], square = fused_add(f, f, g * g), length = root(square);
+      const auto falls_apart = inside & (square == none);
       if (any(falls_apart)) {  // into two matrices, of which the other one is left to the next step
         d_[i + 1] = select(falls_apart, d_[i + 1] - taken, d_[i + 1]);
         e_[i + 1] = select(falls_apart, none, e_[i + 1]);
@@ -327,7 +327,7 @@ class QlSolver final : public EigenSolver {
   // Eigenvectors first, ..., first + count - 1: unit vectors, to which what was done to the matrix is done in the
   // reverse order. So a few vectors cost a part of all.
   template <int kCount>
-  void some_states(int64_t first, int64_t count) {
+  void some_states(int64_t first, int64_t count, int64_t of_lane) {
     V* const x = block_.data();  // [n, kCount]
     for (int64_t i = 0; i < n_ * kCount; ++i) x[i] = V(0.0);
     for (int64_t c = 0; c < count; ++c)
@@ -335,8 +335,11 @@ class QlSolver final : public EigenSolver {
         numbers(block_)[(place_[(first + c) * kLanes + lane] * kCount + c) * kLanes + lane] = 1;
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) rotate<kCount>(*step, x);
     for (int64_t k = 2; k < n_; ++k) reflect<kCount>(row(k), k, x);
+    double* const to = numbers(states_) + first * n_;
     for (int64_t c = 0; c < count; ++c)
-      for (int64_t i = 0; i < n_; ++i) states_[(first + c) * n_ + i] = x[i * kCount + c];
+      for (int64_t i = 0; i < n_; ++i)
+        for (int lane = 0; lane < kLanes; ++lane)
+          to[lane * of_lane + c * n_ + i] = numbers(block_)[(i * kCount + c) * kLanes + lane];
   }
 
   template <int kCount>

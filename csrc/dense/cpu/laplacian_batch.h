@@ -76,25 +76,35 @@ class LaplacianBatch {
   void solve(const int64_t* place, int64_t count, int64_t columns, const Use& use) {
     double* const entry = solver_->entries();
     for (int64_t i = 0; i < n_; ++i) std::fill_n(entry + i * n_ * lanes_, (i + 1) * lanes_, 0.0);
+    prefetch(place, count);
     for (int64_t lane = 0; lane < count; ++lane) fill(lane, graphs_.first[graphs_.number[place[lane]]], entry);
     solver_->solve(columns > 0);
     const double* const value = solver_->values();
     int64_t most = 0;
     for (int64_t lane = 0; columns > 0 && lane < count; ++lane)
       most = std::max(most, end_of_space(value + lane, lanes_, n_, std::min(columns, n_)));
-    const double* const state = most == 0 ? nullptr : solver_->states(most);
-    const int64_t entries = most * n_;
-    state_.resize(lanes_ * entries);
-    for (int64_t i = 0; i < entries; ++i)
-      for (int64_t lane = 0; lane < count; ++lane) state_[lane * entries + i] = state[i * lanes_ + lane];
+    double* const state = most == 0 ? nullptr : solver_->states(most);
     for (int64_t lane = 0; lane < count; ++lane) {
       for (int64_t j = 0; j < n_; ++j) value_[j] = value[j * lanes_ + lane] * scale_[lane];
       const int64_t number = graphs_.number[place[lane]];
-      use(Spectrum{number, graphs_.first[number], n_, value_.data(), &state_[lane * entries], &strength_[lane * n_]});
+      use(Spectrum{number, graphs_.first[number], n_, value_.data(), state + lane * most * n_, &strength_[lane * n_]});
     }
   }
 
  private:
+  // Graphs of one size lie anywhere in the batch.
+  void prefetch(const int64_t* place, int64_t count) const {
+    constexpr int64_t kLine = 64;
+    const auto all = [](const void* from, const void* to) {
+      for (auto* line = static_cast<const char*>(from); line < to; line += kLine) __builtin_prefetch(line);
+    };
+    for (const bool columns : {false, true})
+      for (int64_t lane = 0; lane < count; ++lane) {
+        const int64_t* const row = graphs_.arcs.rowptr + graphs_.first[graphs_.number[place[lane]]];
+        if (columns) all(graphs_.arcs.col + row[0], graphs_.arcs.col + row[n_]);
+        else all(row, row + n_ + 1);
+      }
+  }
   double weight(int64_t slot) const { return graphs_.weight == nullptr ? 1 : graphs_.weight[slot]; }
 
   // The strengths and the matrix of a graph, which is divided by a power of two so that no square of an entry
@@ -130,7 +140,7 @@ class LaplacianBatch {
   bool together_;
   std::unique_ptr<EigenSolver> solver_;
   int64_t lanes_;
-  std::vector<double> strength_, root_, scale_, value_, state_;
+  std::vector<double> strength_, root_, scale_, value_;
 };
 
 // Calls use(thread, spectrum) for all graphs, where make() returns what a thread works with. No number depends on the

@@ -51,7 +51,7 @@ class EigenBatch {
       if (!is_solved) std::fill_n(value + lane * n_, n_, std::numeric_limits<double>::quiet_NaN());
       for (int64_t j = 0; vectors_ && j < n_; ++j)
         for (int64_t i = 0; i < n_; ++i)
-          state[lane * entries + i * n_ + j] = is_solved ? from[(j * n_ + i) * lanes_ + lane] : value[lane * n_];
+          state[lane * entries + i * n_ + j] = is_solved ? from[(lane * n_ + j) * n_ + i] : value[lane * n_];
     }
   }
 
