@@ -7,12 +7,16 @@ from typing import Any
 from report import markdown
 
 
-def table(result: dict[str, Any], wanted: str) -> str | None:
-    """In Markdown; None for what was not measured yet."""
+def table(result: dict[str, Any], wanted: str, published: dict[str, Any]) -> str | None:
+    """In Markdown; None for what was not measured yet. `published` is results/published.json."""
     part = {"graphs": "rows", "strategies": "rows", "summary": "rows"}.get(wanted, wanted)
     part = "scale" if wanted.startswith("scale") else part
     if part.replace(" ", "_") not in result:
         return None
+    if wanted == "weighted":
+        return weighted(result, published["programs"]["rows"])
+    if wanted == "weighted strategies":
+        return weighted_strategies(result, published["papers"]["fan"]["tables"]["Table 2"])
     return {
         "graphs": graphs,
         "strategies": strategies,
@@ -22,8 +26,6 @@ def table(result: dict[str, Any], wanted: str) -> str | None:
         "mcl": mcl,
         "approximation": approximation,
         "batches": batches,
-        "weighted": weighted,
-        "weighted strategies": weighted_strategies,
         "tests": tests,
         "scale": scale,
         "scale runs": scale_runs,
@@ -90,13 +92,13 @@ def batches(result: dict[str, Any]) -> str:
     return markdown(lines)
 
 
-def weighted(result: dict[str, Any]) -> str:
+def weighted(result: dict[str, Any], others: dict[str, list[str]]) -> str:
     head = ["graph", "sources", "engine", "whole weights", "asked", "uniform", "edge scores"]
     lines = [[*head, "code of the paper", "EasyGraph", "error", "memory MiB (planned)"]]
     for row in result["weighted"]:
         cells = [row["name"], f"{row['sources']:,}", row["engine"], f"{row['seconds']:.3f}"]
         cells += [f"{row['target']:g}", f"{row['uniform_seconds']:.3f}"]
-        cells += [f"{row['edge_seconds']:.3f}", row["paper"], row["easygraph"]]
+        cells += [f"{row['edge_seconds']:.3f}", *others[row["name"]]]
         cells.append(f"{row['error']:.0e}")
         cells.append(f"{row['memory'] / 2**20:.0f} ({row['memory_predicted'] / 2**20:.0f})")
         lines.append(cells)
@@ -183,17 +185,18 @@ def in_words(found: list[dict[str, Any]]) -> str:
     )
 
 
-def weighted_strategies(result: dict[str, Any]) -> str:
+def weighted_strategies(result: dict[str, Any], paper: dict[str, Any]) -> str:
     """Times of NP over those of each strategy: the paper's, ours with its locks and without."""
-    rows = result["weighted_strategies"]
-    names = list(rows[0]["paper"])
+    rows = [row for row in result["weighted_strategies"] if row["name"] in paper["rows"]]
+    names = [name for name in paper["columns"] if name.startswith(("NP", "WE"))]
     lines = [["network", "", *names, "auto", "us per source, NP"]]
     for row in rows:
         title = row["name"] + (
             f" ({row['stands_for_it']})" if row["stands_for_it"] != "itself" else ""
         )
         for kind, column in (("paper", "paper"), ("with locks", "locked"), ("without", "unlocked")):
-            times = row[column]
+            seconds = dict(zip(paper["columns"], paper["rows"][row["name"]], strict=True))
+            times = seconds if kind == "paper" else row[column]
             cells = [title if kind == "paper" else "", kind]
             cells += [f"{times['NP'] / times[name]:.2f}" for name in names]
             cells.append("" if kind == "paper" else f"{times['NP'] / row['auto']:.1f}")
