@@ -10,11 +10,14 @@ from report import markdown
 def table(result: dict[str, Any], wanted: str, published: dict[str, Any]) -> str | None:
     """In Markdown; None for what was not measured yet. `published` is results/published.json."""
     part = {"graphs": "rows", "strategies": "rows", "summary": "rows"}.get(wanted, wanted)
+    part = "weighted_strategies" if wanted == "strategies and auto" else part
     part = "scale" if wanted.startswith("scale") else part
     if part.replace(" ", "_") not in result:
         return None
     if wanted == "weighted":
         return weighted(result, published["programs"]["rows"])
+    if wanted == "strategies and auto":
+        return strategies_and_auto(result)
     if wanted == "weighted strategies":
         return weighted_strategies(result, published["papers"]["fan"]["tables"]["Table 2"])
     return {
@@ -202,6 +205,18 @@ def weighted_strategies(result: dict[str, Any], paper: dict[str, Any]) -> str:
             cells.append("" if kind == "paper" else f"{times['NP'] / row['auto']:.1f}")
             cells.append("" if kind == "paper" else f"{1e6 * times['NP']:.0f}")
             lines.append(cells)
+    return markdown(lines)
+
+
+def strategies_and_auto(result: dict[str, Any]) -> str:
+    """The fastest of the paper's strategies over auto, with locks and without."""
+    lines = [["network", "best with locks", "x auto", "best without", "x auto"]]
+    for row in result["weighted_strategies"]:
+        cells = [row["name"]]
+        for kind in ("locked", "unlocked"):
+            best = min(row[kind], key=row[kind].__getitem__)
+            cells += [best, f"{row[kind][best] / row['auto']:.2f}"]
+        lines.append(cells)
     return markdown(lines)
 
 

@@ -9,8 +9,10 @@ A row is a public call on a prepared Graph on the device, the median of --repeat
 not counted. `first` is that one, on a new Graph. On the CPU, a row of more than --limit seconds, by
 the time of a part of its sources, is left out, as is clustering without pruning. Sources have
 neighbours (sources.py). Rows without `drawn` are older, and had theirs from all vertices;
---isolated adds to them how many vertices have no neighbours. results/papers.json holds both
-devices, published.json what the papers have, and counterparts.py compares the two.
+--isolated adds to them how many vertices have no neighbours.
+
+The file results/papers.json holds both devices, published.json what the papers have;
+counterparts.py compares the two.
 """
 
 from __future__ import annotations

@@ -45,6 +45,7 @@ import public_call
 import reading
 import reductions
 import roads
+import single_tables
 from report import ONE_THREAD, markdown, one_shot, speedup
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -201,6 +202,10 @@ WRITERS: dict[str, Callable[[Results, str], str | None]] = {
     "batches": of("batches.json", batches.table),
     "encodings": of("encodings.json", graph_encodings.table),
     "gap": of("gap.json", gap.table),
+    **{
+        name: of(f"{name}.json", getattr(single_tables, name))
+        for name in ("communities", "coverage", "cutoffs", "groups", "walks")
+    },
     "h200": h200,
     "papers": counterparts.table,
     "exponents": chosen("exponents.json", exponent_report.table),
