@@ -14,6 +14,11 @@ def heads(result: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
     """Every part of a result that says when and where it was measured."""
     if isinstance(result, dict) and "date" in result and (where(result) or "conditions" in result):
         yield result
+        rows = result.get("rows")
+        for row in rows if isinstance(rows, list) else ():  # measured again, later than others
+            under = row.get("conditions", {}) if isinstance(row, dict) else {}
+            if "date" in under:
+                yield under
     elif depth < DEEPEST and isinstance(result, (dict, list)):
         for each in result.values() if isinstance(result, dict) else result:
             yield from heads(each, depth + 1)

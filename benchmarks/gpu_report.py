@@ -25,6 +25,7 @@ def table(result: dict[str, Any], wanted: str, published: dict[str, Any]) -> str
         "strategies": strategies,
         "distances": distances,
         "flow": flow,
+        "roads": roads,
         "dynamic": dynamic,
         "mcl": mcl,
         "approximation": approximation,
@@ -165,6 +166,18 @@ def flow(result: dict[str, Any]) -> str:
         most = max(row["error"], abs(row["foster"]))
         times = (f"{row[name]:.2f} s" for name in ("betweenness", "closeness"))
         lines.append([row["graph"], f"{row['edges']:,}", *times, f"{most:.0e}"])
+    return markdown(lines)
+
+
+def roads(result: dict[str, Any]) -> str:
+    lines = [["graph", "vertices", "contraction, s", "measure", "device, s", "host, s (threads)"]]
+    lines[0].append("searches, s")
+    for row in result["roads"]:
+        for measure in row["searched"]:
+            cells = [row["graph"], f"{row['vertices']:,}", f"{row['contraction']:.2f}", measure]
+            times = row["seconds"][measure]
+            cells += [f"{times['device']:.3g}", f"{times['host']:.3g} ({row['threads']})"]
+            lines.append([*cells, f"{row['searched'][measure]['dijkstra']:,.0f}"])
     return markdown(lines)
 
 

@@ -17,9 +17,29 @@ if not BENCHMARKS.exists():
 
 PUBLISHED = json.loads((BENCHMARKS / "results" / "published.json").read_text())
 # Observed figures of a page, at most: fewer are better, and more are refused.
-OBSERVED = {}
+OBSERVED = {
+    "approximation": 47,
+    "dynamic": 166,
+    "hierarchy": 84,
+    "instructions": 14,
+    "measures": 127,
+    "performance-batches": 55,
+    "performance-cuda": 734,
+    "performance-mcl-cuda": 82,
+    "performance-mcl": 315,
+    "performance-weighted-cuda": 80,
+    "performance-weighted": 56,
+    "performance": 145,
+    "reliability": 93,
+}
 # Measured before results had a digest of the sources: nothing may join them.
-WITHOUT_DIGEST = set()
+WITHOUT_DIGEST = {
+    "approx_cost", "approximation", "batches", "communities", "coverage", "cpu",
+    "cpu_weighted", "current_flow", "cutoffs", "distances", "encodings", "exponents", "gap",
+    "groups", "hierarchy_choice", "loader", "mcl", "mcl_ranks", "one_by_one", "one_shot",
+    "papers", "preparation", "public_call", "reading", "reductions", "roads", "spectra",
+    "streets", "walks",
+}  # fmt: skip
 
 
 def module(name):
@@ -52,8 +72,8 @@ for page in tables.PAGES:
     after, count = tables.rewritten(text, results)
     changed = 0
     for mark in tables.MARK.finditer(text):
-        at = re.search(r"[0-9](?=[^0-9]*$)", mark[4]).start() + mark.start(4)
-        other = text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :]
+        at = re.search(r"\\w(?=\\W*$)", mark[4]).start() + mark.start(4)
+        other = text[:at] + ("1" if text[at] == "0" else "0") + text[at + 1 :]
         changed += tables.rewritten(other, results)[0] == text
     pages[page.name] = [after == text, count, changed]
 print(json.dumps(pages))
@@ -65,16 +85,23 @@ print(json.dumps(pages))
     assert all(changed == count for _, count, changed in pages.values())
 
 
-@pytest.mark.parametrize("page", sorted(NOTES.glob("*.md")), ids=lambda page: page.stem)
+PAGES = sorted(set(NOTES.glob("*.md")) - {NOTES / "references.md"})  # of titles and numbers
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_no_figure_is_written_by_hand(page):
     every = list(figures.figures(page.read_text()))
     loose = [f"line {number}: {figure}" for number, figure, observed in every if not observed]
     assert not loose, "from results by tables.py, or below a line *Observed ...* (figures.py)"
-    assert len(every) == OBSERVED.get(page.stem, 0), "fewer are better; more are refused"
+    assert len(every) <= OBSERVED.get(page.stem, 0), "a figure was added that no script writes"
 
 
-def test_papers_have_no_observed_figures():
-    assert "papers" not in OBSERVED
+def test_a_figure_that_is_added_to_the_papers_by_hand_is_refused():
+    text = (NOTES / "papers.md").read_text()
+    assert "papers" not in OBSERVED and not list(figures.figures(text))
+    place = text.index("<!-- papers: sriram -->")
+    for more in ("It takes 0.12 s.", "It is 12 times as fast.", "| scale 12 | 1.74 |"):
+        assert list(figures.figures(f"{text[:place]}{more}\n\n{text[place:]}")), more
 
 
 @pytest.mark.parametrize(
@@ -115,8 +142,8 @@ print(json.dumps({
         assert heads, f"{name} has no date and machine"
         for date, where, torch, digest in heads:
             assert re.match(r"20\d\d-\d\d-\d\d", date) and where and torch[0].isdigit(), name
-            older |= {name} if digest == "none" else set()
-    assert older == WITHOUT_DIGEST, "results have the digest of conditions() in machine.py"
+            older |= {name.removesuffix(".json")} if digest == "none" else set()
+    assert older <= WITHOUT_DIGEST, "results have the digest of conditions() in machine.py"
 
 
 def published():
