@@ -7,7 +7,7 @@ from typing import Any
 
 from report import markdown
 
-DEEPEST = 3  # heads stand at the top, of a device or of a row
+DEEPEST = 4  # heads stand at the top, of a device or of a row
 
 
 def heads(result: Any, depth: int = 0) -> Iterator[dict[str, Any]]:

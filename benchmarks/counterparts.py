@@ -40,6 +40,9 @@ def printed(table: dict[str, Any], row: str) -> str:
         return ", ".join(f"{name} {x}" + " s" * (name != "speedup") for name, x in known)
     if table["unit"] == "count":
         return ", ".join(f"{x} {name}" for name, x in known)
+    if table["columns"][:2] == ["least", "most"] and len(known) > 1:
+        mean = f", mean {known[2][1]}" if len(known) > 2 else ""
+        return f"{known[0][1]} to {known[1][1]}{mean} {table['unit']}"
     if len(known) == 1 and len(table["columns"]) == 1:
         return f"{known[0][1]} {table['unit']}"
     return ", ".join(f"{name} {x}" for name, x in known) + f" ({table['unit']})"

@@ -148,6 +148,7 @@ def scale_runs(result: dict[str, Any]) -> str:
             continue
         if "gteps" in row:
             more = f"{row['devices']} GPUs, {row['sources']:,} sources, {row['gteps']:.0f} GTEPS"
+            more += "" if "drawn" in row else ", old drawing"
         elif "kills" in row:
             more = f"killed twice: {row['lost_seconds']:.1f} s lost, "
             more += "the same bits" if row["same_bits"] else "other bits"
@@ -185,7 +186,8 @@ def dynamic(result: dict[str, Any]) -> str:
     lines = [["graph", "edges", "bytes of a pair", "whole", "first rows", "insert", "delete"]]
     lines[0] += [f"insert {size}" for size in result["dynamic"][0]["batches"]]
     for row in result["dynamic"]:
-        cells = [row["graph"], f"{row['edges']:,}", str(row["bytes"])]
+        old = ", old drawing" if "pivots" in row["graph"] and "drawn" not in row else ""
+        cells = [row["graph"] + old, f"{row['edges']:,}", str(row["bytes"])]
         cells += [f"{1e3 * row['whole']:.0f} ms", f"{row['first']:.1f} s"]
         times = row["insert"], row["delete"], *row["batches"].values()
         lines.append([*cells, *(f"{1e3 * seconds:.1f} ms" for seconds in times)])

@@ -146,6 +146,8 @@ def measured(row: Row, given: argparse.Namespace) -> dict[str, Any] | None:
         "seconds": statistics.median(later),
         "drawn": "degree > 0",
     }
+    if row.sources is not None:  # fewer where not as many vertices have neighbours
+        taken["searched"] = min(row.sources, taken["nodes"] - taken["isolated"])
     where = f"{row.paper}, {row.table}: {row.workload}, {row.measure}"
     print(f"{where:<72} {taken['seconds']:.4f} s (first {first:.4f})", flush=True)
     return taken
