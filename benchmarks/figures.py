@@ -8,8 +8,8 @@ kept or in a run whose result was not. They stand below a line that says when an
 the next heading of the same level or of a higher one. The date is that of the commit that wrote
 them:
 
-    *Observed by 2026-11-22 on one NVIDIA H200; no file of results has these figures.*
-    *Predicted by 2026-11-22, before the kernel ran; no file of results has these figures.*
+    *Observed by 2026-11-22 on one NVIDIA H200; written by hand.*
+    *Predicted by 2026-11-22, before the kernel ran; written by hand.*
 """
 
 from __future__ import annotations
@@ -20,10 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 NOTES = Path(__file__).resolve().parents[1] / "docs" / "notes"
-OBSERVED = re.compile(
-    r"^\*(?:Observed|Predicted) by \d{4}-\d\d-\d\d,? \S.+; "
-    r"no file of results has these figures\.\*$"
-)
+OBSERVED = re.compile(r"^\*(?:Observed|Predicted) by \d{4}-\d\d-\d\d,? \S.+; written by hand\.\*$")
 LEFT_OUT = re.compile(
     r"<!-- \w+: [^>]*-->.*?<!-- end -->|<!--.*?-->|^(```|~~~).*?^\1|`[^`\n]*`|\]\([^)\n]*\)",
     re.DOTALL | re.MULTILINE,
