@@ -26,7 +26,7 @@ OBSERVED = {
     "performance-batches": 55,
     "performance-cuda": 542,
     "performance-mcl-cuda": 77,
-    "performance-mcl": 315,
+    "performance-mcl": 245,
     "performance-weighted-cuda": 73,
     "performance-weighted": 56,
     "performance": 145,
