@@ -109,6 +109,26 @@ def betweenness_table(result: dict[str, Any], wanted: str) -> str:
     return markdown(lines)
 
 
+def ranges(result: dict[str, Any], wanted: str) -> str:
+    """Least and most of the ratios of the tables, in a sentence: of peers, or of two threads."""
+
+    def of_rows(rows: list[dict[str, Any]], peer: str) -> str:
+        times = [x for row in rows if (x := speedup(row, peer)) is not None]
+        form = ".1f" if peer == ONE_THREAD else ".0f"
+        return f"{min(times):{form}} to {max(times):{form}} times"
+
+    if wanted == "threads":
+        return f"Two threads are {of_rows(result['graphs'], ONE_THREAD)} as fast as one."
+    meshes = [row for row in result["graphs"] if row["group"].startswith("mesh")]
+    others = [row for row in result["graphs"] if not row["group"].startswith("mesh")]
+    said = (
+        f"NetworKit {of_rows(rows, 'networkit')} as long, and igraph {of_rows(rows, 'igraph')}"
+        for rows in (others, meshes)
+    )
+    takes = "On two cores, exact betweenness of social, web and protein networks takes"
+    return f"{takes} {next(said)}. Of meshes and roads, searches take {next(said)}."
+
+
 def one_shot_table(result: dict[str, Any]) -> str:
     """Runs from all sources: building and search, and times faster, with building and without."""
     head = ["graph", "vertices", "slots", "building, s", "search of all, s"]
@@ -183,6 +203,7 @@ def mcl_table(result: dict[str, Any], wanted: str) -> str:
 WRITERS: dict[str, Callable[[Results, str], str | None]] = {
     "conditions": lambda results, wanted: about.table(results, wanted.split()),
     "measured": chosen("cpu.json", betweenness_table),
+    "ranges": chosen("cpu.json", ranges),
     "weights": chosen("cpu_weighted.json", betweenness_table),
     "oneshot": of("one_shot.json", one_shot_table),
     "public": of("public_call.json", public_call.table),
