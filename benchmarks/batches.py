@@ -22,6 +22,7 @@ from typing import Any
 import networkx as nx
 import torch
 from machine import conditions
+from report import markdown
 from small_graphs import SETS, Part, parts, union
 
 import torchcent
@@ -101,7 +102,7 @@ def mixed_row(repeat: int) -> dict[str, Any]:
     joined = torch.cat([arcs, large + small], dim=1)
     batch = torch.repeat_interleave(ptr.diff())
     every_batch = torch.cat([batch, torch.full((LARGE,), ptr.numel() - 1)])
-    pivots = torch.arange(256)
+    pivots = torch.unique(large)[:256]  # with neighbours
     every = torch.cat([torch.arange(small), pivots + small])
     row: dict[str, Any] = {"graphs": 1001, "vertices": small + LARGE, "slots": joined.shape[1]}
     closeness, betweenness = torchcent.closeness, torchcent.betweenness
@@ -124,6 +125,27 @@ def mixed_row(repeat: int) -> dict[str, Any]:
             apart = took["small"][key] + took["large"][key]
             row[name][f"{key} together / apart"] = took["together"][key] / apart
     return row
+
+
+def table(result: dict[str, Any]) -> str:
+    """Milliseconds of a whole set, and times NetworkX; then large graphs among small ones."""
+    calls = list(result["sets"][0]["torchcent"])
+    lines = [["set", "graphs", "vertices", "slots"]]
+    for call in calls:
+        lines[0] += [call, "x NetworkX"] if call in result["sets"][0]["networkx"] else [call]
+    for row in result["sets"]:
+        cells = [row["set"], *(f"{row[key]:,}" for key in ("graphs", "vertices", "slots"))]
+        for call in calls:
+            cells.append(f"{1e3 * row['torchcent'][call]['seconds']:,.1f}")
+            if call in row["networkx"]:
+                cells.append(f"{row['networkx'][call]['ratio']:.0f}")
+        lines.append(cells)
+    together = ", ".join(
+        f"{name} {result['mixed'][name]['seconds together / apart']:.2f}"
+        for name in ("betweenness", "closeness")
+    )
+    what = "A thousand molecules and an R-MAT graph of 2^16 vertices in one batch"
+    return markdown(lines) + f"\n\n{what}, over the sum of the times apart: {together}."
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 from report import markdown
+from sources import drawn
 
 import torchcent
 from torchcent import Graph
@@ -95,9 +96,9 @@ def main() -> None:
     index = torchcent.generate.rmat(args.scale, args.degree, seed=1)
     graph = Graph.from_edge_index(index, directed=False).to(args.device)
     n = graph.num_nodes
-    count = min(args.sources, n)
-    sources = torch.randperm(n, generator=torch.Generator().manual_seed(1))[:count]
-    options = {"eps": args.eps, "sources": sources.to(args.device)}
+    sources = drawn(graph, args.sources)
+    count = sources.numel()
+    options = {"eps": args.eps, "sources": sources}
     on_cuda = graph.device.type == "cuda"
 
     def ours(name: str, **own: Any) -> Callable[[], Any]:

@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 import torch
 from machine import conditions
+from report import markdown
 
 import torchcent
 from torchcent import Graph
@@ -147,6 +148,24 @@ def row(name: str, build: Callable[[], Graph], given: argparse.Namespace) -> dic
         found["speedup"] = found["gapbs_mean"] / found["mean"]
         found["speedup_first"] = found["gapbs_mean"] / first
     return found
+
+
+def table(result: dict[str, Any]) -> str:
+    """Seconds of a trial, on a Graph that was asked before and on a new one."""
+    head = ["graph", "vertices", "slots", "on", "mean trial, s", "first, s"]
+    lines = [[*head, "GAP's bc, s", "x", "engine", "peak GB (planned)"]]
+    for kind in ("cpu", "cuda"):
+        for row in result[kind]["rows"]:
+            place = (
+                result[kind]["device"] if kind == "cuda" else f"{result[kind]['threads']} threads"
+            )
+            cells = [row["graph"], f"{row['nodes']:,}", f"{row['slots']:,}", place]
+            cells += [f"{row['mean']:.3f}", f"{row['first']:.3f}"]
+            cells += [f"{row[key]:.3g}" if key in row else "" for key in ("gapbs_mean", "speedup")]
+            peak = [row[key] / 1e9 for key in ("peak_bytes", "predicted_bytes") if key in row]
+            cells += [row["engine"], "{:.1f} ({:.1f})".format(*peak) if peak else ""]
+            lines.append(cells)
+    return markdown(lines)
 
 
 def main() -> None:

@@ -44,6 +44,7 @@ import gpu_weighted
 import torch
 from gpu_small import Sanitizer
 from gpu_status import ROOT, digest
+from machine import description
 
 import torchcent
 from torchcent import Graph, Run, generate
@@ -370,6 +371,7 @@ def main() -> int:
     about = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "device": device,
+        "machine": description(),
         "versions": {"torch": torch.__version__, "cuda": torch.version.cuda},
     }
     tables: dict[str, Callable[[], Any]] = {

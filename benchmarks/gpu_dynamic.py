@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 import torch
+from sources import drawn
 
 import torchcent
 from torchcent import DynamicBetweenness, DynamicGraph, Run
@@ -44,10 +45,8 @@ def row(name: str) -> dict[str, Any]:
     index = generate().cuda()
     graph = DynamicGraph(index, directed=False)
     draw = torch.Generator().manual_seed(1)
-    sources = None if pivots is None else torch.randperm(graph.num_nodes, generator=draw)[:pivots]
-    if sources is not None:
-        sources = sources.cuda()
     frozen = graph.snapshot()
+    sources = None if pivots is None else drawn(frozen, pivots)
     double = Run(dtype=torch.float64)
 
     def whole() -> torch.Tensor:
@@ -58,7 +57,7 @@ def row(name: str) -> dict[str, Any]:
     between = DynamicBetweenness(graph, state="rows", sources=sources, run=Run(memory=MEMORY))
     result: dict[str, Any] = {
         "graph": name, "vertices": graph.num_nodes, "edges": graph.num_edges, "target": target,
-        "whole": static, "first": taken(lambda: between.scores),
+        "whole": static, "first": taken(lambda: between.scores), "drawn": "degree > 0",
     }  # fmt: skip
     scores, known = between.scores, whole()
     result["error"] = float((scores - known).abs().max() / known.max())

@@ -7,23 +7,29 @@ from typing import Any
 from report import markdown
 
 
-def table(result: dict[str, Any], wanted: str) -> str | None:
-    """In Markdown; None for what was not measured yet."""
+def table(result: dict[str, Any], wanted: str, published: dict[str, Any]) -> str | None:
+    """In Markdown; None for what was not measured yet. `published` is results/published.json."""
     part = {"graphs": "rows", "strategies": "rows", "summary": "rows"}.get(wanted, wanted)
+    part = "weighted_strategies" if wanted == "strategies and auto" else part
     part = "scale" if wanted.startswith("scale") else part
     if part.replace(" ", "_") not in result:
         return None
+    if wanted == "weighted":
+        return weighted(result, published["programs"]["rows"])
+    if wanted == "strategies and auto":
+        return strategies_and_auto(result)
+    if wanted == "weighted strategies":
+        return weighted_strategies(result, published["papers"]["fan"]["tables"]["Table 2"])
     return {
         "graphs": graphs,
         "strategies": strategies,
         "distances": distances,
         "flow": flow,
+        "roads": roads,
         "dynamic": dynamic,
         "mcl": mcl,
         "approximation": approximation,
         "batches": batches,
-        "weighted": weighted,
-        "weighted strategies": weighted_strategies,
         "tests": tests,
         "scale": scale,
         "scale runs": scale_runs,
@@ -90,13 +96,13 @@ def batches(result: dict[str, Any]) -> str:
     return markdown(lines)
 
 
-def weighted(result: dict[str, Any]) -> str:
+def weighted(result: dict[str, Any], others: dict[str, list[str]]) -> str:
     head = ["graph", "sources", "engine", "whole weights", "asked", "uniform", "edge scores"]
     lines = [[*head, "code of the paper", "EasyGraph", "error", "memory MiB (planned)"]]
     for row in result["weighted"]:
         cells = [row["name"], f"{row['sources']:,}", row["engine"], f"{row['seconds']:.3f}"]
         cells += [f"{row['target']:g}", f"{row['uniform_seconds']:.3f}"]
-        cells += [f"{row['edge_seconds']:.3f}", row["paper"], row["easygraph"]]
+        cells += [f"{row['edge_seconds']:.3f}", *others[row["name"]]]
         cells.append(f"{row['error']:.0e}")
         cells.append(f"{row['memory'] / 2**20:.0f} ({row['memory_predicted'] / 2**20:.0f})")
         lines.append(cells)
@@ -142,6 +148,7 @@ def scale_runs(result: dict[str, Any]) -> str:
             continue
         if "gteps" in row:
             more = f"{row['devices']} GPUs, {row['sources']:,} sources, {row['gteps']:.0f} GTEPS"
+            more += "" if "drawn" in row else ", old drawing"
         elif "kills" in row:
             more = f"killed twice: {row['lost_seconds']:.1f} s lost, "
             more += "the same bits" if row["same_bits"] else "other bits"
@@ -163,11 +170,24 @@ def flow(result: dict[str, Any]) -> str:
     return markdown(lines)
 
 
+def roads(result: dict[str, Any]) -> str:
+    lines = [["graph", "vertices", "contraction, s", "measure", "device, s", "host, s (threads)"]]
+    lines[0].append("searches, s")
+    for row in result["roads"]:
+        for measure in row["searched"]:
+            cells = [row["graph"], f"{row['vertices']:,}", f"{row['contraction']:.2f}", measure]
+            times = row["seconds"][measure]
+            cells += [f"{times['device']:.3g}", f"{times['host']:.3g} ({row['threads']})"]
+            lines.append([*cells, f"{row['searched'][measure]['dijkstra']:,.0f}"])
+    return markdown(lines)
+
+
 def dynamic(result: dict[str, Any]) -> str:
     lines = [["graph", "edges", "bytes of a pair", "whole", "first rows", "insert", "delete"]]
     lines[0] += [f"insert {size}" for size in result["dynamic"][0]["batches"]]
     for row in result["dynamic"]:
-        cells = [row["graph"], f"{row['edges']:,}", str(row["bytes"])]
+        old = ", old drawing" if "pivots" in row["graph"] and "drawn" not in row else ""
+        cells = [row["graph"] + old, f"{row['edges']:,}", str(row["bytes"])]
         cells += [f"{1e3 * row['whole']:.0f} ms", f"{row['first']:.1f} s"]
         times = row["insert"], row["delete"], *row["batches"].values()
         lines.append([*cells, *(f"{1e3 * seconds:.1f} ms" for seconds in times)])
@@ -183,22 +203,35 @@ def in_words(found: list[dict[str, Any]]) -> str:
     )
 
 
-def weighted_strategies(result: dict[str, Any]) -> str:
+def weighted_strategies(result: dict[str, Any], paper: dict[str, Any]) -> str:
     """Times of NP over those of each strategy: the paper's, ours with its locks and without."""
-    rows = result["weighted_strategies"]
-    names = list(rows[0]["paper"])
+    rows = [row for row in result["weighted_strategies"] if row["name"] in paper["rows"]]
+    names = [name for name in paper["columns"] if name.startswith(("NP", "WE"))]
     lines = [["network", "", *names, "auto", "us per source, NP"]]
     for row in rows:
         title = row["name"] + (
             f" ({row['stands_for_it']})" if row["stands_for_it"] != "itself" else ""
         )
         for kind, column in (("paper", "paper"), ("with locks", "locked"), ("without", "unlocked")):
-            times = row[column]
+            seconds = dict(zip(paper["columns"], paper["rows"][row["name"]], strict=True))
+            times = seconds if kind == "paper" else row[column]
             cells = [title if kind == "paper" else "", kind]
             cells += [f"{times['NP'] / times[name]:.2f}" for name in names]
             cells.append("" if kind == "paper" else f"{times['NP'] / row['auto']:.1f}")
             cells.append("" if kind == "paper" else f"{1e6 * times['NP']:.0f}")
             lines.append(cells)
+    return markdown(lines)
+
+
+def strategies_and_auto(result: dict[str, Any]) -> str:
+    """The fastest of the paper's strategies over auto, with locks and without."""
+    lines = [["network", "best with locks", "x auto", "best without", "x auto"]]
+    for row in result["weighted_strategies"]:
+        cells = [row["name"]]
+        for kind in ("locked", "unlocked"):
+            best = min(row[kind], key=row[kind].__getitem__)
+            cells += [best, f"{row[kind][best] / row['auto']:.2f}"]
+        lines.append(cells)
     return markdown(lines)
 
 

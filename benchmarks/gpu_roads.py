@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from sources import drawn
 
 import torchcent
 from torchcent import Graph, generate
@@ -65,8 +66,7 @@ def calls(graph: Graph, engine: str) -> dict[str, Callable[[torch.Tensor | None]
 def row(side: int) -> dict[str, Any]:
     host = road(side)
     there, n = host.to("cuda"), host.num_nodes
-    chance = torch.Generator().manual_seed(1)
-    some = torch.randperm(n, generator=chance)[:SEARCHED].sort().values
+    some = drawn(host, SEARCHED).sort().values
     found: dict[str, Any] = {
         "graph": f"road {side}x{side}", "vertices": n, "slots": host.num_slots,
         "threads": torch.get_num_threads(), "seconds": {}, "searched": {},

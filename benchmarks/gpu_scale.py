@@ -209,6 +209,7 @@ def main() -> int:
             print(f"{part}: failed: {error}", flush=True)
             continue
         about = {"digest": here, "of": max(counts), "device": name, "torch": torch.__version__}
+        about["drawn"] = "degree > 0"  # sources
         about["date"] = datetime.datetime.now(datetime.UTC).date().isoformat()
         scale[part] = {**found, **about}
         if all(scale.get(each, {}).get("digest") == here for each in PARTS):

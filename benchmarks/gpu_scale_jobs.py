@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import functools
 import json
 import os
 import statistics
@@ -16,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
+from sources import drawn
 from torch import Tensor
 
 import torchcent
@@ -26,6 +26,7 @@ from torchcent.runtime._tuned import TUNED
 
 LONG = 10.0  # seconds of a run that is not repeated
 REPEAT = 3
+_DRAWN: dict[tuple[Any, ...], Tensor] = {}
 
 
 class Place(NamedTuple):
@@ -64,14 +65,11 @@ def clusters(n: int, size: int, inside: float, outside: float, device: str) -> T
 
 
 def some(graph: Graph, count: int) -> Tensor:
-    """Sources, drawn once: the choice, on the CPU, is not what is measured."""
-    return _some(graph.num_nodes, count, graph.device)
-
-
-@functools.cache
-def _some(nodes: int, count: int, device: torch.device) -> Tensor:
-    chance = torch.Generator().manual_seed(2)
-    return torch.randperm(nodes, generator=chance)[:count].sort().values.to(device)
+    """Sources in ascending order, drawn once: the choice, on the CPU, is not what is measured."""
+    key = graph.num_nodes, graph.num_slots, count, graph.device
+    if key not in _DRAWN:
+        _DRAWN[key] = drawn(graph, count, seed=2).sort().values
+    return _DRAWN[key]
 
 
 def graph_of(arcs: Tensor, place: Place) -> Graph:

@@ -22,6 +22,7 @@ from typing import Any
 import networkx as nx
 import torch
 from machine import conditions
+from report import markdown
 from small_graphs import parts, union
 
 import torchcent
@@ -34,6 +35,16 @@ def timed(call: Callable[[], Any]) -> tuple[float, float]:
     before = time.perf_counter(), time.process_time()
     call()
     return time.perf_counter() - before[0], time.process_time() - before[1]
+
+
+def table(result: dict[str, Any]) -> str:
+    """Milliseconds of a call, and times a loop of a peer by the clock and by the processor."""
+    lines = [["result", "ms", "peer", "x, clock", "x, processor"]]
+    for row in result["rows"]:
+        cells, peer = [row["call"], f"{1e3 * row['seconds']:.3g}"], row.get("peer")
+        cells += ["", "", ""] if peer is None else [peer["name"], f"{peer['ratio']:.0f}"]
+        lines.append(cells if peer is None else [*cells, f"{peer['ratio_processor']:.0f}"])
+    return markdown(lines)
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from gpu_status import digest
 from peers import PEERS
 
 
@@ -22,7 +23,8 @@ def conditions() -> dict[str, Any]:
     if load > 0.5:
         print(f"The machine is busy (load {load:.1f}): these times will not be worth keeping.")
     today = datetime.date.today().isoformat()
-    return {"date": today, "machine": description(), "load_at_start": load}
+    known = {"date": today, "machine": description(), "digest": digest()}
+    return known | {"load_at_start": load}
 
 
 def timed(command: list[str]) -> tuple[dict[str, float], str]:

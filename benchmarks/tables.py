@@ -1,11 +1,12 @@
 """Writes the measured tables into the documentation, between the marks that name their graphs.
 
     python benchmarks/tables.py [benchmarks/results]
+    python benchmarks/tables.py --check    # writes nothing; exits 1 if a page differs
 
 A mark `<!-- measured: GROUP -->` or `<!-- measured: GRAPH GRAPH ... -->` begins a table of
-cpu.json, and `<!-- end -->` ends it. The other marks have the keys of FILES, which names the
-results:
+cpu.json, and `<!-- end -->` ends it. The other marks have the keys of WRITERS:
 
+- `<!-- conditions: FILE ... -->`, what files of results were measured on (about.py);
 - `<!-- distances: MEASURE [GRAPH] -->`, `<!-- mcl: all -->` or `<!-- mcl: GRAPH ... -->`;
 - `<!-- reductions: DEVICE -->`, `<!-- roads: all -->` and `<!-- roads: meshes -->`;
 - `<!-- reading: all -->` and `<!-- reading: start -->`, `<!-- papers: PAPER -->`;
@@ -21,97 +22,63 @@ import argparse
 import json
 import re
 import statistics
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import about
 import approximation
+import batches
+import counterparts
 import current_flow
 import distance_report
 import exponent_report
+import gap
 import gpu_report
+import graph_encodings
 import hierarchy_choice
 import history
 import loader
 import one_by_one
-import papers
 import preparation
 import public_call
 import reading
 import reductions
 import roads
+import single_tables
 from report import ONE_THREAD, markdown, one_shot, speedup
 
 ROOT = Path(__file__).resolve().parents[1]
+RESULTS = Path(__file__).parent / "results"
 PAGES = [
     ROOT / "README.md", ROOT / "paper.md", *sorted(ROOT.glob("docs/*.md")),
     *sorted(ROOT.glob("docs/notes/*.md")),
 ]  # fmt: skip
-FILES = {
-    "measured": "cpu.json",
-    "oneshot": "one_shot.json",
-    "public": "public_call.json",
-    "preparation": "preparation.json",
-    "reading": "reading.json",
-    "reductions": "reductions.json",
-    "roads": "roads.json",
-    "choice": "hierarchy_choice.json",
-    "history": "history.json",
-    "streets": "streets.json",
-    "weights": "cpu_weighted.json",
-    "distances": "distances.json",
-    "flow": "current_flow.json",
-    "loader": "loader.json",
-    "calls": "one_by_one.json",
-    "mcl": "mcl.json",
-    "approximation": "approximation.json",
-    "h200": "h200.json",
-    "papers": "papers.json",
-    "exponents": "exponents.json",
-}
-MARK = re.compile(rf"(<!-- ({'|'.join(FILES)}): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 PEERS = {"networkit": "x NetworKit (2 threads)", "igraph": "x igraph (1 thread)"}
+Results = dict[str, Any]  # by name of the file
 
 
-def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
-    """What a mark asks for, in Markdown; None if that was not measured."""
-    if kind in ("measured", "weights"):
-        return betweenness_table(result, wanted)
-    if kind == "oneshot":
-        return one_shot_table(result)
-    if kind == "public":
-        return public_call.table(result)
-    if kind == "preparation":
-        return preparation.table(result)
-    if kind == "papers":
-        return papers.table(result, wanted)
-    if kind == "reading":
-        return reading.starts(result) if wanted == "start" else reading.table(result)
-    if kind == "reductions":
-        return reductions.table(result, wanted)
-    if kind == "roads":
-        return roads.table(result, wanted)
-    if kind == "choice":
-        return hierarchy_choice.table(result)
-    if kind == "history":
-        return history.table(result)
-    if kind == "streets":
-        return streets_table(result)
-    if kind == "h200":
-        return gpu_report.table(result, wanted)
-    if kind == "exponents":
-        return exponent_report.table(result, wanted)
-    if kind == "flow":
-        return current_flow.table(result)
-    if kind == "loader":
-        return markdown(loader.table(result))
-    if kind == "calls":
-        return one_by_one.table(result)
-    if kind == "mcl":
-        return mcl_table(result, wanted)
-    if kind == "approximation":
-        return markdown(approximation.table(result))
+def of(name: str, table: Callable[..., str]) -> Callable[[Results, str], str]:
+    """A table of one result that has no choice of rows."""
+    return lambda results, wanted: table(results[name])
+
+
+def chosen(name: str, table: Callable[..., str]) -> Callable[[Results, str], str]:
+    return lambda results, wanted: table(results[name], wanted)
+
+
+def h200(results: Results, wanted: str) -> str | None:
+    return gpu_report.table(results["h200.json"], wanted, results["published.json"])
+
+
+def read(results: Results, wanted: str) -> str:
+    of_all = reading.starts if wanted == "start" else reading.table
+    return of_all(results["reading.json"])
+
+
+def distances(results: Results, wanted: str) -> str:
     measure, *names = wanted.split()
-    rows = [row for row in result["rows"] if row["measure"] == measure]
+    rows = [row for row in results["distances.json"]["rows"] if row["measure"] == measure]
     if names:
         known = {row["name"]: row for row in rows}
         rows = [known[name] for name in names]
@@ -140,6 +107,26 @@ def betweenness_table(result: dict[str, Any], wanted: str) -> str:
             cells.append("" if more is None else f"{more:.2f}")
         lines.append(cells)
     return markdown(lines)
+
+
+def ranges(result: dict[str, Any], wanted: str) -> str:
+    """Least and most of the ratios of the tables, in a sentence: of peers, or of two threads."""
+
+    def of_rows(rows: list[dict[str, Any]], peer: str) -> str:
+        times = [x for row in rows if (x := speedup(row, peer)) is not None]
+        form = ".1f" if peer == ONE_THREAD else ".0f"
+        return f"{min(times):{form}} to {max(times):{form}} times"
+
+    if wanted == "threads":
+        return f"Two threads are {of_rows(result['graphs'], ONE_THREAD)} as fast as one."
+    meshes = [row for row in result["graphs"] if row["group"].startswith("mesh")]
+    others = [row for row in result["graphs"] if not row["group"].startswith("mesh")]
+    said = (
+        f"NetworKit {of_rows(rows, 'networkit')} as long, and igraph {of_rows(rows, 'igraph')}"
+        for rows in (others, meshes)
+    )
+    takes = "On two cores, exact betweenness of social, web and protein networks takes"
+    return f"{takes} {next(said)}. Of meshes and roads, searches take {next(said)}."
 
 
 def one_shot_table(result: dict[str, Any]) -> str:
@@ -213,28 +200,77 @@ def mcl_table(result: dict[str, Any], wanted: str) -> str:
     return markdown(lines)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="write the measured tables into the documentation")
-    default = Path(__file__).parent / "results"
-    parser.add_argument("results", type=Path, nargs="?", default=default)
-    folder = parser.parse_args().results
-    found = {
-        kind: json.loads((folder / name).read_text())
-        for kind, name in FILES.items()
-        if (folder / name).exists()
-    }
+WRITERS: dict[str, Callable[[Results, str], str | None]] = {
+    "conditions": lambda results, wanted: about.table(results, wanted.split()),
+    "measured": chosen("cpu.json", betweenness_table),
+    "ranges": chosen("cpu.json", ranges),
+    "weights": chosen("cpu_weighted.json", betweenness_table),
+    "oneshot": of("one_shot.json", one_shot_table),
+    "public": of("public_call.json", public_call.table),
+    "preparation": of("preparation.json", preparation.table),
+    "reading": read,
+    "reductions": chosen("reductions.json", reductions.table),
+    "roads": chosen("roads.json", roads.table),
+    "choice": of("hierarchy_choice.json", hierarchy_choice.table),
+    "history": of("history.json", history.table),
+    "streets": of("streets.json", streets_table),
+    "distances": distances,
+    "flow": of("current_flow.json", current_flow.table),
+    "loader": of("loader.json", lambda result: markdown(loader.table(result))),
+    "calls": of("one_by_one.json", one_by_one.table),
+    "mcl": chosen("mcl.json", mcl_table),
+    "approximation": of("approximation.json", lambda result: markdown(approximation.table(result))),
+    "batches": of("batches.json", batches.table),
+    "encodings": of("encodings.json", graph_encodings.table),
+    "gap": of("gap.json", gap.table),
+    **{
+        name: of(f"{name}.json", getattr(single_tables, name))
+        for name in ("communities", "coverage", "cutoffs", "groups", "walks")
+    },
+    "h200": h200,
+    "papers": counterparts.table,
+    "exponents": chosen("exponents.json", exponent_report.table),
+}
+MARK = re.compile(rf"(<!-- ({'|'.join(WRITERS)}): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def load(folder: Path = RESULTS) -> Results:
+    return {path.name: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+
+
+def rewritten(text: str, results: Results) -> tuple[str, int]:
+    """A page with its tables as the results have them, and how many tables it has."""
 
     def replaced(mark: re.Match[str]) -> str:
         begin, kind, wanted, _, end = mark.groups()
-        text = table(kind, found[kind], wanted) if kind in found else None
-        return mark[0] if text is None else begin + text + "\n" + end
+        try:
+            table = WRITERS[kind](results, wanted)
+        except KeyError as missing:
+            if f"{missing.args[0]}".endswith(".json"):
+                return mark[0]
+            raise
+        return mark[0] if table is None else begin + table + "\n" + end
 
+    return MARK.subn(replaced, text)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="write the measured tables into the documentation")
+    parser.add_argument("results", type=Path, nargs="?", default=RESULTS)
+    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if they differ")
+    given = parser.parse_args()
+    results, stale = load(given.results), 0
     for page in PAGES:
-        text, count = MARK.subn(replaced, page.read_text())
-        if count > 0:
+        before = page.read_text()
+        text, count = rewritten(before, results)
+        if given.check and text != before:
+            print(f"{page.relative_to(ROOT)}: not what the results have")
+            stale += 1
+        elif count > 0 and not given.check:
             page.write_text(text)
             print(f"{page.relative_to(ROOT)}: {count} tables")
+    return min(stale, 1)
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

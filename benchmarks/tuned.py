@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from sources import drawn
 
 import torchcent
 from torchcent import Graph, Run, generate
@@ -97,7 +98,7 @@ def rate(case: Case, device: str) -> float:
         work = float(size) * slots
     sources = None
     if count:
-        sources = torch.randperm(n, generator=torch.Generator().manual_seed(1))[:count].to(device)
+        sources = drawn(graph, count)
         work = float(count) * slots
     times = []
     for _ in range(4):

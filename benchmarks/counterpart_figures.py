@@ -1,0 +1,130 @@
+"""Figures of ours that correspond to those of the five papers, read from the results."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+Results = dict[str, dict[str, Any]]
+Ours = Callable[[Results], dict[str, str]]  # of "H200" and "CPU"
+OLD = "old drawing"
+TABLE_3 = ("rt-higgs", "mt-higgs", "ER", "Kronecker")
+
+
+def short(seconds: float) -> str:
+    return f"{seconds:,.0f}" if seconds >= 1000 else f"{seconds:.3g}"
+
+
+def call(workload: str, measure: str) -> Ours:
+    """Public calls of papers.json: on a prepared Graph and, in brackets, on a new one."""
+
+    def of(results: Results) -> dict[str, str]:
+        cells = {}
+        for kind, name in (("cuda", "H200"), ("cpu", "CPU")):
+            for row in results["papers.json"].get(kind, {}).get("rows", ()):
+                if (row["workload"], row["measure"]) == (workload, measure):
+                    cells[name] = f"{row['seconds']:.3g} ({row['first']:.3g})"
+                    if row.get("searched") != row["sources"] and "drawn" in row:
+                        cells[name] += f", {row['searched']:,} sources"
+                    if row["sources"] and "drawn" not in row and row["isolated"]:
+                        share = row["isolated"] / row["nodes"]
+                        cells[name] += f", {OLD}: {share:.1%} of the vertices isolated"
+        return cells
+
+    return of
+
+
+def whole_run(name: str) -> Ours:
+    """Betweenness from all sources on the CPU, of cpu.json."""
+
+    def of(results: Results) -> dict[str, str]:
+        (row,) = (row for row in results["cpu.json"]["graphs"] if row["name"] == name)
+        ours = row["contestants"]["torchcent"]
+        return {"CPU": short(ours["seconds_per_source"] * ours["sources"])} if ours["whole"] else {}
+
+    return of
+
+
+def clustered(on_device: str, on_host: str, contestant: str) -> Ours:
+    """Whole runs of mcl on both, and the iterations of the program mcl."""
+
+    def of(results: Results) -> dict[str, str]:
+        (row,) = (row for row in results["h200.json"]["mcl"] if row["name"] == on_device)
+        (runs,) = (x["runs"] for x in results["mcl.json"]["graphs"] if x["graph"] == on_host)
+        host, peer = (
+            statistics.median(run["seconds"] for run in runs[name]) for name in (contestant, "mcl")
+        )
+        return {"H200": short(row["seconds"]), "CPU": f"{short(host)}; `mcl` {short(peer)}"}
+
+    return of
+
+
+def proteins(name: str) -> Ours:
+    def of(results: Results) -> dict[str, str]:
+        (runs,) = (x["runs"] for x in results["mcl.json"]["graphs"] if x["graph"] == name)
+        host, peer = (
+            statistics.median(run["seconds"] for run in runs[each])
+            for each in ("torchcent, whole", "mcl")
+        )
+        return {
+            "H200": call(name, "mcl")(results)["H200"],
+            "CPU": f"{short(host)}; `mcl` {short(peer)}",
+        }
+
+    return of
+
+
+def strategies(name: str) -> Ours:
+    """Microseconds per source of the best of the paper's strategies, and of auto."""
+
+    def of(results: Results) -> dict[str, str]:
+        (row,) = (x for x in results["h200.json"]["weighted_strategies"] if x["name"] == name)
+        best = {kind: min(row[kind], key=row[kind].__getitem__) for kind in ("locked", "unlocked")}
+        cells = [
+            f"{words} {short(1e6 * row[kind][best[kind]])} ({best[kind]})"
+            for kind, words in (("locked", "with locks"), ("unlocked", "without"))
+        ]
+        return {"H200": ", ".join([*cells, f"`auto` {short(1e6 * row['auto'])} us per source"])}
+
+    return of
+
+
+def warps(strategy: str) -> Ours:
+    """Microseconds per source on the networks of Table 3 that were measured with a strategy."""
+
+    def of(results: Results) -> dict[str, str]:
+        rows = {row["name"]: row["locked"] for row in results["h200.json"]["weighted_strategies"]}
+        known = [name for name in TABLE_3 if strategy in rows.get(name, {})]
+        cells = ", ".join(f"{name} {short(1e6 * rows[name][strategy])}" for name in known)
+        return {"H200": f"{cells} us per source"} if known else {}
+
+    return of
+
+
+def best_over_plain(results: Results) -> dict[str, str]:
+    rows = [
+        row for row in results["h200.json"]["weighted_strategies"]
+        if row["name"] not in ("ER", "Kronecker")
+    ]  # fmt: skip
+    gains = [row["locked"]["NP"] / min(row["locked"].values()) for row in rows]
+    return {"H200": f"mean {statistics.mean(gains):.3g} on {len(gains)} networks, with locks"}
+
+
+def adaptive(results: Results) -> dict[str, str]:
+    rows = results["coverage.json"]["rows"]
+    good = all(row["adaptive"]["most_wrong_of_a_vertex"] == 0 for row in rows)
+    runs = " and ".join(sorted({str(row["runs"]) for row in rows}))
+    said = "all" if good else "not all"
+    return {"CPU": f"{runs} runs on each of {len(rows)} graphs: {said} estimates within the factor"}
+
+
+def traversals(graph: str) -> Ours:
+    def of(results: Results) -> dict[str, str]:
+        (row,) = (row for row in results["h200.json"]["rows"] if row["graph"] == graph)
+        speeds = row["strategies"]
+        names = ("cooperative", "work_efficient", "edge_parallel")
+        said = ", ".join(f"{name.replace('_', '-')} {speeds[name]:.3g}" for name in names)
+        return {"H200": f"betweenness, slot-GTEPS: {said}"}
+
+    return of

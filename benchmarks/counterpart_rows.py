@@ -1,0 +1,209 @@
+"""For each table and figure of the five papers: the workload here, and whether it is the same."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from counterpart_figures import (
+    Ours,
+    adaptive,
+    best_over_plain,
+    call,
+    clustered,
+    proteins,
+    strategies,
+    traversals,
+    warps,
+    whole_run,
+)
+
+SAME, MODEL, COPY, STAND_IN, NONE = "the same", "same model", "another copy", "stand-in", "none"
+
+
+class Counterpart(NamedTuple):
+    table: str
+    row: str
+    graph: str
+    kind: str
+    fair: str
+    ours: Ours | None = None
+
+
+ABSENT = "no: the graph is not at hand, and no stand-in was run"
+NO_PROGRAM = "no: no sequential program was timed beside it"
+BA = "BA n=30000 b=50"
+GPU_FAN = [
+    Counterpart("Table 1, Figure 1", "formulas, pseudo-code", "", NONE, "no figures"),
+    *(
+        Counterpart("Table 2", measure, BA, MODEL, fair, call(BA, measure))
+        for measure, fair in (
+            ("betweenness", "yes, another graph of the model"),
+            ("closeness", "yes, the same values on a connected graph"),
+            ("eccentricity", "yes, but for the reciprocal of each value"),
+            ("stress", "yes, another graph of the model"),
+        )
+    ),
+    Counterpart(
+        "Figure 2", "betweenness", "", NONE, "no: the algorithm of Jia et al. is not here"
+    ),
+    Counterpart(
+        "Figures 3a, 3b", "four measures", "the next table", MODEL, NO_PROGRAM
+    ),
+    Counterpart(
+        "Figure 3c", "four measures", "hprd-release9", STAND_IN,
+        "no: another network, and " + NO_PROGRAM[4:], whole_run("hprd-release9"),
+    ),
+    Counterpart(
+        "Figure 3d", "four measures", "breast-coexpress", SAME, NO_PROGRAM,
+        call("breast-coexpress", "betweenness"),
+    ),
+]  # fmt: skip
+PROBABILITIES = "yes, if its probabilities, not printed, are Graph500's"
+SRIRAM = [
+    *(
+        Counterpart(
+            "Table 1, Figure 2", f"scale {scale}", f"R-MAT scale {scale} ef 8", MODEL,
+            PROBABILITIES, call(f"R-MAT scale {scale} ef 8", "betweenness"),
+        )
+        for scale in (12, 14, 16, 18, 19)
+    ),
+    Counterpart(
+        "Table 1, Figure 2", "ND-Web", "web-NotreDame", SAME, "yes, undirected as there",
+        call("web-NotreDame", "betweenness"),
+    ),
+    Counterpart(
+        "Figure 3", "speedup by multiprocessors", "", NONE,
+        "no: no option limits the multiprocessors; the paper has a curve",
+    ),
+    Counterpart(
+        "Section 5.3", "adaptive sampling", "five graphs", STAND_IN,
+        "no: the paper has no figures", adaptive,
+    ),
+    Counterpart(
+        "Section 6.1", "ND-Web", "", NONE, "no: the CPU engines have other algorithms"
+    ),
+]  # fmt: skip
+OWN = "no: a stand-in of as many vertices"
+FAN_GRAPHS = {
+    "bio-human-gene1": ("", NONE, "no: the network is not at hand; gene2 is of its kind"),
+    "bio-human-gene2": ("BA n=14340 b=630", STAND_IN, OWN),
+    "bio-mouse-gene": ("", NONE, "no: the network is not at hand; gene2 is of its kind"),
+    "ca-MathSciNet-dir": ("BA n=391529 b=2", STAND_IN, OWN),
+    "actors": ("actor-imdb", COPY, "nearly, per source: a copy with some more vertices"),
+    "rt-higgs": ("R-MAT scale 19 ef 2", STAND_IN, "no: a stand-in with more vertices and edges"),
+    "mt-higgs": ("higgs-mention", SAME, "yes, per source"),
+    "rec-amazon": ("rec-amazon", SAME, "yes, per source; weights from 1 to 10 drawn here"),
+    "sc-shipsec1": ("points in a cube", STAND_IN, OWN),
+    "soc-pokec, kron_g500": ("", NONE, "no: days there; the text does not say of which graph each"),
+}
+FAN = [
+    Counterpart("Table 1, Figures 1, 2", "sizes, illustrations", "", NONE, "no figures"),
+    *(
+        Counterpart(
+            "Table 2", name, graph, kind, fair, None if kind == NONE else strategies(name),
+        )
+        for name, (graph, kind, fair) in FAN_GRAPHS.items()
+    ),
+    Counterpart(
+        "Text", "best over 4 threads", "", NONE, "no: graph-tool was not run", None,
+    ),
+    Counterpart(
+        "Text", "best over NP", "seven networks of Table 2", STAND_IN,
+        "no: four are stand-ins", best_over_plain,
+    ),
+    *(
+        Counterpart(
+            "Table 3", name, "as in Table 2", STAND_IN,
+            "mt-higgs, per source; rt-higgs is a stand-in, the others are not run yet", warps(name),
+        )
+        for name in (
+            "NP", "NP+warp4", "NP+warp8", "NP+warp16", "NP+warp32",
+            "WE", "WE+warp4", "WE+warp8", "WE+warp16", "WE+warp32",
+        )
+    ),
+    Counterpart("Figure 3", "times by size and degree", "", NONE, "no: curves without figures"),
+]  # fmt: skip
+UNLIKE = "no: symmetric matrices with other loops; the paper has ratios on its own CPUs"
+MCL = [
+    Counterpart("Tables 1, 5", "cards, machines", "", NONE, "no figures"),
+    *(
+        Counterpart(
+            f"Table {number}", f"{kind}{i}", f"{here}{n}", STAND_IN, UNLIKE,
+            clustered(f"{kind}{more}, n = {n}", f"{here}{n}", "torchcent, whole, as the paper"),
+        )
+        for number, kind, here, more in (
+            (2, "RFULL", "full", ""), (3, "RSPARS", "sparse", " (30 %)"),
+        )
+        for i, n in enumerate((1600, 3200, 4800), 1)
+    ),
+    Counterpart("Figure 1", "RFULL3, SC-9800GTX", "", NONE, "no: one kernel here, Table 2's row"),
+    Counterpart("Figure 2", "RFULL", "", NONE, "no: ratios; seconds are in Table 2's rows"),
+    Counterpart("Figure 2", "RSPARS", "", NONE, "no: ratios; seconds are in Table 3's rows"),
+    Counterpart(
+        "Table 4", "PPI1", "yeast-biogrid", STAND_IN,
+        "no: another release; pruned on the CPU and by `mcl`", proteins("yeast-biogrid"),
+    ),
+    Counterpart(
+        "Table 4", "PPI2", "hprd-release9", STAND_IN,
+        "no: another release; pruned on the CPU and by `mcl`", proteins("hprd-release9"),
+    ),
+    Counterpart(
+        "Table 4", "PPI3", "planted14", STAND_IN,
+        "no: planted clusters, pruned; weights on the CPU",
+        clustered("20,000 proteins, degree 14", "planted14", "torchcent, whole"),
+    ),
+    *(
+        Counterpart("Figure 3", name, "", NONE, "no: a ratio; seconds are in Table 4's row")
+        for name in ("PPI1", "PPI2", "PPI3")
+    ),
+    Counterpart("Section 5.2", "PPI3", "", NONE, "no: another network; Table 4's row"),
+]  # fmt: skip
+HERE = {
+    "delaunay_n21": ("delaunay_n21", MODEL, "betweenness: yes; all pairs: not run"),
+    "ecology1": (
+        "ecology1 (grid 1000x1000)", SAME,
+        "betweenness: yes, the same pattern; all pairs: not run",
+    ),
+    "kron_g500-logn19": (
+        "kron_g500-logn19 (R-MAT scale 19 ef 48)", MODEL, "betweenness: yes; all pairs: not run",
+    ),
+    "roadNet-CA": (
+        "roadNet-CA (road-like 1400x1400)", STAND_IN,
+        "no: generated, of nearly its size; all pairs: not run",
+    ),
+}  # fmt: skip
+NAMES = [
+    "333SP", "adaptive", "as-Skitter", "auto", "delaunay_n21", "ecology1", "hollywood-2009",
+    "kron_g500-logn19", "ldoor", "roadNet-CA", "rgg_n_2_21_s0", "thermal2",
+]  # fmt: skip
+MULTI_SEARCH = [
+    Counterpart("Figure 1", "illustration", "", NONE, "no figures"),
+    *(
+        Counterpart("Tables I to III", name, *HERE[name], call(HERE[name][0], "betweenness"))
+        if name in HERE
+        else Counterpart("Tables I to III", name, "", NONE, ABSENT)
+        for name in NAMES
+    ),
+    Counterpart("Table IV", "mean", "", NONE, "no: none of these four was run"),
+    Counterpart(
+        "Section II", "Delaunay mesh", "Delaunay 2^16", MODEL, "yes, in blocks of rows",
+        call("Delaunay 2^16, all pairs", "shortest_path_lengths"),
+    ),
+    Counterpart(
+        "Section II", "Kronecker graph", "R-MAT scale 16 ef 48", MODEL,
+        "yes, in blocks of rows, if its edge factor is that of Table I",
+        call("R-MAT scale 16 ef 48, all pairs", "shortest_path_lengths"),
+    ),
+    Counterpart("Figure 2", "Erdős-Rényi", "", NONE, "no: not run"),
+    Counterpart(
+        "Figure 3a", "Delaunay meshes", "Delaunay 2^18", MODEL,
+        "no: betweenness, not all pairs; the paper has curves", traversals("Delaunay 2^18"),
+    ),
+    Counterpart(
+        "Figure 3b", "Kronecker graphs", "R-MAT scale 16 ef 8", MODEL,
+        "no: betweenness, not all pairs; the paper has curves", traversals("R-MAT scale 16 ef 8"),
+    ),
+]  # fmt: skip
+PAPERS = {
+    "gpu-fan": GPU_FAN, "sriram": SRIRAM, "fan": FAN, "cuda-mcl": MCL, "multi-search": MULTI_SEARCH,
+}  # fmt: skip
