@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import scipy.linalg
 import torch
-from graphs import DEVICE, complete, cycle, path, star
+from graphs import DEVICE, complete, cycle, edge_index, path, star
 from surface import call
 
 import torchcent
-from torchcent import Graph
+from torchcent import Graph, Run
 
 F64 = torch.float64
 RUN = torchcent.Run(dtype=F64)
@@ -321,6 +321,31 @@ def test_projections(engine):
             some = vectors[:, spaces[place]]
             np.testing.assert_allclose(own[:n, :n], some @ some.T, atol=1e-10)
             assert int(found.multiplicity[number, place]) == len(spaces[place])
+
+
+@pytest.mark.parametrize("n", [30, 600])
+def test_projections_of_large_eigenspaces(n):
+    """More ranks are computed where the first ones end within an eigenspace."""
+    both = torch.cat([edge_index(star(n - 1)), edge_index(path(9)) + n], 1).to(DEVICE)
+    graph = Graph.from_edge_index(both, ptr=torch.tensor([0, n, n + 9]).to(DEVICE))
+    whole = torchcent.eigenspace_projections(graph, k=3, run=RUN)
+    assert whole.multiplicity.tolist() == [[1, n - 2, 1], [1, 1, 1]]
+    torch.testing.assert_close(
+        whole.projections[0].sum(0), torch.eye(n, dtype=F64).to(DEVICE), rtol=0, atol=1e-11
+    )
+    first = torchcent.eigenspace_projections(graph, k=1, run=RUN)
+    torch.testing.assert_close(first.projections[:, 0], whole.projections[:, 0], rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("n", [9, 600])
+def test_vectors_in_single_precision(n):
+    index = edge_index(path(n)).to(DEVICE)
+    single = torchcent.laplacian_encoding(index, k=3, run=Run(dtype=torch.float32))
+    double = torchcent.laplacian_encoding(index, k=3, run=RUN)
+    assert single.vectors.dtype == single.values.dtype == torch.float32
+    torch.testing.assert_close(single.vectors.double(), double.vectors, rtol=1e-6, atol=1e-6)
+    half = torchcent.laplacian_encoding(index, k=3, run=Run(dtype=torch.float16)).vectors
+    torch.testing.assert_close(half.double(), double.vectors, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("form", [None, "sym"])

@@ -150,8 +150,9 @@ def per_walk(solved: Solved, vectors: Tensor) -> Tensor:
 
 
 def leading(
-    graph: Graph, numbers: Numbers, kind: int, isolated: int, skip: int, out: tuple[Tensor, ...]
-) -> None:
+    graph: Graph, numbers: Numbers, kind: int, isolated: int, skip: int, out: tuple[Tensor, ...],
+    in_canonical_bases: bool,
+) -> None:  # fmt: skip
     """Fills the values, multiplicities and vectors of these graphs from rank `skip` on."""
     values, multiplicity, vectors = out
     for solved in decomposed(graph, numbers, kind, isolated):
@@ -163,9 +164,12 @@ def leading(
         values[solved.number, :width] = torch.where(is_zero, 0, solved.values)[:, columns]
         multiplicity[solved.number, :width] = multiplicities(space)[:, columns]
         if vectors.shape[0]:
-            basis = canonical(solved.vectors, space, columns.stop)
+            basis = solved.vectors[:, :, : columns.stop]
+            if in_canonical_bases:
+                basis = canonical(solved.vectors, space, columns.stop)
             basis = per_walk(solved, basis) if kind == WALK else basis
-            vectors[solved.rows.flatten(), :width] = basis[:, :, columns].flatten(0, 1)
+            rows = basis[:, :, columns].flatten(0, 1).to(vectors.dtype)
+            vectors[solved.rows.flatten(), :width] = rows
 
 
 def sums(

@@ -13,7 +13,7 @@ from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.check._values import within
 from torchcent.encodings import _dense
 from torchcent.encodings._arguments import network
-from torchcent.encodings._spectra import Spectra
+from torchcent.encodings._spectra import Spectra, Spectrum
 from torchcent.engines.measures._measures import NOT_IN_NETWORKX, measure
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -237,11 +237,12 @@ def eigenspace_projections(
     spectra = Spectra(
         graph, "sym" if form == "rw" else form, "eigenspace_projections", run.memory, run.progress
     )
-    cells = graph.num_graphs * (count + 1) * width**2 + graph.num_nodes * largest
+    cells = graph.num_graphs * (count + 1) * width**2 + graph.num_nodes * largest  # at most
     spectra.allow(
         8 * cells, True, f", [{graph.num_graphs}, k={count}, max_nodes={width}, {width}],"
     )
-    values, multiplicity, vectors = spectra.leading(0, largest)
+    values, multiplicity, vectors = _first_spaces(spectra, count, largest)
+    last = max(0, values.shape[1] - 1)
     begin = torch.zeros(graph.num_graphs, dtype=torch.int64, device=graph.device)
     shape = graph.num_graphs, count
     result = EigenspaceProjections(
@@ -251,13 +252,13 @@ def eigenspace_projections(
     columns = padded(graph, vectors, width)
     for place in range(count):
         has = begin < (multiplicity > 0).sum(1)
-        first = begin.clamp(max=max(0, largest - 1))[:, None]
+        first = begin.clamp(max=last)[:, None]
         size = torch.where(has, multiplicity.gather(1, first)[:, 0], 0) if largest else begin
         result.multiplicity[:, place] = size
         if largest:
             result.values[:, place] = torch.where(has, values.gather(1, first)[:, 0], 0)
         for j in range(int(size.max()) if size.numel() else 0):
-            own = (begin + j).clamp(max=largest - 1)
+            own = (begin + j).clamp(max=last)
             column = columns.gather(2, own[:, None, None].expand(-1, width, 1))[:, :, 0]
             column = torch.where((j < size)[:, None], column, 0)
             result.projections[:, place] += column[:, :, None] * column[:, None, :]
@@ -265,6 +266,22 @@ def eigenspace_projections(
     return result._replace(
         projections=result.projections.to(run.dtype), values=result.values.to(run.dtype)
     )
+
+
+def _first_spaces(spectra: Spectra, count: int, largest: int) -> Spectrum:
+    """Whole eigenspaces, as many as asked for; how many ranks these are turns out on the way."""
+    ranks, width = _batch.sizes(spectra.graph), min(2 * count, largest)
+    while True:
+        spectrum = spectra.leading(0, width, canonical=False)
+        size = torch.nn.functional.pad(spectrum.multiplicity, (0, 1))
+        end = torch.zeros_like(ranks)
+        for _ in range(count):
+            following = size.gather(1, end.clamp(max=width)[:, None])[:, 0]
+            end += torch.where(end < width, following, (end < ranks).long())  # at least one more
+        needed = int(end.max()) if end.numel() else 0
+        if needed <= width:
+            return spectrum
+        width = min(max(2 * width, needed), largest)
 
 
 def padded(graph: Graph, values: Tensor, width: int) -> Tensor:

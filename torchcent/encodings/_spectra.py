@@ -73,11 +73,13 @@ class Spectra(NamedTuple):
             _memory.require(self.title + (shape or of_graphs), need, limit, self.memory)
 
     def leading(
-        self, skip: int, width: int, vectors: bool = True, dtype: torch.dtype = torch.float64
-    ) -> Spectrum:
+        self, skip: int, width: int, vectors: bool = True, dtype: torch.dtype = torch.float64,
+        canonical: bool = True,
+    ) -> Spectrum:  # fmt: skip
         """The eigenvalues of ranks skip, ..., skip + width - 1, in ascending order.
 
-        On the CPU vectors are rounded to float32 on the way, if that is `dtype`.
+        On the CPU vectors are rounded to float32 on the way, if that is `dtype`. Bases of large
+        eigenspaces take time; without `canonical` they may be others.
         """
         graph, sizes = self.graph, _batch.counts(self.graph)[0]
         narrow = dtype == torch.float32 and graph.device.type == "cpu"
@@ -99,7 +101,7 @@ class Spectra(NamedTuple):
         large = sizes > _dense.LARGEST
         iterated = large & (sizes > _MOST_DENSE) & (4 * (skip + width) <= sizes)
         small = np.concatenate([small, np.flatnonzero(large & ~iterated)])
-        _dense.leading(graph, small, self.kind, self.isolated, skip, result)
+        _dense.leading(graph, small, self.kind, self.isolated, skip, result, canonical)
         for number in np.flatnonzero(iterated).tolist():
             part = _batch.part(graph, number)
             last = skip + width
