@@ -327,7 +327,7 @@ def test_projections(engine):
 def test_projections_of_large_eigenspaces(n):
     """More ranks are computed where the first ones end within an eigenspace."""
     both = torch.cat([edge_index(star(n - 1)), edge_index(path(9)) + n], 1).to(DEVICE)
-    graph = Graph.from_edge_index(both, ptr=torch.tensor([0, n, n + 9]).to(DEVICE))
+    graph = Graph.from_edge_index(both, ptr=torch.tensor([0, n, n + 9]).to(DEVICE), directed=False)
     whole = torchcent.eigenspace_projections(graph, k=3, run=RUN)
     assert whole.multiplicity.tolist() == [[1, n - 2, 1], [1, 1, 1]]
     torch.testing.assert_close(
@@ -339,7 +339,7 @@ def test_projections_of_large_eigenspaces(n):
 
 @pytest.mark.parametrize("n", [9, 600])
 def test_vectors_in_single_precision(n):
-    index = edge_index(path(n)).to(DEVICE)
+    index = Graph.from_edge_index(edge_index(path(n)).to(DEVICE), directed=False)
     single = torchcent.laplacian_encoding(index, k=3, run=Run(dtype=torch.float32))
     double = torchcent.laplacian_encoding(index, k=3, run=RUN)
     assert single.vectors.dtype == single.values.dtype == torch.float32
