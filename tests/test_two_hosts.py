@@ -80,7 +80,8 @@ def test_bits_of_ranks_on_two_hosts(hosts: dict[str, str], tmp_path: Path) -> No
                 "ip", "netns", "exec", name, sys.executable, "-m", "torch.distributed.run",
                 "--nnodes", "2", "--nproc-per-node", "2", "--rdzv-backend", "c10d",
                 "--rdzv-endpoint", f"{first}:29555", "--rdzv-id", "two-hosts",
-                "--rdzv-conf", f"is_host={address == first}", "--local-addr", address, str(HERE / "ranks.py"), str(tmp_path),
+                "--rdzv-conf", f"is_host={address == first}", "--local-addr", address,
+                str(HERE / "ranks.py"), str(tmp_path),
             ],
             env=variables, stderr=subprocess.PIPE, text=True,
         )
