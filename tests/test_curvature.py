@@ -171,6 +171,19 @@ def test_resistance_is_that_of_the_pseudo_inverse(engine, tuning):
         assert values(resistance_curvature, graph) == pytest.approx(edges, abs=1e-8)
 
 
+@pytest.mark.parametrize("alpha", [0.0, 1e-6, 0.5])
+def test_hub_of_leaves(alpha):
+    """It takes time in proportion to its edges, and values have a closed form."""
+    leaves = 200_000 if has_kernel("ollivier", DEVICE) else 500
+    index = torch.stack([torch.zeros(leaves, dtype=torch.int64), torch.arange(leaves) + 1])
+    index = index.to(DEVICE)
+    # From alpha = 1 / (d + 1) on it is linear in 1 - alpha, below linear in alpha.
+    expected = 2 * (1 - alpha) / leaves if alpha * (leaves + 1) >= 1 else 2 * alpha
+    found = ollivier(index, alpha=alpha, directed=False, run=DOUBLE)
+    torch.testing.assert_close(found, torch.full_like(found, expected), rtol=1e-9, atol=1e-12)
+    assert not bool(forman_curvature(index, kind="balanced", directed=False).any())
+
+
 def test_resistance_of_a_tree():
     """Every edge is a bridge, whatever its conductance."""
     child = torch.arange(1, 20_000)

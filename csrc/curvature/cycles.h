@@ -36,6 +36,7 @@ class CycleCounter {
 
   template <class Rows>
   EdgeCycles operator()(const Rows& rows, int32_t i, int32_t j) {
+    if (std::min(rows.degree(i), rows.degree(j)) <= 1) return {};  // not for each leaf of a hub
     const EdgeCycles cycles = count(rows, i, j);
     clear(rows, i, j);
     return cycles;

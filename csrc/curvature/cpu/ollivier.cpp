@@ -56,13 +56,19 @@ class EdgeProblem {
     if (columns_.size() > rows_.size()) std::swap(rows_, columns_), std::swap(supply_, demand_);
   }
 
-  // The same for an idleness below 1; returns the units in the mass of all neighbours of an end.
-  double rounded_masses(int32_t first, int32_t second, double idle) {
+  // The units in the mass of all neighbours of an end, and in that of the end for an idleness below 1.
+  int64_t units_of(int32_t first, int32_t second) const {
     const int64_t multiple = std::lcm(graph_.degree(first), graph_.degree(second));
-    const int64_t units = multiple * std::max<int64_t>(1, kUnits / multiple);
-    const int64_t own = std::llround(idle / (1 - idle) * static_cast<double>(units));
+    return multiple * std::max<int64_t>(1, kUnits / multiple);
+  }
+  static int64_t idle_units(int64_t units, double idle) {
+    return std::llround(idle / (1 - idle) * static_cast<double>(units));
+  }
+
+  // The masses for an idleness below 1.
+  void rounded_masses(int32_t first, int32_t second, int64_t units, double idle) {
+    const int64_t own = idle_units(units, idle);
     masses(first, second, units / graph_.degree(first), units / graph_.degree(second), own, own);
-    return static_cast<double>(units);
   }
 
   Csr graph_;
@@ -85,13 +91,18 @@ class HopCurvature : EdgeProblem {
     // From alpha = 1 / (most + 1) on, curvature is proportional to 1 - alpha (Bourne et al. 2018). Masses there are
     // multiples of 1 / ((most + 1) least).
     const bool is_linear = alpha_ * static_cast<double>(most + 1) >= 1;
-    double units = 0;
-    if (is_linear) masses(u, v, least, most, least, least);
-    else units = rounded_masses(u, v, alpha_);
-    const int64_t cost = transport();
+    const int64_t units = is_linear ? (most + 1) * least : units_of(u, v);
+    int64_t cost = 0;
+    if (least == 1) {  // all that moves goes over one edge: a hub of leaves is quick
+      cost = units - (is_linear ? 2 : idle_units(units, alpha_));
+    } else {
+      if (is_linear) masses(u, v, least, most, least, least);
+      else rounded_masses(u, v, units, alpha_);
+      cost = transport();
+    }
     if (cost < 0) return std::nan("");
-    if (!is_linear) return 1 - (1 - alpha_) * (static_cast<double>(cost) / units);
-    return (1 - alpha_) * (static_cast<double>((most + 1) * least - cost) / static_cast<double>(most * least));
+    if (!is_linear) return 1 - (1 - alpha_) * (static_cast<double>(cost) / static_cast<double>(units));
+    return (1 - alpha_) * (static_cast<double>(units - cost) / static_cast<double>(most * least));
   }
 
  private:
@@ -131,7 +142,9 @@ class LengthCurvature : EdgeProblem {
   double operator()(int32_t u, int32_t v) {
     if (graph_.degree(u) < graph_.degree(v)) std::swap(u, v);
     // From alpha = 1/2 on, curvature is proportional to 1 - alpha, whatever the lengths.
-    const double idle = std::min(alpha_, 0.5), units = rounded_masses(u, v, idle);
+    const double idle = std::min(alpha_, 0.5);
+    const int64_t units = units_of(u, v);
+    rounded_masses(u, v, units, idle);
     cost_.resize(rows_.size() * columns_.size());
     // All are near u, which bounds the lengths between them.
     ends_ = rows_;
@@ -148,7 +161,7 @@ class LengthCurvature : EdgeProblem {
     const double cost = solve_(supply_, demand_, cost_, [&] { return cancelled(); });
     double length = 0;
     search_(graph_, weight_, u, {v}, INFINITY, &length);
-    return (1 - alpha_) / (1 - idle) * (1 - (1 - idle) * (cost / units) / length);
+    return (1 - alpha_) / (1 - idle) * (1 - (1 - idle) * (cost / static_cast<double>(units)) / length);
   }
 
  private:
