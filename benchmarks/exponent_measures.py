@@ -213,7 +213,8 @@ add(
     "ollivier_ricci_curvature(sinkhorn)",
     on_graph(torchcent.ollivier_ricci_curvature, method="sinkhorn"), weights=("hops",),
     largest=2_000,
-    expected=every("pairs of neighbours", 3, "complete") | every("neighbours of both ends", 2, "star"),
+    expected=every("pairs of neighbours", 3, "complete")
+    | every("neighbours of both ends", 2, "star"),
 )  # fmt: skip
 add("sdrf", on_graph(torchcent.sdrf, generator=generator_of), weights=("hops",), expected=CYCLES)
 for measure in (
