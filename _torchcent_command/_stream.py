@@ -16,9 +16,10 @@ MEASURES = {
 
 _CHANGES = """\
 CHANGES is a file, also .gz .bz2 .xz .zst, or - for standard input. Each line is a change: '+ u v'
-inserts an edge, '- u v' deletes one, where u and v are names of vertices in GRAPH. A further column
-is a time, which all lines have or none. Columns are separated by tabs if a line has any, otherwise
-by blanks. Empty lines and those that begin with # are skipped.
+inserts an edge, '- u v' deletes one, where u and v are names of vertices in GRAPH. With --weights,
+'+ u v w' inserts an edge of length w, also in the place of one that is deleted before it. A further
+column is a time, which all lines have or none. Columns are separated by tabs if a line has any,
+otherwise by blanks. Empty lines and those that begin with # are skipped.
 
 Rows of scores are 'change,label,betweenness', where change is the number of changes so far, or
 'time,label,betweenness' with the time of the last one. They are written after each batch. Without
@@ -37,10 +38,10 @@ def add_parsers(add: _common.Add) -> None:
 def _options(parser: argparse.ArgumentParser) -> None:
     reading = _common.graph_options(parser, "")
     reading.add_argument(
-        "--no-weights", dest="weights", action="store_false",
-        help="leave the weights of GRAPH out; without this option they are an error",
+        "--weights", action=argparse.BooleanOptionalAction, default=None,
+        help="use the weights of GRAPH as distances, finite and > 0 (default: they do not count, "
+        "with a message)",
     )  # fmt: skip
-    parser.set_defaults(weights=None)
     parser.add_argument(
         "changes", metavar="CHANGES", help="a file of changes, or - for standard input"
     )

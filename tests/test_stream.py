@@ -262,7 +262,7 @@ def test_an_error_leaves_the_older_file(capsys, folder):
         ("- Ada Di\n", "c.txt:1: Ada Di is no edge; --no-strict"),
         ("- Ada Bob\n- Bob Ada\n", "c.txt:2: Bob Ada is no edge"),
         ("+ Ada Di 1\n+ Ada Eve\n", "c.txt:2: no time, but the first change has one"),
-        ("+ Ada Di\n+ Ada Eve 1\n", "c.txt:2: four columns, but the first change has three"),
+        ("+ Ada Di\n+ Ada Eve 1\n", "c.txt:2: a time, which is a column more than the first"),
         (b"+ Ada Di\n+ Ada \xff\n", "c.txt:2: byte 0xff is not UTF-8 text"),
     ],
 )
@@ -298,7 +298,8 @@ def test_bad_lines(capsys, folder, text, message):
         ("g.txt c.txt --every 1 --checkpoint k.pt", "--checkpoint needs -o FILE"),
         ("g.txt c.txt --every 1 --checkpoint no/k.pt -o s.csv", "no such directory"),
         ("g.txt c.txt --every 1 --device all", "--device all"),
-        ("w.csv c.txt --every 1", "w.csv has weights, and the lines of changes have none"),
+        ("g.txt c.txt --every 1 --weights", "--weights, but g.txt has no weights"),
+        ("w.csv c.txt --every 1 --weights", "c.txt:2: 3 columns; accepted: +, two vertices, the"),
     ],
 )
 def test_bad_calls(capsys, folder, words, message):
@@ -312,8 +313,71 @@ def test_weights_are_left_out(capsys, folder):
     expected = streamed(capsys, "g.txt", "c.txt", "--every", 5, "--grow")
     text = "source,target,weight\n" + "".join(f"{u},{v},2.5\n" for u, v in FRIENDS)
     Path("w.csv").write_text(text)
-    words = ["w.csv", "c.txt", "--every", 5, "--grow", "--no-weights"]
-    assert streamed(capsys, *words) == expected
+    words = ["w.csv", "c.txt", "--every", 5, "--grow"]
+    assert streamed(capsys, *words, "--no-weights") == expected
+    code, out, err = run(capsys, "stream", *words)
+    assert code == 0 and rows(out) == expected
+    assert "w.csv: its weights are not used (--weights uses them as lengths" in err
+
+
+@pytest.mark.parametrize("measure", ["betweenness", "closeness"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_weights(capsys, folder, measure, directed):
+    """Edges come, go and change their length, against NetworkX after each batch."""
+    chance = random.Random(7)
+    graph = networkx.DiGraph() if directed else networkx.Graph()
+    names = list("abcdefghij")
+    for _ in range(18):
+        u, v = chance.sample(names, 2)
+        graph.add_edge(u, v, weight=chance.randint(1, 9))
+    text = "".join(f"{u},{v},{w}\n" for u, v, w in graph.edges(data="weight"))
+    Path("w.csv").write_text("source,target,weight\n" + text)
+    lines, every, expected = [], 4, {}
+    for number in range(1, 41):
+        if lines and lines[-1].startswith("-") and chance.random() < 0.5:  # another length
+            u, v = lines[-1].split()[1:3]
+        else:
+            u, v = chance.sample(names, 2)
+        if graph.has_edge(u, v):
+            graph.remove_edge(u, v)
+            lines.append(f"- {u} {v} day{number}")
+        else:
+            length = chance.randint(1, 9)
+            graph.add_edge(u, v, weight=length)
+            lines.append(f"+ {u} {v} {length} day{number}")
+        if number % every == 0:
+            name, option = {
+                "betweenness": ("betweenness_centrality", "weight"),
+                "closeness": ("closeness_centrality", "distance"),
+            }[measure]
+            expected[f"day{number}"] = getattr(networkx, name)(graph, **{option: "weight"})
+    Path("c.txt").write_text("\n".join(lines) + "\n")
+    options = ["--weights", "--measure", measure, *(["--directed"] if directed else [])]
+    found = by_batch(streamed(capsys, "w.csv", "c.txt", "--every", every, *options), "time")
+    assert found.keys() == expected.keys()
+    for time_, scores in expected.items():
+        assert {v: found[time_][v] for v in scores} == pytest.approx(scores, abs=1e-6)
+
+
+def test_a_checkpoint_of_lengths(capsys, folder):
+    Path("w.csv").write_text("source,target,weight\nAda,Bob,2\nBob,Cleo,1.5\nAda,Cleo,4\n")
+    changes = ["- Ada Bob", "+ Ada Bob 5", "+ Cleo Di 0.25", "- Ada Cleo"]
+    words = ["w.csv", "c.txt", "--every", 1, "--weights", "--grow"]
+    for count in (2, 4):
+        Path("c.txt").write_text("\n".join(changes[:count]) + "\n")
+        code, _, err = run(capsys, "stream", *words, "-o", "s.csv", "--checkpoint", "k.pt")
+        assert code == 0, err
+    assert "continues after line 2" in err
+    code, out, err = run(capsys, "stream", *words)
+    assert code == 0 and Path("s.csv").read_text() == out
+
+
+@pytest.mark.parametrize("length", ["0", "-1", "nan", "inf", "x"])
+def test_bad_lengths(capsys, folder, length):
+    Path("w.csv").write_text("source,target,weight\nAda,Bob,2\nBob,Cleo,1\n")
+    Path("c.txt").write_text(f"+ Ada Cleo {length}\n")
+    err = refused(capsys, "stream", "w.csv", "c.txt", "--every", 1, "--weights")
+    assert f"c.txt:1: '{length}' is no length; accepted: finite numbers above 0" in err
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a full device")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterator
 from typing import IO, NamedTuple
@@ -18,11 +19,13 @@ _SIGNS = {"+": True, "-": False}
 
 
 class Change(NamedTuple):
-    """A line: where it is, whether an edge comes or goes, the names of its ends, the time."""
+    """A line: where it is, whether an edge comes or goes, the names of its ends, its length in a
+    graph with weights, the time."""
 
     where: str
     inserts: bool
     ends: tuple[str, str]
+    length: float | None
     time: str | None
 
 
@@ -34,8 +37,10 @@ class Reader:
         checksum: of these.
     """
 
-    def __init__(self, name: str, file: IO[bytes]) -> None:
+    def __init__(self, name: str, file: IO[bytes], is_weighted: bool) -> None:
+        """`is_weighted`: whether edges that come have a length."""
         self.name, self.lines, self.checksum = name, 0, 0
+        self._is_weighted = is_weighted
         self._file = _lines(name, file)
         self.is_timed: bool | None = None  # by the first change
 
@@ -75,20 +80,34 @@ class Reader:
         fields = [x.strip() for x in line.split("\t")] if "\t" in line else line.split()
         if fields[0] not in _SIGNS:
             raise ValueError(f"{where}: {fields[0]!r:.40} is no change; accepted: + and -")
-        if not 3 <= len(fields) <= 4 or not all(fields):
+        has_length = self._is_weighted and _SIGNS[fields[0]]
+        least = 4 if has_length else 3
+        if not least <= len(fields) <= least + 1 or not all(fields):
             count = len(fields) if all(fields) else "empty"
+            ends = "two vertices, the length" if has_length else "two vertices"
             raise ValueError(
-                f"{where}: {count} columns; accepted: {fields[0]}, two vertices and, if there is "
-                "one, a time"
+                f"{where}: {count} columns; accepted: {fields[0]}, {ends} and, if there is one, a "
+                "time"
             )
-        time = fields[3] if len(fields) == 4 else None
+        time = fields[least] if len(fields) > least else None
         if self.is_timed is None:
             self.is_timed = time is not None
         if self.is_timed != (time is not None):
-            has = "no time, but the first change has one" if self.is_timed else "four columns, but "
-            has += "" if self.is_timed else "the first change has three"
+            has = "no time, but the first change has one" if self.is_timed else "a time, which is "
+            has += "" if self.is_timed else "a column more than the first change has"
             raise ValueError(f"{where}: {has}")
-        return Change(where, _SIGNS[fields[0]], (fields[1], fields[2]), time)
+        length = _length(where, fields[3]) if has_length else None
+        return Change(where, _SIGNS[fields[0]], (fields[1], fields[2]), length, time)
+
+
+def _length(where: str, text: str) -> float:
+    try:
+        length = float(text)
+    except ValueError:
+        length = math.nan
+    if not 0 < length < math.inf:
+        raise ValueError(f"{where}: {text!r:.40} is no length; accepted: finite numbers above 0")
+    return length
 
 
 def _lines(name: str, file: IO[bytes]) -> Iterator[bytes]:
@@ -126,7 +145,8 @@ class Batch:
         self._graph, self._names, self._what = graph, names, what
         self._grow, self._strict = grow, strict
         self._number = {name: vertex for vertex, name in enumerate(names)}
-        self._edges: dict[tuple[int, int], tuple[bool, bool]] = {}  # was it there, is it now
+        # Was it there, is it now, and with which length if it has come.
+        self._edges: dict[tuple[int, int], tuple[bool, bool, float | None]] = {}
 
     def add(self, change: Change) -> None:
         """Adds a change.
@@ -149,10 +169,10 @@ class Batch:
         if u == v:
             return f"{shown} is a loop"
         edge = (u, v) if self._graph.directed or u < v else (v, u)
-        was, now = self._edges.get(edge) or 2 * (self._graph._has(*edge),)
+        was, now, _ = self._edges.get(edge) or (*(2 * (self._graph._has(*edge),)), None)
         if now == change.inserts:
             return f"{shown} is an edge already" if now else f"{shown} is no edge"
-        self._edges[edge] = was, change.inserts
+        self._edges[edge] = was, change.inserts, change.length
         return ""
 
     def _vertex(self, change: Change, name: str) -> int | None:
@@ -171,12 +191,22 @@ class Batch:
 
     def apply(self) -> None:
         """Brings the graph and its measures up to date, and begins a new batch."""
-        moves = [(edge, now) for edge, (was, now) in self._edges.items() if was != now]
-        insert = [edge for edge, now in moves if now]
+        # What was deleted and has come again has another length, or is as it was.
+        moves = self._edges.items()
+        come = {
+            edge: length for edge, (was, now, length) in moves
+            if now and (not was or length is not None)
+        }  # fmt: skip
+        delete = [edge for edge, (was, now, _) in moves if was and (not now or edge in come)]
         if len(self._names) > self._graph.num_nodes:  # also where their edges are gone again:
-            insert.append((len(self._names) - 1,) * 2)  # a loop, which is ignored
-        delete = [edge for edge, now in moves if not now]
-        self._graph.update(_columns(insert), _columns(delete), grow=self._grow, strict=False)
+            come[(len(self._names) - 1,) * 2] = 1.0  # a loop, which is ignored
+        lengths = None
+        if self._graph.is_weighted:
+            lengths = torch.tensor([*come.values()], dtype=torch.float64, device="cpu")
+        self._graph.update(
+            _columns([*come]), _columns(delete), insert_weight=lengths, grow=self._grow,
+            strict=False,
+        )  # fmt: skip
         self.size, self.ignored, self._edges = 0, 0, {}
 
 

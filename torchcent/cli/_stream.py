@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import hashlib
 import os
 import sys
@@ -102,7 +103,7 @@ class Stream:
         self.args, self.changes, self.batches, self.ignored = args, 0, 0, 0
         self._progress = False if args.quiet else None
         self.names = list(map(str, edges.vertex_labels().tolist()))
-        frozen = edges.graph()
+        frozen = edges.graph(edge_weight=edges.edge_weight is not None)
         self.key = self._key(frozen)
         self.graph = DynamicGraph(frozen)
         self.measure = self._measure()
@@ -298,15 +299,14 @@ def _stream(args: argparse.Namespace) -> None:
     _check(args)
     _common.prepare(args)
     edges = _common.load(args)
-    if edges.edge_weight is not None:
-        raise ValueError(
-            f"{args.graph} has weights, and the lines of changes have none; --no-weights leaves "
-            "them out"
-        )
+    if edges.edge_weight is not None and not args.weights:
+        how = "--weights uses them as lengths, which '+ u v w' has as well"
+        _common.remark(args, f"{args.graph}: its weights are not used ({how})")
+        edges = dataclasses.replace(edges, edge_weight=None)
     started = time.perf_counter()
     stream = Stream(args, edges)
     with _opened(args) as (name, file):
-        reader, done = Reader(name, file), (0, 0)
+        reader, done = Reader(name, file, stream.graph.is_weighted), (0, 0)
         if args.checkpoint is not None and os.path.exists(args.checkpoint):
             done = stream.resume(args.checkpoint, reader)
             _common.remark(args, f"{name}: continues after line {reader.lines:,}")
@@ -314,7 +314,7 @@ def _stream(args: argparse.Namespace) -> None:
             _follow(stream, reader, sink)
     graph = stream.graph
     about = _common.about_run(
-        args, started, graph.num_nodes, graph.num_edges, graph.directed, False
+        args, started, graph.num_nodes, graph.num_edges, graph.directed, graph.is_weighted
     )
     counts = {name: getattr(stream, name) for name in _COUNTS}
     told = ", ".join(f"{value:,} {name}" for name, value in counts.items())
