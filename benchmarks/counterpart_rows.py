@@ -134,7 +134,7 @@ FAN = [
     Counterpart("Figure 3", "times by size and degree", "", NONE, "no: curves without figures"),
 ]  # fmt: skip
 UNLIKE = "no: symmetric matrices with other loops; the paper has ratios on its own CPUs"
-AS_THERE = "yes, drawn as its section 5.1 says; the paper has ratios on its own CPUs"
+AS_THERE = "yes, drawn as the paper describes; the paper has ratios on its own CPUs"
 MCL = [
     Counterpart("Tables 1, 5", "cards, machines", "", NONE, "no figures"),
     *(
