@@ -12,8 +12,8 @@ neighbours (sources.py). Rows without `drawn` are older, and had theirs from all
 --isolated adds to them how many vertices have no neighbours.
 
 `one_thread` has seconds of the same workload on one thread of the CPU of the same machine, from the
-time of a part of its sources: "plain" by Run(engine="reference"), a search at a time as in the
-papers' sequential programs, "torchcent" by the engine that torchcent chooses. All pairs of the
+time of a part of its sources. "plain" is Run(engine="reference"), a search at a time, as in the
+papers' sequential programs; "torchcent" is the engine that torchcent chooses. All pairs of the
 graphs of Table II are not computed: their rows are distances from some sources.
 
 The file results/papers.json holds both devices, published.json what the papers have;
