@@ -146,6 +146,19 @@ def test_random_matrices_have_loops_of_a_permutation(script, share, device):
     assert 0.85 * n < whole.num_clusters < n
 
 
+def test_matrices_with_own_loops_are_clustered_as_they_are(monkeypatch, script):
+    """What gpu_mcl.py runs on a GPU, here on the CPU."""
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    gpu_mcl = script("gpu_mcl")
+    options = gpu_mcl.TABLE["RFULL1"][1]
+    assert options == {"prune": None, "chaos": 1e-3, "loops": None}
+    n, edges, weight = gpu_mcl.permuted(100, 0.3, "cpu")
+    run = gpu_mcl.Run(n, edges, weight, options)
+    assert run.seconds() > 0 and run.entries == edges.shape[1]
+    expected = torchcent.mcl(edges, weight, num_nodes=n, directed=True, **options)
+    assert torch.equal(run.result.labels, expected.labels)
+
+
 def test_runs_of_the_papers_matrices_are_on_the_page(script, results):
     of = script("counterpart_figures").as_the_paper("RFULL3")
     assert of(results) == {}
