@@ -9,6 +9,14 @@ from typing import Any
 Results = dict[str, dict[str, Any]]
 Ours = Callable[[Results], dict[str, str]]  # of "H200" and "CPU"
 OLD = "old drawing"
+BASES = ("plain", "torchcent")  # on one thread of the CPU
+SPEEDUP = "over one thread: plain (torchcent)"
+AS_THE_PAPER = {
+    "torchcent, whole, as the paper": "not pruned",
+    "mcl, not pruned": "`mcl` not pruned",
+    "torchcent, whole": "pruned",
+    "mcl": "`mcl` pruned",
+}
 TABLE_3 = ("rt-higgs", "mt-higgs", "ER", "Kronecker")
 
 
@@ -35,6 +43,54 @@ def call(workload: str, measure: str) -> Ours:
     return of
 
 
+def over_one_thread(workload: str, measure: str) -> Ours:
+    """How many times as fast as one thread of the CPU beside it: a plain program, and torchcent."""
+
+    def of(results: Results) -> dict[str, str]:
+        for row in results["papers.json"].get("cuda", {}).get("rows", ()):
+            if (row["workload"], row["measure"]) == (workload, measure) and "one_thread" in row:
+                times = {x: y / row["seconds"] for x, y in row["one_thread"].items()}
+                return {SPEEDUP: f"{short(times['plain'])} ({short(times['torchcent'])})"}
+        return {}
+
+    return of
+
+
+def range_over_one_thread(results: Results) -> dict[str, str]:
+    """Least and most of the graphs of gpu-fan's Figures 3a and 3b, all four measures."""
+    rows = [
+        row
+        for row in results["papers.json"].get("cuda", {}).get("rows", ())
+        if row["paper"] == "gpu-fan" and row["table"] in ("3a", "3b") and "one_thread" in row
+    ]
+    if not rows:
+        return {}
+    times = [sorted(row["one_thread"][x] / row["seconds"] for row in rows) for x in BASES]
+    plain, ours = (f"{short(each[0])} to {short(each[-1])}" for each in times)
+    return {SPEEDUP: f"{plain} ({ours})"}
+
+
+def all_pairs(workload: str) -> Ours:
+    """Betweenness of papers.json, and all pairs of distances by the time of some sources."""
+    betweenness = call(workload, "betweenness")
+
+    def of(results: Results) -> dict[str, str]:
+        cells = betweenness(results)
+        for kind, name in (("cuda", "H200"), ("cpu", "CPU")):
+            if name not in cells:
+                continue
+            said = "not run yet" if name == "H200" else ""
+            for row in results["papers.json"].get(kind, {}).get("rows", ()):
+                if (row["workload"], row["measure"]) == (workload, "shortest_path_lengths"):
+                    joined = row["nodes"] - row["isolated"]
+                    whole = row["seconds"] / row["searched"] * joined
+                    said = f"{short(whole)}, by {row['searched']:,} sources"
+            cells[name] += f"; all pairs {said}" if said else ""
+        return cells
+
+    return of
+
+
 def whole_run(name: str) -> Ours:
     """Betweenness from all sources on the CPU, of cpu.json."""
 
@@ -56,6 +112,31 @@ def clustered(on_device: str, on_host: str, contestant: str) -> Ours:
             statistics.median(run["seconds"] for run in runs[name]) for name in (contestant, "mcl")
         )
         return {"H200": short(row["seconds"]), "CPU": f"{short(host)}; `mcl` {short(peer)}"}
+
+    return of
+
+
+def as_the_paper(name: str) -> Ours:
+    """Of the paper's own input: runs without pruning on both, and `mcl` with and without."""
+
+    def of(results: Results) -> dict[str, str]:
+        cells = {}
+        for row in results["h200.json"]["mcl"]:
+            if row["name"] == name:
+                cells["H200"] = f"{short(row['seconds'])}; {row['clusters']:,} clusters"
+        for row in results["mcl.json"]["graphs"]:
+            if row["graph"] == name:
+                key, of_processor = "seconds", ""
+                if row["conditions"]["note"]:  # busy: the clock says little then
+                    key, of_processor = "cpu_seconds", "seconds of the processor: "
+                parts = [
+                    f"{words} {short(statistics.median(run[key] for run in row['runs'][x]))}"
+                    for x, words in AS_THE_PAPER.items()
+                    if x in row["runs"]
+                ]
+                clusters = row["runs"]["torchcent, whole"][-1]["clusters"]
+                cells["CPU"] = f"{of_processor}{', '.join(parts)}; {clusters:,} clusters"
+        return cells
 
     return of
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from counterpart_figures import OLD, Results, call
-from counterpart_rows import PAPERS, Counterpart
+from counterpart_figures import OLD, SPEEDUP, Results, call, over_one_thread
+from counterpart_rows import NO_PROGRAM, PAPERS, Counterpart
 from report import markdown
 
 
@@ -73,7 +73,10 @@ def table(results: Results, wanted: str) -> str | None:
     published = results["published.json"]
     machine = f"Theirs: {published['papers'][wanted]['machine']}.\n\n"
     lines = [["table", "row", "theirs", "graph here", "H200, s", "CPU, s", "fair"]]
-    for each in PAPERS[wanted]:
+    speedups = [each.speedup(results) if each.speedup else {} for each in PAPERS[wanted]]
+    if any(speedups):  # of the results that have them
+        lines[0].insert(5, SPEEDUP)
+    for each, times in zip(PAPERS[wanted], speedups, strict=True):
         ours = each.ours(results) if each.ours else {}
         graph = each.kind if not each.graph else f"{each.graph}: {each.kind}"
         cells = [each.table, each.row, theirs(published, wanted, each), graph]
@@ -82,7 +85,10 @@ def table(results: Results, wanted: str) -> str | None:
             fair = "no: not run yet"
         elif any(OLD in cell for cell in ours.values()):
             fair = "no: sources without neighbours end at once"
-        lines.append([*cells, ours.get("H200", ""), ours.get("CPU", ""), fair])
+        elif times and fair == NO_PROGRAM:
+            fair = "yes"
+        over = [times.get(SPEEDUP, "")] if any(speedups) else []
+        lines.append([*cells, ours.get("H200", ""), *over, ours.get("CPU", ""), fair])
     return machine + markdown(lines).replace("---:", "---")
 
 
@@ -91,10 +97,17 @@ def graphs(results: Results) -> str:
     measures = ("betweenness", "closeness", "eccentricity", "stress")
     known = results["papers.json"]
     rows = [x for kind in ("cuda", "cpu") for x in known[kind]["rows"] if x["paper"] == "gpu-fan"]
-    lines = [["graph", *(f"{measure}: H200, CPU" for measure in measures)]]
+    columns = ["H200", "CPU"]
+    if any("one_thread" in row for row in known["cuda"]["rows"]):
+        columns.append(SPEEDUP)
+    heads = (f"{measure}: {', '.join(columns).split(':')[0]}" for measure in measures)
+    lines = [["graph", *heads]]
     for name in dict.fromkeys(row["workload"] for row in rows):
-        cells = [call(name, measure)(results) for measure in measures]
-        parts = ([cell.get(at, "-").split(" ")[0] for at in ("H200", "CPU")] for cell in cells)
+        cells = [
+            call(name, measure)(results) | over_one_thread(name, measure)(results)
+            for measure in measures
+        ]
+        parts = ([cell.get(at, "-").split(" ")[0] for at in columns] for cell in cells)
         lines.append([name, *(", ".join(part) for part in parts)])
     return markdown(lines)
 

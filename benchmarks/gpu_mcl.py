@@ -20,6 +20,7 @@ from torchcent import generate
 from torchcent.clustering import _flow
 from torchcent.clustering._rules import Rules
 
+PPI3 = 23_175, 17.05  # vertices, degree: nearly as many edges as in Table 4
 ITERATIONS = 4  # that are compared with torch.sparse.mm
 Edges = tuple[int, torch.Tensor, torch.Tensor | None]
 
@@ -38,17 +39,28 @@ def clusters(n: int, size: int, inside: float, outside: float) -> Edges:
     return n, torch.cat([near, far], 1), None
 
 
-def proteins(degree: float) -> Edges:
-    return 20_000, generate.planted(20_000, degree).cuda(), None
+def planted(n: int, degree: float) -> Edges:
+    return n, generate.planted(n, degree).cuda(), None
 
 
 def random_matrix(n: int, share: float = 1) -> Edges:
-    """RFULL of Bustamam, Burrage and Hamilton: all arcs, random similarities; RSPARS: a share."""
+    """All arcs, or a share, of random similarities: symmetric, unlike RFULL and RSPARS."""
     column, row = torch.triu_indices(n, n, 1, device="cuda")
     chance = torch.Generator(device="cuda").manual_seed(1)
     weight = torch.rand(column.numel(), generator=chance, device="cuda")
     there = torch.rand(column.numel(), generator=chance, device="cuda") < share
     return n, torch.stack([column, row])[:, there], weight[there]
+
+
+def permuted(n: int, share: float = 1, device: str = "cuda") -> Edges:
+    """RFULL and RSPARS as section 5.1 has them: all arcs or a share, loops of a permutation."""
+    chance = torch.Generator(device=device).manual_seed(1)
+    matrix = torch.rand(n, n, generator=chance, device=device, dtype=torch.float64)
+    matrix *= torch.rand(n, n, generator=chance, device=device) < share
+    loops = 1 + torch.randperm(n, generator=chance, device=device)
+    matrix.diagonal().copy_(loops)
+    edges = matrix.nonzero().T
+    return n, edges, matrix[edges[0], edges[1]]
 
 
 # As they run it.
@@ -58,8 +70,8 @@ PAPER: dict[str, Any] = {"prune": None, "chaos": 1e-3}
 
 # name: graph, options of mcl, seconds to reach, repetitions
 TABLE: dict[str, tuple[Callable[[], Edges], dict[str, Any], float, int]] = {
-    "20,000 proteins, degree 14": (lambda: proteins(14), {}, 0.25, 3),
-    "20,000 proteins, degree 30": (lambda: proteins(30), {}, 0.25, 3),
+    "20,000 proteins, degree 14": (lambda: planted(20_000, 14), {}, 0.25, 3),
+    "20,000 proteins, degree 30": (lambda: planted(20_000, 30), {}, 0.25, 3),
     "20,000 in clusters of 60, degree 30": (lambda: clusters(20_000, 60, 22, 8), {}, 0.25, 3),
     **{
         f"RFULL, n = {n}": (partial(random_matrix, n), PAPER, target, 3)
@@ -69,6 +81,12 @@ TABLE: dict[str, tuple[Callable[[], Edges], dict[str, Any], float, int]] = {
         f"RSPARS (30 %), n = {n}": (partial(random_matrix, n, 0.3), PAPER, 0, 3)
         for n in (1600, 3200, 4800)
     },
+    **{
+        f"{name}{i}": (partial(permuted, n, share), PAPER | {"loops": None}, 0, 3)
+        for name, share in (("RFULL", 1), ("RSPARS", 0.3))
+        for i, n in enumerate((1600, 3200, 4800), 1)
+    },
+    "planted, of PPI3's size": (lambda: planted(*PPI3), PAPER, 0, 3),
     "10^6 in clusters of 50, 10^7 edges": (
         lambda: clusters(1_000_000, 50, 16, 4), {"run": torchcent.Run(engine="fused")}, 30, 1
     ),
@@ -115,15 +133,14 @@ class Run:
         self, n: int, edges: torch.Tensor, weight: torch.Tensor | None, options: dict[str, Any]
     ) -> None:
         self.n, self.edges, self.weight = n, edges, weight
-        self.options = options | {"run": QUIET | options.get("run", QUIET)}
-        self.entries = 2 * edges.shape[1] + n
+        one_way = options.get("loops", "max") is None  # edges are the matrix, with its loops
+        self.options = options | {"run": QUIET | options.get("run", QUIET), "directed": one_way}
+        self.entries = edges.shape[1] if one_way else 2 * edges.shape[1] + n
 
     def seconds(self) -> float:
         torch.cuda.synchronize()
         begin = time.perf_counter()
-        self.result = torchcent.mcl(
-            self.edges, self.weight, num_nodes=self.n, directed=False, **self.options
-        )
+        self.result = torchcent.mcl(self.edges, self.weight, num_nodes=self.n, **self.options)
         torch.cuda.synchronize()
         return time.perf_counter() - begin
 
@@ -142,9 +159,7 @@ class Run:
         if self.options.get("prune", True) is None:
             return ""  # minutes there
         weight = None if self.weight is None else self.weight.cpu()
-        there = torchcent.mcl(
-            self.edges.cpu(), weight, num_nodes=self.n, directed=False, **self.options
-        )
+        there = torchcent.mcl(self.edges.cpu(), weight, num_nodes=self.n, **self.options)
         apart = torchcent.clustering_distance(self.result.labels.cpu(), there.labels)
         return str(apart.distance)
 

@@ -7,10 +7,13 @@
 The same start (loops of the column's largest weight, columns rescaled), the same inflation and
 pruning, until chaos is below 1e-4. Contestants take turns. What is compared are the iterations
 alone: of torchcent the calls of the operator, of mcl the whole run less one of no iteration. Then
-    whole runs, of the random matrices also as Bustamam, Burrage and Hamilton run them: no pruning,
-    chaos below 1e-3. Last the commands `torchcent mcl` and `mcl` (its "whole_seconds") on the same
-    file,
-with starting, reading and writing.
+whole runs, of the random matrices also as Bustamam, Burrage and Hamilton run them: no pruning,
+chaos below 1e-3. Last the commands `torchcent mcl` and `mcl` (its "whole_seconds") on the same
+file, with starting, reading and writing.
+
+RFULL and RSPARS are the paper's own input: not symmetric, and each vertex has a loop whose weight
+is a number of a random permutation. `mcl` runs on them as by default and, beside the runs as the
+paper's, without pruning. full1600 and its like are symmetric, with loops of the largest weight.
 Seconds of the processor, all threads together, stand beside those of the clock: on a busy machine
 they are the better measure. The package markov_clustering has one thread, loops of 1, and keeps
 what is >= 0.001, as torchcent does beside it.
@@ -28,6 +31,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,18 +45,38 @@ import torchcent
 from torchcent import generate
 
 RESULTS = Path(__file__).parent / "results" / "mcl.json"
+PPI3 = 23_175, 17.05  # vertices, degree: nearly as many edges as in Table 4
+
+
+def permuted(n: int, share: float) -> sp.csc_matrix:
+    """RFULL and RSPARS as section 5.1 of the paper has them: rand or sprand, loops of randperm."""
+    rng = np.random.default_rng(2)
+    matrix = rng.uniform(0, 1, (n, n)) * (rng.random((n, n)) < share)
+    np.fill_diagonal(matrix, 1 + rng.permutation(n))
+    return sp.csc_matrix(matrix)
+
+
 GENERATED: dict[str, Callable[[], sp.csc_matrix]] = {
     "planted14": lambda: weighted(generate.planted(20_000, 14), 20_000),
     "planted30": lambda: weighted(generate.planted(20_000, 30), 20_000),
+    "planted, of PPI3's size": lambda: weighted(generate.planted(*PPI3), PPI3[0]),
     "full1600": lambda: full(1600, 1.0),
     "full3200": lambda: full(3200, 1.0),
     "sparse1600": lambda: full(1600, 0.3),
     "sparse3200": lambda: full(3200, 0.3),
     "full4800": lambda: full(4800, 1.0),
     "sparse4800": lambda: full(4800, 0.3),
+    **{
+        f"{name}{i}": partial(permuted, n, share)
+        for name, share in (("RFULL", 1.0), ("RSPARS", 0.3))
+        for i, n in enumerate((1600, 3200, 4800), 1)
+    },
 }
+WITH_LOOPS = ("RFULL", "RSPARS")  # whose own loops count
 FROM_DATA = ["hprd-release9", "yeast-biogrid", "breast-coexpress", "astro-ph"]
 RULES = (0.99999 / 10000, 1100, 1400, 0.9)
+KEPT = ("--discard-loops=n",)
+NOT_PRUNED = ("-P", "0", "-S", "0", "-R", "0")
 SLOW = 15  # seconds of mcl, from which once is enough
 
 
@@ -65,7 +89,7 @@ def weighted(edge_index: torch.Tensor, n: int) -> sp.csc_matrix:
 
 
 def full(n: int, share: float) -> sp.csc_matrix:
-    """RFULL and RSPARS of Bustamam, Burrage and Hamilton 2010, tables 2 and 3."""
+    """Of the sizes of Bustamam, Burrage and Hamilton 2010, tables 2 and 3."""
     rng = np.random.default_rng(2)
     upper = np.triu(rng.uniform(0.01, 1, (n, n)).round(4) * (rng.random((n, n)) < share), 1)
     return sp.csc_matrix(upper + upper.T)
@@ -85,8 +109,10 @@ def similarity(name: str) -> sp.csc_matrix:
 
 
 def start(matrix: sp.csc_matrix) -> tuple[torch.Tensor, ...]:
-    loops = np.asarray(matrix.max(axis=0).todense()).ravel()
-    flow = (matrix + sp.diags(np.where(loops > 0, loops, 1))).tocsc()
+    flow = matrix
+    if not matrix.diagonal().any():
+        loops = np.asarray(matrix.max(axis=0).todense()).ravel()
+        flow = (matrix + sp.diags(np.where(loops > 0, loops, 1))).tocsc()
     flow = (flow @ sp.diags(1 / np.asarray(flow.sum(axis=0)).ravel())).tocsc()
     flow.sort_indices()
     arrays = (
@@ -126,41 +152,47 @@ def run_torchcent(matrix: sp.csc_matrix, inflation: float, threads: int) -> dict
 
 
 def run_whole(matrix: sp.csc_matrix, **options: Any) -> dict[str, Any]:
-    """torchcent.mcl, from edges to labels."""
-    entries = sp.triu(matrix).tocoo()
-    edges = torch.from_numpy(np.stack([entries.row, entries.col]).astype(np.int64))
+    """torchcent.mcl, from edges to labels; with loops=None of a matrix as it is, by columns."""
+    whole = options.get("loops", "max") is None
+    entries = (matrix if whole else sp.triu(matrix)).tocoo()
+    edges = torch.from_numpy(np.stack([entries.col, entries.row]).astype(np.int64))
     weight = torch.from_numpy(entries.data)
     quiet = torchcent.Run(progress=False)
     used, began = time.process_time(), time.perf_counter()
     found = torchcent.mcl(
-        edges, weight, num_nodes=matrix.shape[0], directed=False, run=quiet, **options
+        edges, weight, num_nodes=matrix.shape[0], directed=whole, run=quiet, **options
     )
     return {
         "seconds": time.perf_counter() - began,
         "cpu_seconds": time.process_time() - used,
         "engine": found.engine,
         "iterations": found.iterations,
+        "clusters": found.num_clusters,
     }
 
 
-def run_mcl(path: str, inflation: float, threads: int) -> dict[str, Any]:
-    whole, iterations = call_mcl(path, inflation, threads, 10_000)
-    idle, _ = call_mcl(path, inflation, threads, 0)
+def run_mcl(path: str, inflation: float, threads: int, *options: str) -> dict[str, Any]:
+    whole, iterations, clusters = call_mcl(path, inflation, threads, 10_000, *options)
+    idle, *_ = call_mcl(path, inflation, threads, 0, *options)
     times = {key: whole[key] - idle[key] for key in whole}
-    return times | {"whole_seconds": whole["seconds"], "iterations": iterations}
+    more = {"whole_seconds": whole["seconds"], "iterations": iterations, "clusters": clusters}
+    return times | more
 
 
 def call_mcl(
-    path: str, inflation: float, threads: int, limit: int
-) -> tuple[dict[str, float], list[dict[str, float]]]:
+    path: str, inflation: float, threads: int, limit: int, *options: str
+) -> tuple[dict[str, float], list[dict[str, float]], int | None]:
+    """Seconds, those of each iteration with its chaos, and the number of clusters."""
     command = ["mcl", path, "-I", str(inflation), "-te", str(threads), "-L", str(limit)]
-    times, output = timed([*command, "-o", "/dev/null"])
+    times, output = timed([*command, *options, "-o", "/dev/null"])
     printed = re.findall(r"^ +\d+ +(?:\.+ +)?(-?[\d.]+) +([\d.]+) \d", output, re.M)
-    return times, [{"seconds": float(s), "chaos": float(c)} for c, s in printed]
+    clusters = re.search(r"(\d+) clusters found", output)
+    iterations = [{"seconds": float(s), "chaos": float(c)} for c, s in printed]
+    return times, iterations, int(clusters[1]) if clusters else None
 
 
-def run_command(path: str, inflation: float, threads: int) -> dict[str, float]:
-    command = [str(Path(sys.executable).with_name("torchcent")), "mcl", path]
+def run_command(path: str, inflation: float, threads: int, *options: str) -> dict[str, float]:
+    command = [str(Path(sys.executable).with_name("torchcent")), "mcl", path, *options]
     command += ["-I", str(inflation), "-te", str(threads), "-o", f"{path}.clusters"]
     return timed(command)[0]
 
@@ -198,17 +230,25 @@ def measure(name: str, arguments: argparse.Namespace) -> dict[str, Any] | None:
         return None
     matrix.sort_indices()
     inflation, threads = arguments.inflation, arguments.threads
+    own: dict[str, Any] = {}  # options for the loops of the input
+    kept: tuple[str, ...] = ()
+    if name.startswith(WITH_LOOPS):
+        own, kept = {"loops": None}, KEPT
     contestants: dict[str, Callable[[], dict[str, Any] | None]] = {
         "torchcent": lambda: run_torchcent(matrix, inflation, threads),
-        "torchcent, whole": lambda: run_whole(matrix, inflation=inflation),
+        "torchcent, whole": lambda: run_whole(matrix, inflation=inflation, **own),
     }
-    if name.startswith(("full", "sparse")):
+    if name.startswith(("full", "sparse", *WITH_LOOPS)):
         contestants["torchcent, whole, as the paper"] = lambda: run_whole(
-            matrix, inflation=inflation, prune=None, chaos=1e-3
+            matrix, inflation=inflation, prune=None, chaos=1e-3, **own
         )
     if shutil.which("mcl"):
-        contestants["mcl"] = lambda: run_mcl(str(path), inflation, threads)
-        contestants["torchcent mcl"] = lambda: run_command(str(path), inflation, threads)
+        contestants["mcl"] = lambda: run_mcl(str(path), inflation, threads, *kept)
+        contestants["torchcent mcl"] = lambda: run_command(str(path), inflation, threads, *kept)
+    if shutil.which("mcl") and kept:
+        contestants["mcl, not pruned"] = lambda: run_mcl(
+            str(path), inflation, threads, *kept, *NOT_PRUNED
+        )
     if name in arguments.python:
         contestants["torchcent, whole, prune 0.001"] = lambda: run_whole(
             matrix, inflation=inflation, prune=torchcent.Prune(0.001, 0, 0, 0), loops="one"
@@ -226,15 +266,16 @@ def measure(name: str, arguments: argparse.Namespace) -> dict[str, Any] | None:
                 runs[contestant] += [found] if found else []
             if runs.get("mcl") and runs["mcl"][-1]["seconds"] > SLOW:
                 break
+    edges = matrix.nnz if kept else matrix.nnz // 2  # entries of one that is not symmetric
     result = {
         "graph": name,
         "num_nodes": matrix.shape[0],
-        "edges": matrix.nnz // 2,
+        "edges": edges,
         "inflation": arguments.inflation,
         "threads": arguments.threads,
         "runs": {contestant: all_runs for contestant, all_runs in runs.items() if all_runs},
     }
-    print(f"{name}: n = {matrix.shape[0]:,}, edges = {matrix.nnz // 2:,}")
+    print(f"{name}: n = {matrix.shape[0]:,}, edges = {edges:,}")
     for contestant, all_runs in result["runs"].items():
         ours = runs["torchcent"]
         ratio = {

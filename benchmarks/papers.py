@@ -11,6 +11,11 @@ the time of a part of its sources, is left out, as is clustering without pruning
 neighbours (sources.py). Rows without `drawn` are older, and had theirs from all vertices;
 --isolated adds to them how many vertices have no neighbours.
 
+`one_thread` has seconds of the same workload on one thread of the CPU of the same machine, from the
+time of a part of its sources. "plain" is Run(engine="reference"), a search at a time, as in the
+papers' sequential programs; "torchcent" is the engine that torchcent chooses. All pairs of the
+graphs of Table II are not computed: their rows are distances from some sources.
+
 The file results/papers.json holds both devices, published.json what the papers have;
 counterparts.py compares the two.
 """
@@ -19,16 +24,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from graphs import MissingGraph, find
 from machine import conditions
+from scipy.spatial import cKDTree
 from sources import drawn
 
 import torchcent
@@ -37,6 +46,16 @@ from torchcent import Graph, generate
 RESULTS = Path(__file__).parent / "results" / "papers.json"
 PAPERS = ["gpu-fan", "sriram", "multi-search", "cuda-mcl"]
 FOUR = ("betweenness", "closeness", "eccentricity", "stress")
+QUIET = torchcent.Run(progress=False)
+#: the arguments that choose vertices, other than `sources`
+BY = {"closeness": "vertices", "eccentricity": "vertices"}
+#: papers whose tables have speedups over a sequential program
+OVER_ONE_THREAD = ("gpu-fan", "sriram")
+#: what runs on one thread of the CPU, and from how many sources; the first is a search at a time
+ONE_THREAD = {
+    "plain": (QUIET | torchcent.Run(engine="reference", threads=1), 32),
+    "torchcent": (QUIET | torchcent.Run(threads=1), 256),
+}
 
 
 @dataclass(frozen=True)
@@ -61,53 +80,76 @@ def ba(n: int, b: int) -> Callable[[], torch.Tensor]:
     return lambda: generate.ba(n, b, seed=1)
 
 
-def rows() -> list[Row]:
-    table = [Row("gpu-fan", "2", "BA n=30000 b=50", ba(30_000, 50), each) for each in FOUR]
-    grown = [("3a", 30_000, b) for b in (10, 20, 30, 40, 50)]
-    grown += [("3b", n, 30) for n in (10_000, 20_000, 40_000, 50_000)]
-    for figure, n, b in grown:
+def geometric(n: int) -> torch.Tensor:
+    """rgg of the tenth DIMACS challenge: points of a square, joined if they are near."""
+    points = np.random.default_rng(1).random((n, 2))
+    radius = 0.55 * math.sqrt(math.log(n) / n)
+    return torch.from_numpy(cKDTree(points).query_pairs(radius, output_type="ndarray").T.copy())
+
+
+def rows(small: bool = False) -> list[Row]:
+    """All of them; `small`: those that are generated, on graphs of a few hundred vertices."""
+
+    def at_most(size: int, least: int) -> int:
+        return min(size, least) if small else size
+
+    def grown(n: int, b: int) -> Callable[[], torch.Tensor]:
+        return ba(at_most(n, 200), at_most(b, 3))
+
+    table = [Row("gpu-fan", "2", "BA n=30000 b=50", grown(30_000, 50), each) for each in FOUR]
+    growing = [("3a", 30_000, b) for b in (10, 20, 30, 40, 50)]
+    growing += [("3b", n, 30) for n in (10_000, 20_000, 40_000, 50_000)]
+    for figure, n, b in growing:
         name = f"BA n={n} b={b}"
-        table += [Row("gpu-fan", figure, name, ba(n, b), each) for each in FOUR]
+        table += [Row("gpu-fan", figure, name, grown(n, b), each) for each in FOUR]
     edges = real("breast-coexpress")
     table += [Row("gpu-fan", "3d", "breast-coexpress", edges, each) for each in FOUR]
     for scale in (12, 14, 16, 18, 19):
-        edges = lambda scale=scale: generate.rmat(scale, 8, seed=1)  # noqa: E731
+        edges = partial(generate.rmat, at_most(scale, 7), 8, seed=1)
         table.append(Row("sriram", "1", f"R-MAT scale {scale} ef 8", edges, "betweenness", 4096))
-    edges = real("web-NotreDame")
-    table.append(Row("sriram", "1", "web-NotreDame", edges, "betweenness", 4096))
+    table.append(Row("sriram", "1", "web-NotreDame", real("web-NotreDame"), "betweenness", 4096))
+    side, bits = at_most(1400, 12), at_most(21, 8)
     for name, edges in (
-        ("ecology1 (grid 1000x1000)", lambda: generate.grid(1000, 1000)),
-        ("kron_g500-logn19 (R-MAT scale 19 ef 48)", lambda: generate.rmat(19, 48, seed=1)),
-        ("delaunay_n21", lambda: generate.delaunay(1 << 21, seed=1)),
-        ("roadNet-CA (road-like 1400x1400)", lambda: generate.road(1400, 1400, seed=1)),
+        ("ecology1 (grid 1000x1000)", partial(generate.grid, *[at_most(1000, 12)] * 2)),
+        (
+            "kron_g500-logn19 (R-MAT scale 19 ef 48)",
+            partial(generate.rmat, at_most(19, 7), at_most(48, 8), seed=1),
+        ),
+        ("delaunay_n21", partial(generate.delaunay, 1 << bits, seed=1)),
+        ("rgg_n_2_21_s0", partial(geometric, 1 << bits)),
+        ("roadNet-CA (road-like 1400x1400)", partial(generate.road, side, side, seed=1)),
     ):
         table.append(Row("multi-search", "III", name, edges, "betweenness", 8192))
+        # All pairs are two million rows as long: by the time of some.
+        table.append(Row("multi-search", "II", name, edges, "shortest_path_lengths", 4096))
+    bits = at_most(16, 7)
     for name, edges in (
-        ("Delaunay 2^16, all pairs", lambda: generate.delaunay(1 << 16, seed=1)),
-        ("R-MAT scale 16 ef 48, all pairs", lambda: generate.rmat(16, 48, seed=1)),
+        ("Delaunay 2^16, all pairs", partial(generate.delaunay, 1 << bits, seed=1)),
+        ("R-MAT scale 16 ef 48, all pairs", partial(generate.rmat, bits, 48, seed=1)),
     ):
         table.append(Row("multi-search", "text", name, edges, "shortest_path_lengths"))
     unpruned = (("prune", None), ("chaos", 1e-3))
     for name in ("yeast-biogrid", "hprd-release9"):
         table.append(Row("cuda-mcl", "4", name, real(name), "mcl", options=unpruned))
-    return table
+    known = ("breast-coexpress", "web-NotreDame", "yeast-biogrid", "hprd-release9")
+    return [row for row in table if not (small and row.workload in known)]
 
 
-def call(row: Row, graph: Graph) -> None:
+def call(row: Row, graph: Graph, run: torchcent.Run) -> None:
     function = getattr(torchcent, row.measure)
     options = dict(row.options)
+    if row.sources is not None:
+        options[BY.get(row.measure, "sources")] = drawn(graph, row.sources)
     if row.measure == "shortest_path_lengths":
-        for _ in function(graph, blocks=True, run=torchcent.Run(progress=False)):
+        for _ in function(graph, blocks=True, run=run, **options):
             pass
         return
-    if row.sources is not None:
-        options["sources"] = drawn(graph, row.sources)
-    function(graph, run=torchcent.Run(progress=False), **options)
+    function(graph, run=run, **options)
 
 
-def seconds(row: Row, graph: Graph) -> float:
+def seconds(row: Row, graph: Graph, run: torchcent.Run = QUIET) -> float:
     begin = time.perf_counter()
-    call(row, graph)
+    call(row, graph, run)
     if graph.device.type == "cuda":
         torch.cuda.synchronize(graph.device)
     return time.perf_counter() - begin
@@ -117,11 +159,24 @@ def too_long(row: Row, graph: Graph, limit: float) -> bool:
     """Whether a part of the sources says that all of them take longer than the limit."""
     if graph.device.type == "cuda":
         return False
-    if row.measure not in ("betweenness", "stress"):
+    if row.measure not in ("betweenness", "stress", "shortest_path_lengths"):
         return row.measure == "mcl"
-    few = 256
-    part = Row(row.paper, row.table, row.workload, row.edges, row.measure, few)
+    few = min(512 if row.measure == "shortest_path_lengths" else 256, graph.num_nodes)
+    part = replace(row, sources=few)
     return seconds(part, graph) / few * (row.sources or graph.num_nodes) > limit
+
+
+def one_thread(row: Row, graph: Graph) -> dict[str, float]:
+    """Seconds of the workload on one thread of the CPU, from the time of a part of its sources."""
+    graph, taken = graph.to("cpu"), {}
+    searched = min(row.sources or graph.num_nodes, int((graph.degree > 0).sum()))
+    for name, (run, few) in ONE_THREAD.items():
+        whole = name == "torchcent" and row.measure in BY  # hundreds of searches share a pass
+        count = searched if whole else min(few, searched)
+        part = row if whole else replace(row, sources=count)
+        seconds(replace(row, sources=1), graph, run)
+        taken[name] = seconds(part, graph, run) / count * searched
+    return taken
 
 
 def measured(row: Row, given: argparse.Namespace) -> dict[str, Any] | None:
@@ -148,6 +203,8 @@ def measured(row: Row, given: argparse.Namespace) -> dict[str, Any] | None:
     }
     if row.sources is not None:  # fewer where not as many vertices have neighbours
         taken["searched"] = min(row.sources, taken["nodes"] - taken["isolated"])
+    if row.paper in OVER_ONE_THREAD:
+        taken["one_thread"] = one_thread(row, graph)
     where = f"{row.paper}, {row.table}: {row.workload}, {row.measure}"
     print(f"{where:<72} {taken['seconds']:.4f} s (first {first:.4f})", flush=True)
     return taken
@@ -181,6 +238,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds (60)")
     parser.add_argument("--isolated", action="store_true", help="counts vertices of known rows")
+    parser.add_argument("--small", action="store_true", help="of a few hundred vertices: a trial")
     parser.add_argument("--output", type=Path, default=RESULTS)
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
@@ -194,7 +252,7 @@ def main() -> None:
     under = {**conditions(), "threads": given.threads}
     if kind == "cuda":
         under["device"] = torch.cuda.get_device_name(given.device)
-    for row in rows():
+    for row in rows(given.small):
         wanted = given.workloads is None or row.workload in given.workloads
         taken = measured(row, given) if row.paper in given.papers and wanted else None
         if taken is not None:

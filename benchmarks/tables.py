@@ -13,7 +13,8 @@ cpu.json, and `<!-- end -->` ends it. The other marks have the keys of WRITERS:
 - `<!-- exponents: NAME -->`, and `<!-- h200: NAME -->` (gpu_report.py);
 - `<!-- KEY: all -->` of the others; one_shot.json is written by cpu.py.
 
-Tables of a result that is not there stay as they are.
+Tables of a result that is not there stay as they are. The data of notebooks/papers.ipynb is written
+as well (papers_extract.py).
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ import hierarchy_choice
 import history
 import loader
 import one_by_one
+import papers_extract
 import preparation
 import public_call
 import reading
@@ -269,6 +271,14 @@ def main() -> int:
         elif count > 0 and not given.check:
             page.write_text(text)
             print(f"{page.relative_to(ROOT)}: {count} tables")
+    extract = papers_extract.FILE.read_text()
+    if results.keys() >= papers_extract.NEEDED:
+        extract = papers_extract.text(results)
+    if not given.check:
+        papers_extract.FILE.write_text(extract)
+    elif papers_extract.FILE.read_text() != extract:
+        print(f"{papers_extract.FILE.relative_to(ROOT)}: not what the results have")
+        stale += 1
     return min(stale, 1)
 
 

@@ -1,7 +1,11 @@
 """Fixtures: the engine under test, the number of threads, the reference data."""
 
+import importlib.util
 import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
 
 from internals import has_kernel
 
@@ -34,6 +38,8 @@ from parts import (  # noqa: F401  (hooks of pytest)
 from references import Golden, Graphs
 from seeds import pytest_runtest_protocol  # noqa: F401
 from tuning import Tuning, tuned
+
+FUZZER = Path(__file__).resolve().parents[1] / "fuzz" / "arguments.py"
 
 
 @pytest.fixture
@@ -114,3 +120,17 @@ def reader(request: pytest.FixtureRequest, tuning: Tuning) -> None:
     """Which readers of text there are: files are read alike with any of them."""
     fast = {"all readers": (), "in memory": ("streamed",), "line by line": FAST}[request.param]
     tuning(**dict.fromkeys(fast, irregular))
+
+
+@pytest.fixture(scope="session")
+def fuzzer() -> ModuleType:
+    """fuzz/arguments.py, which has arguments that each public function accepts."""
+    if not FUZZER.is_file():
+        pytest.skip("the fuzzers (fuzz/ in the repository) are not here")
+    spec = importlib.util.spec_from_file_location("fuzz_arguments", FUZZER)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(FUZZER.parent))
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

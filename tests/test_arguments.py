@@ -1,8 +1,6 @@
 """Malformed arguments of every public function, by the fuzzer's own rules (fuzz/arguments.py)."""
 
 import importlib.util
-import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -11,21 +9,6 @@ from surface import spread
 
 import torchcent
 from torchcent import Graph
-
-FUZZER = Path(__file__).resolve().parents[1] / "fuzz" / "arguments.py"
-
-
-@pytest.fixture(scope="module")
-def fuzzer() -> ModuleType:
-    if not FUZZER.is_file():
-        pytest.skip("the fuzzers (fuzz/ in the repository) are not here")
-    spec = importlib.util.spec_from_file_location("fuzz_arguments", FUZZER)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(FUZZER.parent))
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(autouse=True)

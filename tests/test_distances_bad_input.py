@@ -40,7 +40,7 @@ BAD = {
     ],
     "ptr": [
         (torch.tensor([0, 3]), ValueError, "ptr, of 3 vertices, is too small"),
-        (torch.tensor([0, 4], dtype=torch.int32), TypeError, "ptr must be int64"),
+        (torch.tensor([0.0, 4.0]), TypeError, "ptr must be int64"),
     ],
     "directed": [(1, TypeError, "directed must be True or False")],
     "engine": [

@@ -85,6 +85,15 @@ print(json.dumps(pages))
     assert all(changed == count for _, count, changed in pages.values())
 
 
+def test_the_data_of_the_notebook_are_those_of_the_results():
+    pytest.importorskip("networkx")
+    pytest.importorskip("scipy")
+    extract = python("import papers_extract, tables; print(papers_extract.text(tables.load()))")
+    known = (ROOT / "notebooks" / "data" / "papers.json").read_text()
+    assert extract.strip() == known.strip(), "run python benchmarks/tables.py"
+    assert json.loads(known)["published"]["sriram"] == PUBLISHED["papers"]["sriram"]["tables"]
+
+
 PAGES = sorted({*NOTES.glob("*.md")} - {NOTES / "references.md"})  # of titles and numbers
 PAGES.append(NOTES.parent / "performance.md")
 

@@ -12,6 +12,8 @@ from torchcent.check._graph import Checked
 from torchcent.check._values import beside, choice, dense, wrong_type
 from torchcent.runtime import _small
 
+_INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+
 
 def size(batch: object, num_nodes: int | None) -> int | None:
     """The number of vertices given by `num_nodes`, or else by the shape of `batch`."""
@@ -99,13 +101,18 @@ def _vector(value: object, name: str, index: Tensor) -> Tensor:
     if not isinstance(value, Tensor):
         raise wrong_type(name, "a torch.Tensor or None", type(value))
     dense(value, name)
-    if value.dtype != torch.int64:
-        raise TypeError(f"{name} must be int64, got {value.dtype}")
+    integers(value, name)
     if value.dim() != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {list(value.shape)}")
     if value.device != index.device:
         raise ValueError(f"{name} is on {value.device}, but edge_index is on {index.device}")
-    return value.clone(memory_format=torch.contiguous_format)
+    return value.to(torch.int64, copy=True, memory_format=torch.contiguous_format)
+
+
+def integers(value: Tensor, name: str) -> None:
+    """Checks the dtype of numbers of graphs or of vertices."""
+    if value.dtype not in _INTEGERS:
+        raise TypeError(f"{name} must be int64 (or int32, int16, int8, uint8), got {value.dtype}")
 
 
 def _ascending(values: Tensor, name: str, must: str, advice: str = "") -> tuple[int, int]:

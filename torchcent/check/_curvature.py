@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from torch import Tensor
-
-from torchcent.check import _weights
 from torchcent.check._values import whole, within
 
 _MOST = 10**7  # steps
-
-
-def no_gradient(edge_weight: object) -> None:
-    """Refuses weights that require grad: the result has none."""
-    _weights.no_gradient(edge_weight if isinstance(edge_weight, Tensor) else None)
 
 
 def rewiring(

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check._values import dense, shortened, wrong_type, wrong_value
 
@@ -128,11 +129,10 @@ def store_batch(store: Any, size: int, what: str) -> Tensor:
     if not isinstance(value, Tensor):
         raise wrong_type(f"batch of {what}", "a torch.Tensor", type(value))
     dense(value, f"batch of {what}")
-    if value.dtype != torch.int64 or value.shape != (size,):
-        raise ValueError(
-            f"batch of {what} must be int64 [{size}], got {value.dtype} {list(value.shape)}"
-        )
-    return value
+    check_batch.integers(value, f"batch of {what}")
+    if value.shape != (size,):
+        raise ValueError(f"batch of {what} must have shape [{size}], got {list(value.shape)}")
+    return value.long()
 
 
 def ids_within(index: Tensor, sizes: tuple[int, int], what: str) -> None:

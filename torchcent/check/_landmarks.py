@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check import _weights as check_weights
 from torchcent.check._graph import Checked
 from torchcent.check._values import beside, dense, integer, wrong_type, wrong_value
 
@@ -80,9 +79,3 @@ def seed(value: object) -> int:
     if not 0 <= number < 2**63:
         raise wrong_value("seed", "in [0, 2^63)", number)
     return number
-
-
-def no_gradient(edge_weight: object) -> None:
-    """Refuses weights that require grad, which distances do not pass on."""
-    if isinstance(edge_weight, Tensor):
-        check_weights.no_gradient(edge_weight)

@@ -138,6 +138,7 @@ def _per_column(value: object, index: Tensor) -> Tensor:
         raise TypeError(f"edge_weight must be floating-point or integer, got {value.dtype}")
     if value.device != index.device:
         raise ValueError(f"edge_weight is on {value.device}, but edge_index is on {index.device}")
+    no_gradient(value)
     return value.detach()
 
 

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check import _curvature as check_curvature
 from torchcent.check._run import DEFAULT, Run
 from torchcent.curvature._cycles import edge_cycles
 from torchcent.engines.measures._measures import NOT_IN_NETWORKX, measure
@@ -89,7 +88,6 @@ def forman_curvature(
         via curvature".
     """
     check.choice(kind, "kind", KINDS)
-    check_curvature.no_gradient(edge_weight)
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     check.undirected(graph, "forman_curvature")
     if graph.is_weighted and kind != "plain":

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check import _curvature as check_curvature
 from torchcent.check import _values as check_values
 from torchcent.check._run import DEFAULT, Run
 from torchcent.curvature import _problems, _transport
@@ -101,7 +100,6 @@ def ollivier_ricci_curvature(
     check.choice(method, "method", METHODS)
     entropy = check_values.within(regularization, "regularization", "(0, inf)", "finite and > 0")
     bound, most = check.tolerance(tol), check.iterations(max_iter)
-    check_curvature.no_gradient(edge_weight)
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     check.undirected(graph, "ollivier_ricci_curvature")
     if method == "sinkhorn":

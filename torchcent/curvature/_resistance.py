@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check import _curvature as check_curvature
 from torchcent.check._run import DEFAULT, Run
 from torchcent.engines.measures._measures import NOT_IN_NETWORKX, measure
 from torchcent.flow import _solver
@@ -77,7 +76,6 @@ def resistance_curvature(
     Source:
         Devriendt and Lambiotte 2022, "Discrete curvature on graphs from the effective resistance".
     """
-    check_curvature.no_gradient(edge_weight)
     graph = _network(edge_index, edge_weight, num_nodes, batch, directed, run)
     check.undirected(graph, "resistance_curvature")
     resistance = _resistances(graph, run.memory)
@@ -128,7 +126,6 @@ def node_resistance_curvature(
     Source:
         Devriendt and Lambiotte 2022, "Discrete curvature on graphs from the effective resistance".
     """
-    check_curvature.no_gradient(edge_weight)
     graph = _network(edge_index, edge_weight, num_nodes, batch, directed, run)
     check.undirected(graph, "node_resistance_curvature")
     return _of_vertices(graph, _resistances(graph, run.memory)).to(run.dtype)

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check import _weights as check_weights
 from torchcent.check._run import Run
 from torchcent.check._values import choice, whole
 from torchcent.diffusion import _tensor
@@ -66,8 +65,6 @@ def graph_of(
     edge_index: GraphLike, edge_weight: WeightLike, num_nodes: int | None, batch: Tensor | None,
     directed: bool | None, run: Run,
 ) -> Graph:  # fmt: skip
-    if isinstance(edge_weight, Tensor):
-        check_weights.no_gradient(edge_weight)
     return as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights="strengths")
 
 

@@ -1,11 +1,10 @@
-"""The graph of an encoding, of whose weights no gradient is taken."""
+"""The graph of an encoding."""
 
 from __future__ import annotations
 
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check import _weights as check_weights
 from torchcent.check._run import Run
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -16,8 +15,6 @@ def network(
     directed: bool | None, run: Run, title: str = "", weights: str = "conductances",
 ) -> Graph:  # fmt: skip
     """The adjacency matrix, with "conductances" without loops; with a title it is undirected."""
-    if isinstance(edge_weight, Tensor):
-        check_weights.no_gradient(edge_weight)
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run, weights=weights)
     if title:
         check.undirected(graph, title)

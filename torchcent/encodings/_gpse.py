@@ -9,7 +9,6 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _encodings as check_encodings
-from torchcent.check import _weights as check_weights
 from torchcent.check._patterns import Pattern
 from torchcent.check._run import DEFAULT, Run, computes
 from torchcent.encodings._diffusion import of_vertices
@@ -85,8 +84,6 @@ def gpse_encodings(
     """
     width, count = check_encodings.columns(k, "k"), check_encodings.columns(steps, "steps")
     form = check_encodings.normalization(normalization)
-    if isinstance(edge_weight, Tensor):
-        check_weights.no_gradient(edge_weight)
     whole = graph_of(edge_index, edge_weight, num_nodes, batch, directed, run, "conductances")
     network = as_graph(whole, run=run, weights="conductances")
     check.undirected(network, "gpse_encodings")

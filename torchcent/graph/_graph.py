@@ -89,10 +89,12 @@ class Graph(Exports):
             edge_weight: [E], the length of each arc: integers or floats, finite and > 0. Of
                 duplicate arcs the smallest weight counts, with directed=False of both directions;
                 for measures of strengths their sum, with directed=False the larger one of both.
-            batch: int64 [n], ascending, the graph of each vertex, as in PyG. The arcs are those of
-                a disjoint union of batch.max() + 1 graphs, and measures are computed per graph.
-            ptr: int64 [G + 1], the first vertex of each graph, and n at the end: the same partition
-                as `batch`, but any graph may be empty. Only one of the two is needed.
+            batch: int64 (or shorter) [n], ascending, the graph of each vertex, as in PyG. The arcs
+                are those of a disjoint union of batch.max() + 1 graphs, and measures are computed
+                per graph.
+            ptr: int64 (or shorter) [G + 1], the first vertex of each graph, and n at the end: the
+                same partition as `batch`, but any graph may be empty. Only one of the two is
+                needed.
             ties, tie_tolerance: which weighted paths are equally short, see :meth:`with_ties`.
             run: how it is computed, see :class:`Run`.
 

@@ -98,7 +98,6 @@ def anchor_distances(
     Source:
         You, Ying and Leskovec 2019, "Position-aware graph neural networks"; Bourgain 1985.
     """
-    check_landmarks.no_gradient(edge_weight)
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     share = within(factor, "factor", "(0, inf)", "finite and > 0")
     kind, fill = _landmarks.values(graph, dtype, unreachable)

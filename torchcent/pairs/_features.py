@@ -103,7 +103,6 @@ def pair_features(
         Liben-Nowell and Kleinberg 2007, "The link-prediction problem for social networks"; Adamic
         and Adar 2003; Zhou, Lü and Zhang 2009 for resource allocation.
     """
-    check_landmarks.no_gradient(edge_weight)
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     ends = check_landmarks.pairs(pairs, graph)
     names = check_batch.measures(measures, MEASURES)

@@ -114,7 +114,6 @@ def landmark_distances(
         Potamias et al. 2009, "Fast shortest path distance estimation in large networks"; Li et al.
         2020, "Distance encoding".
     """
-    check_landmarks.no_gradient(edge_weight)
     graph = as_graph(edge_index, edge_weight, num_nodes, batch, directed, run)
     chosen = check_landmarks.landmarks(landmarks, graph)
     choice(selection, "selection", check_landmarks.SELECTIONS)
