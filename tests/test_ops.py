@@ -509,6 +509,14 @@ def samples() -> dict[str, list[tuple]]:
             )
             for own in listed
         ],
+        "nearest_members": [
+            (
+                *own[:5],
+                *(torch.ones(15, 3, dtype=torch.bool), torch.zeros(15, 3, dtype=kind)),
+                *(none.new_zeros(15, 3), torch.zeros(4, dtype=torch.int64), 2),
+            )
+            for own, kind in zip(listed, (torch.int32, F64), strict=True)
+        ],
         "clusters": [(both_ptr, both, 4), (none.new_zeros(1), col[:0], 4)],
         "distance_sums": searches(
             lambda k: torch.ones(k, dtype=torch.int32),

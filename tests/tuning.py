@@ -118,6 +118,7 @@ STANDINS = {
     "diffusion_operators": "diffusion._rows._ops",
     "encoding_operators": "pairs._encoding._ops",
     "near_operators": "pairs._near._ops",
+    "anchor_operators": "pairs._anchors._ops",
     "cycle_operators": "curvature._cycles._ops",
     "transport_operators": "curvature._ollivier._ops",
     "rewiring_operators": "curvature._sdrf._ops",
