@@ -106,7 +106,7 @@ class Spectra(NamedTuple):
             part = _batch.part(graph, number)
             last = skip + width
             values, multiplicity, basis = _large.leading(
-                part, self.kind, self.isolated, last, self.title
+                part, self.kind, self.isolated, last, self.title, self.memory
             )
             result.values[number] = values[skip:]
             result.multiplicity[number] = multiplicity[skip:]
