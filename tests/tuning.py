@@ -74,6 +74,11 @@ PLACES = {
     "walk_pairs_in_kernel": "encodings._walks._has_kernel",
     "spectra_dense": "encodings._spectra._MOST_DENSE",
     "spectra_kernel": "encodings._dense.LARGEST",
+    # Products before a factor, the fronts for which it is sparse, and vertices of a dense one.
+    "spectra_products": "encodings._large._FEW_PRODUCTS",
+    "spectra_flat": "encodings._large._FLAT",
+    "spectra_widest": "encodings._large._WIDEST",
+    "spectra_factor": "encodings._large._MOST_DENSE",
     # Substructures: rows of a table, and the largest number for a pair of colours.
     "patterns_in_kernel": "patterns._counts._has_kernel",
     "patterns_rows": "patterns._tables.ROWS",

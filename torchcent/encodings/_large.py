@@ -53,7 +53,7 @@ class Laplacian(NamedTuple):
         else:
             entries = strength.sqrt()
             weight = weight / (entries[row] * entries[graph.col.long()])
-            diagonal, bound = torch.where(strength > 0, 1.0, float(isolated)), 2.0
+            diagonal, bound = torch.where(strength > 0, 1.0, isolated).to(strength.dtype), 2.0
             null = torch.where(strength > 0, entries, 1.0 - isolated)
         off = _matrix.Rows(graph.rowptr, graph.col, weight)
         component = graph.components
@@ -76,7 +76,7 @@ class Laplacian(NamedTuple):
     def without_null(self, x: Tensor) -> Tensor:
         """The part of x that is orthogonal to the vectors of the eigenvalue 0."""
         if self.zeros == 1:
-            return x - (self.null @ x) * self.null
+            return x - _dot(self.null, x) * self.null
         share = torch.zeros_like(x).index_add_(0, self.component, self.null * x)
         return x - share[self.component] * self.null
 
@@ -94,10 +94,18 @@ class Laplacian(NamedTuple):
         return torch.stack(vectors) if vectors else self.null.new_zeros(0, self.null.numel())
 
 
+def room(n: int, last: int) -> int:
+    """Bytes of the basis of an iteration, and of what is found."""
+    return 8 * n * (3 * (last + _MORE) + _STEPS + 8)
+
+
 def leading(
-    graph: Graph, kind: int, isolated: int, last: int, title: str, memory: int | None
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Eigenvalues [last], multiplicities among them, and eigenvectors [n, last], canonical."""
+    graph: Graph, kind: int, isolated: int, last: int, title: str, memory: int | None, whole: bool
+) -> tuple[Tensor, Tensor, Tensor] | None:
+    """Eigenvalues [last], multiplicities among them, and eigenvectors [n, last], canonical.
+
+    None if `whole` and the last column may cut an eigenspace, or if there are none in reach.
+    """
     matrix = Laplacian.of(graph, kind, isolated)
     null = matrix.null_vectors(last)
     values = null.new_zeros(null.shape[0])
@@ -108,6 +116,9 @@ def leading(
         more, states = _smallest(matrix, wanted, title, memory)
         values, vectors = torch.cat([values, more]), torch.cat([null, states])
     space = _dense.spaces(torch.cat([values, values.new_full((1,), matrix.bound)])[None])[:, :-1]
+    is_cut = null.shape[0] < last <= values.numel() < graph.num_nodes
+    if whole and is_cut and space[0, last - 1] == space[0, -1]:
+        return None
     basis = _canonical(vectors.T, space[0])[:, :last]
     multiplicity = _dense.multiplicities(space)[0]
     multiplicity[: null.shape[0]] = matrix.zeros
@@ -189,9 +200,7 @@ def _pairs(
     vectors = matrix.null.new_zeros(0, n)
     worst, wanted = math.inf, count
     while wanted:
-        start = torch.randn(n, generator=generator, dtype=torch.float64, device="cpu")
-        run = _Run(matrix, product, vectors, wanted, worst, most, is_inverse)
-        pairs = run.iterate(start.to(matrix.null.device))
+        pairs = _Run(matrix, product, vectors, wanted, worst, most, is_inverse, generator).iterate()
         if pairs is None:
             return None
         more, states = pairs
@@ -204,6 +213,11 @@ def _pairs(
     return values, vectors
 
 
+def _dot(x: Tensor, y: Tensor) -> Tensor:
+    """On the CPU MKL's product of two vectors wakes all threads for a few numbers."""
+    return (x * y).sum()
+
+
 class _Run(NamedTuple):
     """An iteration for some eigenvalues below a bound, in the complement of what is put aside."""
 
@@ -214,6 +228,16 @@ class _Run(NamedTuple):
     below: float
     most: int  # products
     is_inverse: bool
+    generator: torch.Generator
+
+    def start(self, basis: Tensor) -> Tensor | None:
+        """A random vector of length 1 outside of the basis; None if that spans the complement."""
+        n = basis.shape[1]
+        new = torch.randn(n, generator=self.generator, dtype=torch.float64, device="cpu")
+        new = self.orthogonal(new.to(basis.device), basis)
+        length = float(new.norm())
+        new = self.orthogonal(new, basis)
+        return new / new.norm() if float(new.norm()) > 0.5 * length > 1e-10 * n**0.5 else None
 
     def orthogonal(self, x: Tensor, basis: Tensor) -> Tensor:
         x = self.matrix.without_null(x)
@@ -227,22 +251,24 @@ class _Run(NamedTuple):
             values.abs() if self.is_inverse else values.new_tensor(self.matrix.bound)
         )
 
-    def iterate(self, start: Tensor) -> tuple[Tensor, Tensor] | None:
+    def iterate(self) -> tuple[Tensor, Tensor] | None:
         """The eigenvalues, ascending, and their vectors in rows; none if the first is not below."""
-        count, n = self.wanted, start.numel()
+        count, n = self.wanted, self.matrix.null.numel()
         steps = _STEPS_OF_INVERSE if self.is_inverse else _STEPS
         steps = min(2 * count + steps, n - self.aside.shape[0])
-        basis = start.new_zeros(steps + 1, n)
-        small = start.new_zeros(steps, steps)  # the matrix in terms of the basis
-        new = self.orthogonal(self.orthogonal(start, basis[:0]), basis[:0])
-        basis[0] = new / new.norm()
+        basis = self.matrix.null.new_empty(steps + 1, n)
+        small = basis.new_zeros(steps, steps)  # the matrix in terms of the basis
+        start = self.start(basis[:0])
+        if start is None:
+            return basis[0, :0], basis[:0]
+        basis[0] = start
         known = products = 0
         rest, bound = 0.0, self.matrix.bound
         while True:
             for j in range(known, steps):
                 image = self.product(basis[j])
                 products += 1
-                along = basis[j] @ image
+                along = _dot(basis[j], image)
                 small[j, j] = along
                 image -= along * basis[j]
                 if j > known:
@@ -253,28 +279,33 @@ class _Run(NamedTuple):
                 if rest <= 1e-3 * scale:  # what is left has lost digits
                     image = self.orthogonal(image, basis[: j + 1])
                     rest = float(image.norm())
-                if rest <= 1e-14 * scale:  # the basis spans an invariant space
-                    steps, rest = j + 1, 0.0
-                    break
-                basis[j + 1] = image / rest
+                if rest > 1e-14 * scale:
+                    basis[j + 1] = image / rest
+                else:  # the basis spans an invariant space, to which another is added
+                    rest = 0.0
+                    new = self.start(basis[: j + 1])
+                    if new is None:
+                        steps = j + 1
+                        break
+                    basis[j + 1] = new
                 if j + 1 < steps:
                     small[j, j + 1] = small[j + 1, j] = rest
             values, states = _small.eigen(small[:steps, :steps].cpu())
             residual = rest * states[-1].abs()
             enough = min(count, steps)
             if float(values[0] - residual[0]) > self.below:
-                return start[:0], basis[:0]
+                return basis[0, :0], basis[:0]
             margin = self.tolerance(values[:enough])
             if rest == 0 or bool((residual[:enough] <= margin).all()):
-                values, states = values.to(start.device), states.to(start.device)
-                is_new = values[:enough] < self.below - margin.to(start.device)
+                values, states = values.to(basis.device), states.to(basis.device)
+                is_new = values[:enough] < self.below - margin.to(basis.device)
                 return values[:enough][is_new], (states[:, :enough].T @ basis[:steps])[is_new]
             if products >= self.most:
                 return None
             known = min(count + (steps - count) // 2, steps - 1)
-            states = states.to(start.device)
+            states = states.to(basis.device)
             basis[:known] = states[:, :known].T @ basis[:steps]
             basis[known] = basis[steps]
             small.zero_()
-            small.diagonal()[:known] = values[:known].to(start.device)
+            small.diagonal()[:known] = values[:known].to(basis.device)
             small[known, :known] = small[:known, known] = rest * states[-1, :known]
