@@ -646,8 +646,8 @@ def test_no_operator_is_left_out():
         for name in torch._C._dispatch_get_all_op_names()
         if name.startswith("torchcent::")
     }
-    # Written in Python: test_functional.py.
-    of_models = {"scores", "shortest_path_matrices"}
+    # Written in Python: test_functional.py, test_functional_pairs.py.
+    of_models = {"pairs", "scores", "shortest_path_matrices"}
     assert names - of_models - ONLY_ON_CUDA == set(samples())
 
 

@@ -107,8 +107,9 @@ class Spectra(NamedTuple):
         for number in np.flatnonzero(iterated).tolist():
             whole = int(sizes[number]) <= _MOST_DENSE
             part = _batch.part(graph, number)
-            form = self.kind, self.isolated, last, self.title, self.memory, whole
-            spectrum = _large.leading(part, *form)
+            spectrum = _large.leading(
+                part, self.kind, self.isolated, last, self.title, self.memory, whole
+            )
             if spectrum is None:
                 rest.append(number)
                 continue

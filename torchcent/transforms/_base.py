@@ -32,7 +32,7 @@ def of_kinds(functions: Mapping[str, Callable[..., Any]], name: str) -> dict[str
 
     Of several kinds of a function the first one counts.
     """
-    return {each.__name__: {name: kind} for kind, each in reversed(functions.items())}
+    return {each.__name__: {name: kind} for kind, each in reversed(list(functions.items()))}
 
 
 class _OfGraphs(BaseTransform):
