@@ -49,8 +49,10 @@ def front(graph: Graph) -> int:
 def by_sparse_factor(
     rows: _matrix.Rows, diagonal: Tensor, ground: Tensor, width: int, memory: int | None
 ) -> Solve | None:
-    """Solves with the matrix without the rows of `ground`, on the host; None if a factor does not
-    fit into the memory, by an estimate from the width of the front."""
+    """Solves with the matrix without the rows of `ground`, on the host.
+
+    None if a factor does not fit into the memory, by an estimate from the width of the front.
+    """
     n = diagonal.numel()
     entries = min(n * (width + 2), 8 * n * math.log2(width + 2) + width**2)
     if 2 * _NUMBER * entries > _memory.budget(memory, diagonal.device):

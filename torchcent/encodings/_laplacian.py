@@ -103,7 +103,7 @@ def laplacian_encoding(
         MemoryError: ``Run(memory=)`` is too small; raised before any computation.
 
     :math:`O(n^3)` time for graphs of up to 512 vertices, on CUDA 2048. Larger ones take an
-    iteration of :math:`O(m)` time per step, or on the CPU of few steps with a sparse factor where
+    iteration of :math:`O(m)` time per step. On the CPU a sparse factor makes it short where
     separators are small, as in paths, trees, grids and roads. Up to 2048 vertices :math:`O(n^3)`
     time follows if the last column may cut an eigenspace. Up to 8192 a dense factor helps an
     iteration that is slow, if it fits into the memory. The encoding of a graph does not depend on

@@ -3,9 +3,8 @@
 The eigenspace of 0 is known: a vector per component. Within its complement, a Lanczos iteration
 with thick restarts (Wu and Simon 2000) takes products with the matrix. An iteration from one vector
 finds one vector of each eigenspace, until rounding brings others. So its vectors are put aside, and
-it begins anew, until nothing smaller is left. It takes products with the inverse (_inverse.py) of
-graphs of which a factor is sparse, and of others that are not large where those with the matrix
-would be too many.
+it begins anew, until nothing smaller is left. Where a factor is sparse, it takes products with the
+inverse (_inverse.py). So it does in smaller graphs if it is slow with the matrix.
 """
 
 from __future__ import annotations
