@@ -220,7 +220,7 @@ def test_anchors_of_a_large_graph(threads):
 def test_sets_do_not_depend_on_what_is_drawn_together(tuning):
     arcs = torchcent.generate.ba(300, 2).to(DEVICE)
     sets = torchcent.anchor_distances(arcs, factor=1, generator=generator()).sets
-    tuning(anchors_block=700)
+    tuning(anchors_draws=700)
     again = torchcent.anchor_distances(arcs, factor=1, generator=generator()).sets
     assert torch.equal(sets, again)
     assert len({tuple(column.tolist()) for column in sets.T}) > 50  # of 64

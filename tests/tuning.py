@@ -97,6 +97,7 @@ PLACES = {
     # Neighbours of pairs that are looked up together; entries whose nearest member is found so.
     "pair_probes": "pairs._features._PROBES",
     "anchors_block": "pairs._anchors._BLOCK",
+    "anchors_draws": "pairs._anchors._DRAWS",
     # Vertices of components that are searched together.
     "pieces_least": "engines.plan._pieces.LEAST",
     # Text that is taken at a time.

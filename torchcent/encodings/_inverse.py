@@ -47,7 +47,7 @@ def front(graph: Graph) -> int:
 
 
 def by_sparse_factor(
-    rows: _matrix.Rows, diagonal: Tensor, ground: Tensor, width: int, memory: int | None
+    rows: _matrix.Rows, diagonal: Tensor, ground: Tensor, width: float, memory: int | None
 ) -> Solve | None:
     """Solves with the matrix without the rows of `ground`, on the host.
 

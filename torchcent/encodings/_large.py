@@ -142,8 +142,10 @@ def _smallest(
     matrix: Laplacian, count: int, title: str, memory: int | None
 ) -> tuple[Tensor, Tensor]:
     """The smallest eigenvalues but 0, ascending, and their eigenvectors in rows."""
-    n, on_host = matrix.null.numel(), matrix.null.device.type == "cpu"
-    front = _inverse.front(matrix.graph) if on_host else n
+    n = matrix.null.numel()
+    front = math.inf  # on other devices there is no sparse factor
+    if matrix.null.device.type == "cpu":
+        front = _inverse.front(matrix.graph)
     arcs = matrix.off, matrix.diagonal, matrix.ground()
     if front * front <= _FLAT * n:
         pairs = _by_inverse(matrix, count, _inverse.by_sparse_factor(*arcs, front, memory))

@@ -22,6 +22,7 @@ from torchcent.runtime._codes import control
 from torchcent.runtime._tuned import TUNED
 from torchcent.runtime._watch import at_work, progress_bar
 
+_DRAWS = 2**21  # numbers that are drawn together
 _BLOCK = 2**24  # vertices and slots, of all columns, for which members are found together
 
 
@@ -116,10 +117,11 @@ def anchor_distances(
         check_landmarks.no_generator(source, "sets are given")
         width = members.shape[1]
     in_kernel = _ops.has_kernel("nearest_members", graph.device)
-    _landmarks.allow(
-        graph, width if in_kernel else 4 * width, kind, run,
-        f"anchor_distances of {width} sets" + about, _per_thread(graph) if in_kernel else 0,
-    )  # fmt: skip
+    more = _per_thread(graph) if in_kernel else 0
+    if members is None:  # what is drawn, and five such temporaries
+        more += 5 * 8 * max(graph.num_nodes, min(_DRAWS, width * graph.num_nodes))
+    what = f"anchor_distances of {width} sets" + about
+    _landmarks.allow(graph, width if in_kernel else 4 * width, kind, run, what, more)
     if members is None:
         members = _drawn_sets(graph, width, share, seed_of(source))
     graph = _landmarks.towards(graph, direction)
@@ -157,7 +159,7 @@ def _draw_alone(draws: Draws, sets: Tensor, factor: float) -> None:
     """Of one graph: sets [width, n] of one size together, and no numbers are sorted."""
     n = sets.shape[1]
     sizes, copies = _classes(n, factor)
-    step = max(1, _BLOCK // max(n, 1))
+    step = max(1, _DRAWS // max(n, 1))
     for number in range(sizes):
         for some in torch.arange(number * copies, (number + 1) * copies, device="cpu").split(step):
             begin, end = int(some[0]), int(some[-1]) + 1

@@ -40,22 +40,23 @@ struct Sets {
 class Hops {
  public:
   using Value = int32_t;
+  using Queue = std::vector<int32_t>;
 
   void reset(int64_t size) { key_.assign(size, kNone); }
 
   // Returns false if cancelled.
-  bool search(const Sets& sets, int64_t first, const std::vector<int32_t>& members) {
-    queue_ = members;
+  bool search(const Sets& sets, int64_t first, const std::vector<int32_t>& members, Queue& queue) {
+    queue = members;
     for (const int32_t u : members) key_[u] = static_cast<uint32_t>(u);
-    for (size_t head = 0; head < queue_.size(); ++head) {
+    for (size_t head = 0; head < queue.size(); ++head) {
       if (head % kUntilLook == 0 && sets.cancelled()) return false;
-      const int64_t u = first + queue_[head];
-      const uint64_t key = key_[queue_[head]] + kHop;
+      const int64_t u = first + queue[head];
+      const uint64_t key = key_[queue[head]] + kHop;
       for (int64_t slot = sets.arcs.rowptr[u]; slot < sets.arcs.rowptr[u + 1]; ++slot) {
         const int32_t v = static_cast<int32_t>(sets.arcs.col[slot] - first);
         if (key >= key_[v]) continue;
         // All vertices as far as u come before v in the queue, so that its member is the lowest when v comes.
-        if (key_[v] == kNone) queue_.push_back(v);
+        if (key_[v] == kNone) queue.push_back(v);
         key_[v] = key;
       }
     }
@@ -70,35 +71,9 @@ class Hops {
   static constexpr uint64_t kNone = ~uint64_t{0}, kHop = uint64_t{1} << 32;
 
   std::vector<uint64_t> key_;
-  std::vector<int32_t> queue_;
 };
 
 class Lengths {
- public:
-  using Value = double;
-
-  void reset(int64_t size) { near_.assign(size, {std::numeric_limits<double>::infinity(), -1}); }
-
-  bool search(const Sets& sets, int64_t first, const std::vector<int32_t>& members) {
-    heap_.clear();
-    for (const int32_t u : members) near_[u] = {0, u};
-    for (const int32_t u : members) expand(sets, first, u);
-    for (int64_t count = 0; !heap_.empty(); ++count) {
-      if (count % kUntilLook == 0 && sets.cancelled()) return false;
-      const Entry entry = heap_.front();
-      std::pop_heap(heap_.begin(), heap_.end(), later);
-      heap_.pop_back();
-      const Near& near = near_[entry.vertex];
-      if (near.length == entry.near.length && near.member == entry.near.member) expand(sets, first, entry.vertex);
-    }
-    return true;
-  }
-
-  bool reaches(int64_t v) const { return near_[v].member >= 0; }
-  int32_t member(int64_t v) const { return near_[v].member; }
-  double distance(int64_t v, double unit) const { return near_[v].length / unit; }
-
- private:
   struct Near {
     double length;
     int32_t member;
@@ -108,24 +83,50 @@ class Lengths {
     int32_t vertex;
   };
 
+ public:
+  using Value = double;
+  using Queue = std::vector<Entry>;  // a heap
+
+  void reset(int64_t size) { near_.assign(size, {std::numeric_limits<double>::infinity(), -1}); }
+
+  bool search(const Sets& sets, int64_t first, const std::vector<int32_t>& members, Queue& queue) {
+    queue.clear();
+    for (const int32_t u : members) near_[u] = {0, u};
+    for (const int32_t u : members) expand(sets, first, u, queue);
+    for (int64_t count = 0; !queue.empty(); ++count) {
+      if (count % kUntilLook == 0 && sets.cancelled()) return false;
+      const Entry entry = queue.front();
+      std::pop_heap(queue.begin(), queue.end(), later);
+      queue.pop_back();
+      const Near& near = near_[entry.vertex];
+      if (near.length == entry.near.length && near.member == entry.near.member)
+        expand(sets, first, entry.vertex, queue);
+    }
+    return true;
+  }
+
+  bool reaches(int64_t v) const { return near_[v].member >= 0; }
+  int32_t member(int64_t v) const { return near_[v].member; }
+  double distance(int64_t v, double unit) const { return near_[v].length / unit; }
+
+ private:
   static bool before(const Near& a, const Near& b) {
     return a.length < b.length || (a.length == b.length && a.member < b.member);
   }
   static bool later(const Entry& a, const Entry& b) { return before(b.near, a.near); }
 
-  void expand(const Sets& sets, int64_t first, int32_t u) {
+  void expand(const Sets& sets, int64_t first, int32_t u, Queue& queue) {
     for (int64_t slot = sets.arcs.rowptr[first + u]; slot < sets.arcs.rowptr[first + u + 1]; ++slot) {
       const int32_t v = static_cast<int32_t>(sets.arcs.col[slot] - first);
       const Near near = {near_[u].length + sets.weight[slot], near_[u].member};
       if (!before(near, near_[v])) continue;
       near_[v] = near;
-      heap_.push_back({near, v});
-      std::push_heap(heap_.begin(), heap_.end(), later);
+      queue.push_back({near, v});
+      std::push_heap(queue.begin(), queue.end(), later);
     }
   }
 
   std::vector<Near> near_;
-  std::vector<Entry> heap_;
 };
 
 template <class Search>
@@ -136,6 +137,7 @@ void search_sets(const Sets& sets, int64_t graphs, typename Search::Value* dista
   const auto work = [&] {
     Search searches[kTogether];
     std::vector<int32_t> members[kTogether];
+    typename Search::Queue queue;
     for (int64_t task; (task = next++) < tasks;) {
       const int64_t graph = task / blocks, from = task % blocks * kTogether;
       const int64_t count = std::min(kTogether, sets.width - from);
@@ -146,7 +148,7 @@ void search_sets(const Sets& sets, int64_t graphs, typename Search::Value* dista
           if (sets.member[(first + v) * sets.width + from + i]) members[i].push_back(static_cast<int32_t>(v));
       for (int64_t i = 0; i < count; ++i) {
         searches[i].reset(size);
-        if (!searches[i].search(sets, first, members[i])) return;
+        if (!searches[i].search(sets, first, members[i], queue)) return;
       }
       const double unit = sets.unit == nullptr ? 1 : sets.unit[graph];
       for (int64_t v = 0; v < size; ++v)
