@@ -153,7 +153,7 @@ def test_a_batch_is_each_graph_alone(weights):
 
 
 @pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("weights", [None, WEIGHTS])
+@pytest.mark.parametrize("weights", [None, WEIGHTS, [2.0**-9, 1, 300]])
 @pytest.mark.parametrize("direction", ["from", "to"])
 def test_anchors(way, directed, weights, direction):
     """The nearest member, of several the lowest."""

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -74,33 +75,83 @@ class Hops {
 };
 
 class Lengths {
-  struct Near {
-    double length;
-    int32_t member;
-  };
   struct Entry {
-    Near near;
-    int32_t vertex;
+    double length;
+    int32_t member, vertex;
+
+    bool operator<(const Entry& other) const {
+      return length < other.length || (length == other.length && member < other.member);
+    }
   };
 
  public:
   using Value = double;
-  using Queue = std::vector<Entry>;  // a heap
+
+  // Buckets of lengths, in a ring, of which the current one is a heap: it is small, and in the cache.
+  class Queue {
+   public:
+    // No arc is longer than `heaviest`, so that the ring has all that waits.
+    void begin(double heaviest) {
+      per_unit_ = (kBuckets - 3) / heaviest;
+      if (!(per_unit_ < 0x1p900)) per_unit_ = 0;  // all in one heap
+      current_ = 0;
+      waiting_ = 0;
+      heap_.clear();
+      for (auto& each : buckets_) each.clear();
+    }
+    void push(const Entry& entry) {
+      const int64_t bucket = static_cast<int64_t>(entry.length * per_unit_);
+      if (bucket <= current_) {
+        heap_.push_back(entry);
+        std::push_heap(heap_.begin(), heap_.end(), later);
+      } else {
+        buckets_[bucket % kBuckets].push_back(entry);
+        ++waiting_;
+      }
+    }
+    // The least entry of those that are still valid; false if there is none.
+    template <class Valid>
+    bool pop(Entry& entry, Valid valid) {
+      for (;;) {
+        while (heap_.empty()) {
+          if (waiting_ == 0) return false;
+          auto& next = buckets_[++current_ % kBuckets];
+          waiting_ -= static_cast<int64_t>(next.size());
+          std::copy_if(next.begin(), next.end(), std::back_inserter(heap_), valid);
+          next.clear();
+          std::make_heap(heap_.begin(), heap_.end(), later);
+        }
+        std::pop_heap(heap_.begin(), heap_.end(), later);
+        entry = heap_.back();
+        heap_.pop_back();
+        if (valid(entry)) return true;
+      }
+    }
+
+   private:
+    static constexpr int64_t kBuckets = 1024;
+    static bool later(const Entry& a, const Entry& b) { return b < a; }
+
+    double per_unit_ = 0;
+    int64_t current_ = 0, waiting_ = 0;
+    std::vector<Entry> heap_, buckets_[kBuckets];
+  };
 
   void reset(int64_t size) { near_.assign(size, {std::numeric_limits<double>::infinity(), -1}); }
 
   bool search(const Sets& sets, int64_t first, const std::vector<int32_t>& members, Queue& queue) {
-    queue.clear();
+    const double* const end = sets.weight + sets.arcs.rowptr[first + static_cast<int64_t>(near_.size())];
+    const double* const heaviest = std::max_element(sets.weight + sets.arcs.rowptr[first], end);
+    queue.begin(heaviest == end ? 0 : *heaviest);
     for (const int32_t u : members) near_[u] = {0, u};
     for (const int32_t u : members) expand(sets, first, u, queue);
-    for (int64_t count = 0; !queue.empty(); ++count) {
+    const auto valid = [&](const Entry& entry) {
+      return near_[entry.vertex].length == entry.length && near_[entry.vertex].member == entry.member;
+    };
+    Entry entry;
+    for (int64_t count = 0; queue.pop(entry, valid); ++count) {
       if (count % kUntilLook == 0 && sets.cancelled()) return false;
-      const Entry entry = queue.front();
-      std::pop_heap(queue.begin(), queue.end(), later);
-      queue.pop_back();
-      const Near& near = near_[entry.vertex];
-      if (near.length == entry.near.length && near.member == entry.near.member)
-        expand(sets, first, entry.vertex, queue);
+      expand(sets, first, entry.vertex, queue);
     }
     return true;
   }
@@ -110,19 +161,19 @@ class Lengths {
   double distance(int64_t v, double unit) const { return near_[v].length / unit; }
 
  private:
-  static bool before(const Near& a, const Near& b) {
-    return a.length < b.length || (a.length == b.length && a.member < b.member);
-  }
-  static bool later(const Entry& a, const Entry& b) { return before(b.near, a.near); }
+  struct Near {
+    double length;
+    int32_t member;
+  };
 
   void expand(const Sets& sets, int64_t first, int32_t u, Queue& queue) {
+    const Near from = near_[u];
     for (int64_t slot = sets.arcs.rowptr[first + u]; slot < sets.arcs.rowptr[first + u + 1]; ++slot) {
       const int32_t v = static_cast<int32_t>(sets.arcs.col[slot] - first);
-      const Near near = {near_[u].length + sets.weight[slot], near_[u].member};
-      if (!before(near, near_[v])) continue;
-      near_[v] = near;
-      queue.push_back({near, v});
-      std::push_heap(queue.begin(), queue.end(), later);
+      const Entry entry = {from.length + sets.weight[slot], from.member, v};
+      if (!(entry < Entry{near_[v].length, near_[v].member, v})) continue;
+      near_[v] = {entry.length, entry.member};
+      queue.push(entry);
     }
   }
 
