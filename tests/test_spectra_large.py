@@ -126,6 +126,20 @@ def test_against_numpy(way, form, seed):
     np.testing.assert_allclose(found.vectors.norm(dim=0).tolist(), [1] * 11, rtol=1e-12)
 
 
+@pytest.mark.parametrize("form", ["sym", "rw", None])
+def test_scale_of_weights(way, form):
+    """Strengths near the ends of float64."""
+    edges, _ = arcs_of(nx.circular_ladder_graph(70))
+    options = {"k": 5, "directed": False, "normalization": form, "run": RUN}
+    one = torchcent.laplacian_encoding(edges, **options)
+    for factor in (1e-300, 1e300):
+        weight = torch.full((edges.shape[1],), factor, dtype=F64, device=DEVICE)
+        scaled = torchcent.laplacian_encoding(edges, weight, **options)
+        values = scaled.values if form else scaled.values / factor
+        torch.testing.assert_close(values, one.values, rtol=1e-7, atol=0)
+        torch.testing.assert_close(scaled.vectors, one.vectors, rtol=0, atol=1e-6)
+
+
 def test_a_factor_that_does_not_fit(tuning):
     """The iteration goes on; the graph is a hypercube, whose eigenvalues are 0, 2, 4, ..."""
     tuning(**WAYS["dense factor after products"])

@@ -40,14 +40,18 @@ class Laplacian(NamedTuple):
     null: Tensor  # [n]: the entries of the vectors of the eigenvalue 0; 0 where there is none
     component: Tensor  # [n]
     zeros: int  # the multiplicity of the eigenvalue 0
+    unit: float  # a power of two, by which the matrix is divided: squares of its entries are finite
 
     @classmethod
     def of(cls, graph: Graph, kind: int, isolated: int) -> Laplacian:
         strength = _matrix.strength(graph.weight, graph.rowptr)
         row = _small.repeat_interleave(graph.degree)
         weight = strength.new_ones(graph.num_slots) if graph.weight is None else graph.weight
+        unit = 1.0
         if kind == _dense.PLAIN:
-            diagonal, bound = strength, 2 * float(strength.max())
+            unit = 2.0 ** (math.frexp(float(strength.max()))[1] - 1)
+            diagonal, weight = strength / unit, weight / unit
+            bound = 2 * float(diagonal.max())
             null = torch.ones_like(strength)
         else:
             entries = strength.sqrt()
@@ -59,7 +63,7 @@ class Laplacian(NamedTuple):
         size = torch.zeros_like(null).index_add_(0, component, null * null)
         null = null / torch.where(size > 0, size, 1).sqrt()[component]
         zeros = int(torch.unique(component[null > 0]).numel())
-        return cls(graph, diagonal, off, bound, null, component, zeros)
+        return cls(graph, diagonal, off, bound, null, component, zeros, unit)
 
     def product(self, x: Tensor) -> Tensor:
         return self.diagonal * x - self.off(x)
@@ -121,7 +125,7 @@ def leading(
     basis = _canonical(vectors.T, space[0])[:, :last]
     multiplicity = _dense.multiplicities(space)[0]
     multiplicity[: null.shape[0]] = matrix.zeros
-    values, multiplicity = values[:last], multiplicity[:last]
+    values, multiplicity = matrix.unit * values[:last], multiplicity[:last]
     if kind == _dense.WALK:
         strength = _matrix.strength(graph.weight, graph.rowptr)
         basis = basis / torch.where(strength > 0, strength, 1).sqrt()[:, None]
