@@ -140,6 +140,25 @@ def test_scale_of_weights(way, form):
         torch.testing.assert_close(scaled.vectors, one.vectors, rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("light", [1e-3, 1e-17, 1e-30, 1e-200])
+@pytest.mark.parametrize("form", ["sym", None])
+def test_edges_that_hardly_join(way, form, light):
+    """Without them, L of the rest has another eigenvalue 0, to the precision of float64."""
+    graph = nx.disjoint_union(nx.cycle_graph(70), nx.circular_ladder_graph(45))
+    graph.add_edge(3, 80, weight=light)
+    edges, weight = arcs_of(graph)
+    found = torchcent.laplacian_encoding(
+        edges, weight, k=4, num_nodes=len(graph), directed=False, normalization=form, run=RUN
+    )
+    matrix = laplacian(graph, form, "weight")
+    values = np.linalg.eigvalsh(matrix)
+    np.testing.assert_allclose(found.values[0].tolist(), values[1:5], rtol=0, atol=1e-9)
+    vectors = found.vectors.cpu().numpy()
+    residual = matrix @ vectors - vectors * values[1:5]
+    assert np.linalg.norm(residual, axis=0).max() < 2e-8
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(4), rtol=0, atol=1e-7)
+
+
 def test_a_factor_that_does_not_fit(tuning):
     """The iteration goes on; the graph is a hypercube, whose eigenvalues are 0, 2, 4, ..."""
     tuning(**WAYS["dense factor after products"])

@@ -51,7 +51,8 @@ def by_sparse_factor(
 ) -> Solve | None:
     """Solves with the matrix without the rows of `ground`, on the host.
 
-    None if a factor does not fit into the memory, by an estimate from the width of the front.
+    None if a factor does not fit into the memory, by an estimate from the width of the front, or if
+    there is none.
     """
     n = diagonal.numel()
     entries = min(n * (width + 2), 8 * n * math.log2(width + 2) + width**2)
@@ -59,10 +60,13 @@ def by_sparse_factor(
         return None
     keep = np.delete(np.arange(n), ground.numpy())
     matrix: Any = scipy.sparse.diags_array(diagonal.numpy()) - rows.to_scipy()
-    factor = scipy.sparse.linalg.splu(
-        matrix.tocsr()[keep][:, keep].tocsc(), "MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )  # fmt: skip
+    try:
+        factor = scipy.sparse.linalg.splu(
+            matrix.tocsr()[keep][:, keep].tocsc(), "MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )  # fmt: skip
+    except RuntimeError:  # weights differ so much that it is singular in float64
+        return None
 
     def solve(right: Tensor) -> Tensor:
         solution = np.zeros(n)
@@ -86,7 +90,9 @@ def by_dense_factor(
     matrix[ground] = 0
     matrix[:, ground] = 0
     matrix[ground, ground] = 1
-    factor = torch.linalg.cholesky(matrix)
+    factor, failure = torch.linalg.cholesky_ex(matrix)
+    if int(failure):  # singular in float64, as above
+        return None
 
     def solve(right: Tensor) -> Tensor:
         right = right.index_fill(0, ground, 0)

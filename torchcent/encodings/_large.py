@@ -280,6 +280,8 @@ class _Run(NamedTuple):
                     image -= rest * basis[j - 1]
                 image = self.orthogonal(image, basis[: j + 1])
                 rest = float(image.norm())
+                if not math.isfinite(rest):  # a factor that is nearly singular
+                    return None
                 scale = float(small.diagonal().abs().max()) if self.is_inverse else bound
                 if rest <= 1e-3 * scale:  # what is left has lost digits
                     image = self.orthogonal(image, basis[: j + 1])
