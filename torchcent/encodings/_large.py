@@ -27,7 +27,7 @@ _MORE = 4
 _MOST_PRODUCTS = 200_000
 _FEW_PRODUCTS = 1000  # after which a factor is computed, if it takes seconds:
 _MOST_DENSE, _WIDEST = 8192, 1024  # of so many vertices, or with a front of so many
-_FLAT = 16  # squares of the front per vertex: a factor is then about as sparse as that of a grid
+_FLAT = 32  # squares of the front per vertex: a factor is then nearly as sparse as that of a grid
 
 
 class Laplacian(NamedTuple):
@@ -134,12 +134,23 @@ def leading(
 
 
 def _canonical(vectors: Tensor, space: Tensor) -> Tensor:
-    """[n, vectors]: the canonical bases of the eigenspaces, each by itself."""
-    bases = []
-    for own in vectors.split(torch.bincount(space).tolist(), 1):
-        one = space.new_zeros(1, own.shape[1])
-        bases.append(_dense.canonical(own[None], one, own.shape[1])[0])
-    return torch.cat(bases, 1)
+    """[n, vectors]: the bases of csrc/dense/canonical.h, of each eigenspace by itself.
+
+    They are the columns of a Cholesky decomposition with pivots of the projection onto it.
+    """
+    result = torch.empty_like(vectors)
+    own, share = vectors, vectors[:, 0]
+    for j, first in enumerate(torch.searchsorted(space, space).tolist()):
+        if j == first:
+            own = vectors[:, space == space[j]]
+            share = (own * own).sum(1)
+        basis = result[:, first:j]
+        pivot = int((share * (1 + _dense.SAME_SHARE) >= share.max()).int().argmax())
+        image = own @ own[pivot] - basis @ basis[pivot]
+        image = image - basis @ (basis.T @ image)
+        result[:, j] = image / image.norm()
+        share = share - result[:, j] ** 2
+    return result
 
 
 def _smallest(
