@@ -407,7 +407,11 @@ add(
     weights=("hops",), batch=False, expected=LEVELS, largest=20_000,
 )  # fmt: skip
 
-# Operators for torch.compile.
+# Operators for torch.compile. Matrices of pairs are for batches, of graphs of three vertices.
+OF_PAIRS: dict[str, dict[str, Any]] = {
+    "heat_kernel_pairs": {"times": 1.0}, "random_walk_pairs": {"powers": 4}, "resistance_pairs": {},
+    "shortest_path_encoding": {},
+}  # fmt: skip
 for measure in sorted(name for name in functional.__all__):
     options = {"num_nodes": lambda case: case.num_nodes}
     if measure == "betweenness_variant":
@@ -416,6 +420,8 @@ for measure in sorted(name for name in functional.__all__):
         options["alpha"] = 1e-9
     if measure == "percolation":
         options["states"] = lambda case: torch.ones(case.num_nodes)
+    if measure in OF_PAIRS:
+        options |= OF_PAIRS[measure] | {"shape": lambda case: (-(-case.num_nodes // 3), 3)}
 
     def of_edges(case: Case, measure: str = measure, options: dict[str, Any] = options) -> Prepared:
         extra = {key: make(case) if callable(make) else make for key, make in options.items()}
@@ -428,5 +434,6 @@ for measure in sorted(name for name in functional.__all__):
     )  # fmt: skip
     add(
         f"functional.{measure}", of_edges, weights=("hops",),
-        kinds=("path", "components", "batch", "parallel"), expected=plain.expected if plain else {},
+        kinds=("batch",) if measure in OF_PAIRS else ("path", "components", "batch", "parallel"),
+        expected=plain.expected if plain else {},
     )  # fmt: skip

@@ -158,7 +158,7 @@ def targets() -> dict[str, Target]:
     made["Closure.row"] = Target(closure.row, {"u": 1})
     for name in functional.__all__:
         good = {"edge_index": ARCS, "num_nodes": 5, **needs.get(name, {})}
-        if name == "shortest_path_encoding":
+        if name == "shortest_path_encoding" or name.endswith("_pairs"):
             good["shape"] = (1, 5)
         made[f"functional.{name}"] = Target(getattr(functional, name), good)
     sizes: dict[str, dict[str, Any]] = {

@@ -72,6 +72,54 @@ def one_by_one():
     return [Compose(ALL)(copy.copy(data)) for data in graphs()]
 
 
+FUNCTIONS = {
+    "heat_kernel_encoding": ({"times": [0.5, 2]}, "heat_encoding"),
+    "spectral_density": ({"bins": 4}, "density_encoding"),
+    "electrostatic_encoding": ({}, "electrostatic_encoding"),
+    "random_walk_pairs": ({"powers": 3, "max_nodes": 12}, "random_walk_pairs"),
+    "heat_kernel_pairs": ({"times": 1.5}, "heat_pairs"),
+    "resistance_pairs": ({"padding": -1}, "resistance_pairs"),
+    "forman_curvature": ({}, "edge_curvature"),
+    "ollivier_ricci_curvature": ({}, "edge_curvature"),
+    "resistance_curvature": ({}, "edge_curvature"),
+    "edge_substructure_counts": ({"patterns": "cycle3"}, "edge_substructure_counts"),
+    "substructure_counts": ({"patterns": "cycle3"}, "substructure_counts"),
+    "edge_betweenness": ({"normalized": False}, "edge_centrality"),
+    "wl_colors": ({"iterations": 1}, "wl_color"),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_names_of_functions(name):
+    """A name that the manual has is enough, and values are those of the function."""
+    arguments, attribute = FUNCTIONS[name]
+    for data in graphs()[1:4]:
+        known = getattr(torchcent, name)(data.edge_index, num_nodes=data.num_nodes, **arguments)
+        assert torch.equal(AddEncodings([(name, arguments)])(data)[attribute], known)
+
+
+@pytest.mark.parametrize("name", ["personalized_pagerank", "heat_kernel", "shortest_path_pairs"])
+def test_names_of_functions_of_sparse_pairs(name):
+    for data in graphs()[1:4]:
+        known = getattr(torchcent, name)(data.edge_index, num_nodes=data.num_nodes)
+        if name == "shortest_path_pairs":
+            pairs, value, attribute = known.pairs, known.distance.long(), "spd"
+        else:
+            source = torch.repeat_interleave(known.ptr.diff())
+            pairs, value, attribute = torch.stack([known.target, source]), known.value, name
+        data = AddEncodings([name])(data)
+        assert torch.equal(data[f"{attribute}_index"], pairs)
+        assert torch.equal(data[attribute], value)
+
+
+def test_a_kind_of_the_function_goes_before_that_of_its_name():
+    data = graphs()[5]
+    known = torchcent.resistance_pairs(data.edge_index, kind="commute", num_nodes=data.num_nodes)
+    found = AddEncodings([("resistance_pairs", {"kind": "commute"})])(data)
+    assert torch.equal(found.commute_pairs, known)
+    assert "commute" in repr(AddEncodings([("resistance_pairs", {"kind": "commute"})]))
+
+
 def test_values_are_those_of_each_transform():
     add = AddEncodings(ALL)
     assert all(same(add(data), known) for data, known in zip(graphs(), one_by_one(), strict=True))

@@ -200,6 +200,19 @@ def test_resistance_of_a_tree():
     )
 
 
+def test_columns_of_conductance_0_are_no_edges():
+    """Also beside a column with the same ends. On a path p is 1/2, 0, 1/2, and R the inverse."""
+    index = torch.tensor([[0, 1, 0, 1, 2, 1, 2], [1, 0, 1, 2, 1, 2, 0]], device=DEVICE)
+    weight = torch.tensor([1, 1, 0, 2, 4, 2, 0], dtype=F64, device=DEVICE)
+    found = resistance_curvature(index, weight, directed=False, run=DOUBLE)
+    assert found.tolist() == pytest.approx([1, 1, 0, 4, 4, 4, 0], abs=1e-12)
+    both = index[:, [0, 1, 2, 3, 4]], weight[[0, 1, 2, 3, 3]]
+    found = resistance_curvature(*both, run=DOUBLE)
+    assert found.tolist() == pytest.approx([1, 1, 0, 2, 2], abs=1e-12)
+    of_vertices = node_resistance_curvature(index, weight, directed=False, run=DOUBLE)
+    assert of_vertices.tolist() == pytest.approx([0.5, 0, 0.5], abs=1e-12)
+
+
 def test_resistance_without_a_dense_inverse(tuning):
     """Columns are solved for in blocks where the memory is too small for all of them."""
     index = edge_index(list(nx.connected_watts_strogatz_graph(400, 6, 0.2, seed=1).edges))

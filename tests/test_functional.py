@@ -145,7 +145,9 @@ def options_of(name: str) -> dict[str, object]:
     return own | OPTIONS.get(name, {})
 
 
-MEASURES = [name for name in functional.__all__ if name != "shortest_path_encoding"]
+#: matrices of pairs, which need their shape (test_functional_pairs.py, and below)
+PAIRS = {"heat_kernel_pairs", "random_walk_pairs", "resistance_pairs", "shortest_path_encoding"}
+MEASURES = [name for name in functional.__all__ if name not in PAIRS]
 
 
 @pytest.mark.parametrize("name", MEASURES)

@@ -22,9 +22,9 @@ WEIGHTS = [0.25, 0.5, 1, 3]
 @pytest.fixture(params=["compiled", "tensor", "few at a time"])
 def way(request, tuning):
     if request.param == "tensor":
-        tuning(near_operators=NONE)
+        tuning(near_operators=NONE, anchor_operators=NONE)
     if request.param == "few at a time":
-        tuning(pairs_together=7, anchors_block=30)
+        tuning(pairs_together=7, anchors_block=30, anchor_operators=NONE)
 
 
 def drawn(seed, sizes=SIZES, weights=None, directed=True):
@@ -153,7 +153,7 @@ def test_a_batch_is_each_graph_alone(weights):
 
 
 @pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("weights", [None, WEIGHTS])
+@pytest.mark.parametrize("weights", [None, WEIGHTS, [2.0**-9, 1, 300]])
 @pytest.mark.parametrize("direction", ["from", "to"])
 def test_anchors(way, directed, weights, direction):
     """The nearest member, of several the lowest."""
@@ -188,6 +188,42 @@ def test_members_by_decimals():
     found = torchcent.anchor_distances(arcs, weight, sets=sets, dtype=F64)
     assert found.distance[:, 0].tolist() == [0, 0.1, 0.3, 0]
     assert found.nearest[:, 0].tolist() == [0, 0, 0, 3]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_anchors_of_a_large_graph(threads):
+    """More sets than are searched together, on a torus of 1,600 vertices and its weights."""
+    side, k = 40, 19
+    x, y = np.divmod(np.arange(side * side), side)
+    sets = np.random.default_rng(3).random((side * side, k)) < np.linspace(0, 0.02, k)
+    step = (np.abs(x[:, None] - x), np.abs(y[:, None] - y))
+    step = [np.minimum(each, side - each) for each in step]
+    right, below = x * side + (y + 1) % side, (x + 1) % side * side + y
+    arcs = np.stack([np.tile(np.arange(side * side), 2), np.concatenate([right, below])])
+    weight = torch.tensor([0.3, 0.7], dtype=F64, device=DEVICE).repeat_interleave(side * side)
+    for lengths_of, scale in ((None, (1, 1)), (weight, (7, 3))):  # down and to the right, tenths
+        distance = scale[0] * step[0] + scale[1] * step[1]
+        nearest, near = np.full((side * side, k), -1), np.full((side * side, k), -1.0)
+        for j in range(k):
+            members = np.flatnonzero(sets[:, j])
+            if members.size:
+                nearest[:, j] = members[distance[members].argmin(0)]  # of several the first
+                near[:, j] = distance[members].min(0) / (1 if lengths_of is None else 10)
+        found = torchcent.anchor_distances(
+            torch.from_numpy(arcs).to(DEVICE), lengths_of, directed=False, dtype=F64,
+            sets=torch.from_numpy(sets).to(DEVICE), run=Run(threads=threads),
+        )  # fmt: skip
+        assert found.distance.tolist() == near.tolist()
+        assert found.nearest.tolist() == nearest.tolist()
+
+
+def test_sets_do_not_depend_on_what_is_drawn_together(tuning):
+    arcs = torchcent.generate.ba(300, 2).to(DEVICE)
+    sets = torchcent.anchor_distances(arcs, factor=1, generator=generator()).sets
+    tuning(anchors_draws=700)
+    again = torchcent.anchor_distances(arcs, factor=1, generator=generator()).sets
+    assert torch.equal(sets, again)
+    assert len({tuple(column.tolist()) for column in sets.T}) > 50  # of 64
 
 
 @pytest.mark.parametrize("factor", [0.1, 0.5, 1, 2.5])

@@ -509,6 +509,14 @@ def samples() -> dict[str, list[tuple]]:
             )
             for own in listed
         ],
+        "nearest_members": [
+            (
+                *own[:5],
+                *(torch.ones(15, 3, dtype=torch.bool), torch.zeros(15, 3, dtype=kind)),
+                *(none.new_zeros(15, 3), torch.zeros(4, dtype=torch.int64), 2),
+            )
+            for own, kind in zip(listed, (torch.int32, F64), strict=True)
+        ],
         "clusters": [(both_ptr, both, 4), (none.new_zeros(1), col[:0], 4)],
         "distance_sums": searches(
             lambda k: torch.ones(k, dtype=torch.int32),
@@ -638,8 +646,8 @@ def test_no_operator_is_left_out():
         for name in torch._C._dispatch_get_all_op_names()
         if name.startswith("torchcent::")
     }
-    # Written in Python: test_functional.py.
-    of_models = {"scores", "shortest_path_matrices"}
+    # Written in Python: test_functional.py, test_functional_pairs.py.
+    of_models = {"pairs", "scores", "shortest_path_matrices"}
     assert names - of_models - ONLY_ON_CUDA == set(samples())
 
 

@@ -74,6 +74,11 @@ PLACES = {
     "walk_pairs_in_kernel": "encodings._walks._has_kernel",
     "spectra_dense": "encodings._spectra._MOST_DENSE",
     "spectra_kernel": "encodings._dense.LARGEST",
+    # Products before a factor, the fronts for which it is sparse, and vertices of a dense one.
+    "spectra_products": "encodings._large._FEW_PRODUCTS",
+    "spectra_flat": "encodings._large._FLAT",
+    "spectra_widest": "encodings._large._WIDEST",
+    "spectra_factor": "encodings._large._MOST_DENSE",
     # Substructures: rows of a table, and the largest number for a pair of colours.
     "patterns_in_kernel": "patterns._counts._has_kernel",
     "patterns_rows": "patterns._tables.ROWS",
@@ -92,6 +97,7 @@ PLACES = {
     # Neighbours of pairs that are looked up together; entries whose nearest member is found so.
     "pair_probes": "pairs._features._PROBES",
     "anchors_block": "pairs._anchors._BLOCK",
+    "anchors_draws": "pairs._anchors._DRAWS",
     # Vertices of components that are searched together.
     "pieces_least": "engines.plan._pieces.LEAST",
     # Text that is taken at a time.
@@ -118,6 +124,7 @@ STANDINS = {
     "diffusion_operators": "diffusion._rows._ops",
     "encoding_operators": "pairs._encoding._ops",
     "near_operators": "pairs._near._ops",
+    "anchor_operators": "pairs._anchors._ops",
     "cycle_operators": "curvature._cycles._ops",
     "transport_operators": "curvature._ollivier._ops",
     "rewiring_operators": "curvature._sdrf._ops",

@@ -44,8 +44,8 @@ def resistance_curvature(
             needs its reverse; directed=False adds those missing. Loops carry no current.
             Conductances of parallel arcs are added up; with directed=False the larger one of the
             sums of both directions counts.
-        edge_weight: [E], the **conductance** of each edge, finite and >= 0, where 0 is no edge;
-            None for 1 each.
+        edge_weight: [E], the **conductance** of each edge, finite and >= 0; None for 1 each. A
+            column of 0 is no edge, even beside another column with the same ends.
         num_nodes: n; by default the largest id + 1.
         batch: int64 [n], ascending: the graph of each vertex. Values are those of each graph alone.
         directed: None uses the arcs as given (for a Graph, its own setting), False adds missing
@@ -53,8 +53,8 @@ def resistance_curvature(
         run: how it is computed, see :class:`Run`.
 
     Returns:
-        Tensor [E], one value per column of edge_index (per input column of a Graph). Both columns
-        of an edge have its value; loops and edges of conductance 0 have 0.
+        Tensor [E], one value per column of edge_index (per input column of a Graph). All columns of
+        an edge have its value; loops and columns of conductance 0 have 0.
 
     Raises:
         TypeError, ValueError: an argument is invalid, or the graph is directed.

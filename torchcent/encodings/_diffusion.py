@@ -23,7 +23,7 @@ _TITLES = {
     "heat": "heat_kernel_encoding", "density": "spectral_density",
     "electrostatic": "electrostatic_encoding",
 }  # fmt: skip
-_PAIRS = ("resistance", "commute", "hitting", "inverse")
+KINDS = ("resistance", "commute", "hitting", "inverse")
 
 
 @measure(
@@ -300,7 +300,7 @@ def resistance_pairs(
     Source:
         Klein and Randic 1993; Chandra et al. 1996; Lovasz 1993, "Random walks on graphs".
     """
-    function = choice(kind, "kind", _PAIRS)
+    function = choice(kind, "kind", KINDS)
     graph = network(edge_index, edge_weight, num_nodes, batch, directed, run, "resistance_pairs")
     return _of_pairs(graph, None, function, [0.0], max_nodes, padding, run)[..., 0].to(run.dtype)
 

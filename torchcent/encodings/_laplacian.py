@@ -102,8 +102,12 @@ def laplacian_encoding(
         TypeError, ValueError: an argument is invalid, or the graph is directed.
         MemoryError: ``Run(memory=)`` is too small; raised before any computation.
 
-    :math:`O(n^3)` time for graphs of up to 2048 vertices. Larger ones take an iteration with
-    :math:`O(m)` time per step. The encoding of a graph does not depend on the others of its batch.
+    :math:`O(n^3)` time for graphs of up to 512 vertices, on CUDA 2048. Larger ones take an
+    iteration of :math:`O(m)` time per step. On the CPU a sparse factor makes it short where
+    separators are small, as in paths, trees, grids and roads. Up to 2048 vertices :math:`O(n^3)`
+    time follows if the last column may cut an eigenspace. Up to 8192 a dense factor helps an
+    iteration that is slow, if it fits into the memory. The encoding of a graph does not depend on
+    the others of its batch.
 
     Example:
         >>> import torch, torchcent
@@ -156,7 +160,7 @@ def leading(
 ) -> LaplacianEncoding:
     """The encoding with eigenvalues in float64, and 0 where there are none."""
     spectra = Spectra(graph, form, "laplacian_encoding", run.memory, run.progress, isolated)
-    spectra.allow(8 * width * (graph.num_nodes + 2 * graph.num_graphs), False)
+    spectra.allow(8 * width * (graph.num_nodes + 2 * graph.num_graphs), False, width=width)
     values, multiplicity, vectors = spectra.leading(0 if trivial else 1, width, dtype=run.dtype)
     return LaplacianEncoding(vectors, values, multiplicity)
 

@@ -24,7 +24,7 @@ FUNCTIONS = {
     "density": 6,
 }  # fmt: skip
 ELECTROSTATIC = 7  # columns
-_MOST_DENSE = 2048  # vertices up to which all eigenvalues take less time than an iteration
+_MOST_DENSE = 2048  # vertices up to which all eigenvalues take seconds, and none is cut off
 _SIDE_BY_SIDE = 128  # vertices of graphs of which threads take up to 16 at a time
 _QUICK = 2e8  # cubes of vertices
 
@@ -58,15 +58,16 @@ class Spectra(NamedTuple):
     def kind(self) -> int:
         return LAPLACIANS[self.normalization]
 
-    def allow(self, result: int, whole: bool, shape: str = "") -> None:
+    def allow(self, result: int, whole: bool, shape: str = "", width: int = 0) -> None:
         """Raises MemoryError if the result, of so many bytes, or the matrices do not fit; `whole`:
-        all eigenvectors of each graph are needed."""
+        all eigenvectors of each graph are needed. Otherwise there are so many columns."""
         graph, sizes = self.graph, _batch.counts(self.graph)[0]
         dense = sizes if whole else sizes[sizes <= _MOST_DENSE]
         largest, many = int(dense.max(initial=0)), sizes[sizes <= _SIDE_BY_SIDE]
         need = graph._nbytes + result + 5 * 8 * largest**2
         need += torch.get_num_threads() * 5 * 16 * 8 * int(many.max(initial=0)) ** 2
         need += 0 if _has_kernel("laplacian_eigen", self.graph) else _dense.BYTES
+        need += _large.room(0 if whole else int(sizes.max(initial=0)), width)
         if self.memory is not None or need >= _memory.SMALL_RUN.get(graph.device.type, 0):
             limit = _room.limit(graph, self.memory)
             of_graphs = f" of {graph.num_graphs} graphs with up to {sizes.max(initial=0)} vertices"
@@ -99,19 +100,27 @@ class Spectra(NamedTuple):
             self._in_kernel("laplacian_eigen", small, form, _dense.classes(sizes[small]), *result)
             small = small[:0]
         large = sizes > _dense.LARGEST
-        iterated = large & (sizes > _MOST_DENSE) & (4 * (skip + width) <= sizes)
-        small = np.concatenate([small, np.flatnonzero(large & ~iterated)])
-        _dense.leading(graph, small, self.kind, self.isolated, skip, result, canonical)
+        # Dense matrices of a few hundred vertices take longer than an iteration, but not on CUDA.
+        least = _dense.LARGEST if graph.device.type == "cpu" else _MOST_DENSE
+        iterated = large & (sizes > least) & (4 * (skip + width) <= sizes)
+        last, rest = skip + width, list[int]()
         for number in np.flatnonzero(iterated).tolist():
+            whole = int(sizes[number]) <= _MOST_DENSE
             part = _batch.part(graph, number)
-            last = skip + width
-            values, multiplicity, basis = _large.leading(
-                part, self.kind, self.isolated, last, self.title
+            spectrum = _large.leading(
+                part, self.kind, self.isolated, last, self.title, self.memory, whole
             )
+            if spectrum is None:
+                rest.append(number)
+                continue
+            values, multiplicity, basis = spectrum
             result.values[number] = values[skip:]
             result.multiplicity[number] = multiplicity[skip:]
             if vectors:
                 result.vectors[_batch.run(graph, number)[0]] = basis[:, skip:]
+        small = np.concatenate([small, np.flatnonzero(large & ~iterated), np.array(rest, np.int64)])
+        small = np.sort(small)
+        _dense.leading(graph, small, self.kind, self.isolated, skip, result, canonical)
         return result
 
     def sums(self, function: str, times: Tensor, nontrivial: bool, out: Tensor) -> None:

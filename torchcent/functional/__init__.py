@@ -1,9 +1,9 @@
 """Operators for use inside models: torch.compile captures them without a graph break.
 
 Each function is that of the same name in torchcent, for an edge_index, as a single operator. All
-measures of vertices, edges and groups are here, node_features, and both encodings. `num_nodes` must
-be given, since it determines the shape of the result before anything is computed; usually it is
-``x.shape[0]``.
+measures of vertices, edges and groups are here, node_features, and encodings of all pairs of a
+graph as matrices. `num_nodes` must be given, since it determines the shape of the result before
+anything is computed; usually it is ``x.shape[0]``.
 `sources`, `targets` and other sets of vertices are tensors, and there is one cutoff at most.
 
 The values are the same, also with ``fullgraph=True`` and dynamic shapes. On CUDA the operator runs
@@ -31,9 +31,11 @@ Example:
 from torchcent.engines.measures._measures import MEASURES
 from torchcent.functional._calls import function_of, is_here
 from torchcent.functional._encodings import shortest_path_encoding
+from torchcent.functional._pairs import heat_kernel_pairs, random_walk_pairs, resistance_pairs
 
 # torchcent/__init__.py has imported all modules that declare measures.
 _HERE = {name: function_of(each) for name, each in MEASURES.items() if is_here(each)}
-__all__ = sorted([*_HERE, shortest_path_encoding.__name__])
+_OF_PAIRS = (heat_kernel_pairs, random_walk_pairs, resistance_pairs, shortest_path_encoding)
+__all__ = sorted([*_HERE, *(each.__name__ for each in _OF_PAIRS)])
 
 globals().update(_HERE)

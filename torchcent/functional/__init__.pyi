@@ -237,6 +237,19 @@ def heat_kernel_encoding(
     trivial: bool = ...,
     run: Run = ...,
 ) -> Tensor: ...
+def heat_kernel_pairs(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    times: float | list[float],
+    num_nodes: int,
+    shape: tuple[int, int],
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    normalization: str | None = ...,
+    padding: float = ...,
+    run: Run = ...,
+) -> Tensor: ...
 def hits(
     edge_index: Tensor,
     edge_weight: Tensor | None = ...,
@@ -361,6 +374,18 @@ def random_walk_encoding(
     directed: bool | None = ...,
     run: Run = ...,
 ) -> Tensor: ...
+def random_walk_pairs(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    powers: int,
+    num_nodes: int,
+    shape: tuple[int, int],
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    padding: float = ...,
+    run: Run = ...,
+) -> Tensor: ...
 def resistance_curvature(
     edge_index: Tensor,
     edge_weight: Tensor | None = ...,
@@ -368,6 +393,18 @@ def resistance_curvature(
     num_nodes: int,
     batch: Tensor | None = ...,
     directed: bool | None = ...,
+    run: Run = ...,
+) -> Tensor: ...
+def resistance_pairs(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = ...,
+    *,
+    num_nodes: int,
+    shape: tuple[int, int],
+    kind: str = ...,
+    batch: Tensor | None = ...,
+    directed: bool | None = ...,
+    padding: float = ...,
     run: Run = ...,
 ) -> Tensor: ...
 def shortest_path_encoding(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
 
@@ -62,7 +64,8 @@ def shortest_path_encoding(
     """
     of_operator(run, "shortest_path_encoding")
     if not torch.compiler.is_compiling():
-        _check(edge_index, batch, num_nodes, shape, directed)
+        tensors = {"edge_index": edge_index, "batch": batch}
+        check_graphs(tensors, num_nodes, shape, directed)
     num_graphs, max_nodes = shape
     limit = check_encodings.cutoff(cutoff)
     with around(run):
@@ -72,10 +75,11 @@ def shortest_path_encoding(
     return matrices
 
 
-def _check(
-    edge_index: object, batch: object, num_nodes: object, shape: object, directed: object
+def check_graphs(
+    tensors: Mapping[str, object], num_nodes: object, shape: object, directed: object
 ) -> None:
-    for tensor, name in ((edge_index, "edge_index"), (batch, "batch")):
+    """Checks what the operator's schema would report in PyTorch's words."""
+    for name, tensor in tensors.items():
         if isinstance(tensor, Tensor):
             dense(tensor, name)
         elif tensor is not None or name == "edge_index":

@@ -16,8 +16,13 @@ from torchcent.graph import Graph, _batch, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs import _landmarks
 from torchcent.pairs._draws import Draws, ranked, seed_of
-from torchcent.runtime import _small
+from torchcent.pairs._limits import in_units
+from torchcent.runtime import _ops, _small
+from torchcent.runtime._codes import control
+from torchcent.runtime._tuned import TUNED
+from torchcent.runtime._watch import at_work, progress_bar
 
+_DRAWS = 2**21  # numbers that are drawn together
 _BLOCK = 2**24  # vertices and slots, of all columns, for which members are found together
 
 
@@ -110,11 +115,17 @@ def anchor_distances(
     else:
         check_landmarks.no_generator(source, "sets are given")
         width = members.shape[1]
-    _landmarks.allow(graph, 4 * width, kind, run, f"anchor_distances of {width} sets" + about)
+    in_kernel = _ops.has_kernel("nearest_members", graph.device)
+    more = _per_thread(graph) if in_kernel else 0
+    if members is None:  # what is drawn, and five such temporaries
+        more += 5 * 8 * max(graph.num_nodes, min(_DRAWS, width * graph.num_nodes))
+    what = f"anchor_distances of {width} sets" + about
+    _landmarks.allow(graph, width if in_kernel else 4 * width, kind, run, what, more)
     if members is None:
         members = _drawn_sets(graph, width, share, seed_of(source))
     graph = _landmarks.towards(graph, direction)
-    distance, nearest = _nearest_members(graph, members, run)
+    find = _in_kernel if in_kernel else _nearest_members
+    distance, nearest = find(graph, members, run)
     return AnchorDistances(_landmarks.stored(distance, kind, fill), nearest, members)
 
 
@@ -125,18 +136,56 @@ def _classes(size: int, factor: float) -> tuple[int, int]:
 
 
 def _drawn_sets(graph: Graph, width: int, factor: float, seed: int) -> Tensor:
+    """A set has the vertices of the lowest numbers drawn."""
+    sets = torch.zeros(width, graph.num_nodes, dtype=torch.bool, device=graph.device)
+    draws = Draws(graph, seed)
+    if graph.ptr is None:
+        _draw_alone(draws, sets, factor)
+        return sets.T.contiguous()
     size = _batch.sizes(graph)
     exponent = torch.arange(1, 32, device=size.device)
     sizes = (size[:, None] >= 2**exponent).sum(1)  # as _classes, of each graph
     copies = (factor * sizes.double()).long().clamp(min=1)
-    sets = torch.zeros(graph.num_nodes, width, dtype=torch.bool, device=graph.device)
-    draws = Draws(graph, seed)
     for column in range(width):
         number = column // copies
         count = torch.where(number < sizes, size >> (number + 1).clamp(max=62), 0)
         order, place = ranked(graph, draws.column(column))
-        sets[order, column] = place < count[_batch.of_graph(graph, order)]
-    return sets
+        sets[column, order] = place < count[_batch.of_graph(graph, order)]
+    return sets.T.contiguous()
+
+
+def _draw_alone(draws: Draws, sets: Tensor, factor: float) -> None:
+    """Of one graph: sets [width, n] of one size together, and no numbers are sorted."""
+    n = sets.shape[1]
+    sizes, copies = _classes(n, factor)
+    step = max(1, _DRAWS // max(n, 1))
+    for number in range(sizes):
+        for some in torch.arange(number * copies, (number + 1) * copies, device="cpu").split(step):
+            begin, end = int(some[0]), int(some[-1]) + 1
+            key = draws.rows(begin, end)
+            sets[begin:end] = key <= key.kthvalue(n >> (number + 1), 1, keepdim=True).values
+
+
+def _per_thread(graph: Graph) -> int:
+    """Bytes of the searches of all threads: eight sets of the largest graph each."""
+    size, slots = (int(each.max(initial=0)) for each in _batch.counts(graph))
+    return torch.get_num_threads() * (8 * 20 * size + 24 * slots)
+
+
+def _in_kernel(graph: Graph, sets: Tensor, run: Run) -> tuple[Tensor, Tensor]:
+    """As _nearest_members, on the CPU."""
+    weight, unit, _ = in_units(graph, math.inf, graph.is_weighted)
+    kind = torch.float64 if graph.is_weighted else torch.int32
+    distance = torch.empty(sets.shape, dtype=kind, device=graph.device)
+    nearest = torch.empty(sets.shape, dtype=torch.int64, device=graph.device)
+    arcs, record = (graph.rowptr, graph.col, weight, unit, _batch.ends(graph)), control()
+    own = sets.contiguous(), distance, nearest, record, torch.get_num_threads()
+    quick = float(sets.shape[1] * graph.num_slots) < TUNED["tiny"].inline
+    total = sets.shape[1] * graph.num_graphs
+    with progress_bar(total, "anchor_distances", run.progress, quick, "sets") as bar:
+        at_work(lambda: _ops.ops.nearest_members(*arcs, *own), record, bar, graph.device, quick)
+        bar.update(total - bar.n)
+    return distance, nearest
 
 
 class _Wider(NamedTuple):

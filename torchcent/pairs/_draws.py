@@ -47,10 +47,14 @@ class Draws:
         self._content = content.index_add(0, self._owner[row], _mixed(arcs + seed))
 
     def column(self, number: int) -> Tensor:
-        """int64 [n]."""
-        step = self._content.new_tensor(number + 1) * _STEP
-        of_graph = _mixed(self._content + step)
-        return _mixed(of_graph[self._owner] + self._local * _STEP)
+        """int64 [n], all different within a graph."""
+        return self.rows(number, number + 1)[0]
+
+    def rows(self, begin: int, end: int) -> Tensor:
+        """int64 [end - begin, n]: the columns of these numbers."""
+        number = torch.arange(begin + 1, end + 1, device=self._content.device)
+        of_graph = _mixed(self._content + number[:, None] * _STEP)
+        return _mixed(of_graph[:, self._owner] + self._local * _STEP)
 
 
 def ranked(graph: Graph, key: Tensor, descending: bool = False) -> tuple[Tensor, Tensor]:

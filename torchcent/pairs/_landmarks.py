@@ -147,8 +147,9 @@ def values(graph: Graph, dtype: object, unreachable: object) -> tuple[torch.dtyp
     return kind, check_encodings.fill(unreachable, "unreachable", kind)
 
 
-def allow(graph: Graph, width: int, kind: torch.dtype, run: Run, what: str) -> None:
-    need = graph._nbytes + graph.num_nodes * width * (kind.itemsize + 16)
+def allow(graph: Graph, width: int, kind: torch.dtype, run: Run, what: str, more: int = 0) -> None:
+    """Raises MemoryError if so many columns, and `more` bytes, do not fit."""
+    need = graph._nbytes + graph.num_nodes * width * (kind.itemsize + 18) + more
     if run.memory is not None or need >= _memory.SMALL_RUN.get(graph.device.type, 0):
         what += f" for {graph.num_nodes} vertices"
         _memory.require(what, need, _room.limit(graph, run.memory), run.memory)

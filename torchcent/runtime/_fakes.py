@@ -407,6 +407,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "pair_matrices": _flag,
     "pair_counts": _flag,
     "pair_list": _flag,
+    "nearest_members": _in_place,
     "sample_paths": _numbers,
     "weighted_sample_paths": _numbers,
     "draw_paths": _numbers,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -27,8 +27,19 @@ EdgeTypes = Sequence[tuple[str, str, str]]
 _Types = tuple[tuple[str, str, str], ...]
 
 
+def of_kinds(functions: Mapping[str, Callable[..., Any]], name: str) -> dict[str, dict[str, Any]]:
+    """The functions of a table of kinds, each with the argument `name` that selects it.
+
+    Of several kinds of a function the first one counts.
+    """
+    return {each.__name__: {name: kind} for kind, each in reversed(list(functions.items()))}
+
+
 class _OfGraphs(BaseTransform):
     """Base class of all transforms: the arcs and their lengths or similarities."""
+
+    #: functions that it computes with these arguments, besides that of its own name
+    _functions: ClassVar[dict[str, dict[str, Any]]] = {}
 
     def __init__(
         self, edge_weight: str | None, directed: bool | None, edge_types: EdgeTypes | None,

@@ -18,7 +18,7 @@ from torchcent.curvature._ollivier import ollivier_ricci_curvature
 from torchcent.curvature._resistance import resistance_curvature
 from torchcent.curvature._sdrf import sdrf
 from torchcent.gnn import _stores
-from torchcent.transforms._base import EdgeTypes, _OfGraphs, functional_transform
+from torchcent.transforms._base import EdgeTypes, _OfGraphs, functional_transform, of_kinds
 
 #: kind -> the function, and its own arguments
 _CURVATURES: dict[str, tuple[Callable[..., Tensor], dict[str, Any]]] = {
@@ -55,6 +55,8 @@ class AddCurvature(_OfGraphs):
         >>> AddCurvature("forman")(path).edge_curvature
         tensor([1., 1., 1., 1.])
     """
+
+    _functions = of_kinds({kind: each for kind, (each, _) in _CURVATURES.items()}, "kind")
 
     def __init__(
         self,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import torch
 
@@ -12,11 +13,21 @@ from torchcent.check._run import DEFAULT, Run
 from torchcent.check._values import choice, within
 from torchcent.diffusion._heat import heat_kernel
 from torchcent.diffusion._pagerank import personalized_pagerank
+from torchcent.diffusion._rows import DiffusionRows
 from torchcent.gnn import _stores
 from torchcent.graph import _segments
-from torchcent.transforms._base import EdgeTypes, _OfGraphs, functional_transform
+from torchcent.transforms._base import EdgeTypes, _OfGraphs, functional_transform, of_kinds
 
 _IN_PLACE = "or None, which replaces the edges"
+#: method -> the function, and its own argument
+_METHODS: dict[str, tuple[Callable[..., DiffusionRows], str]] = {
+    "ppr": (personalized_pagerank, "restart"),
+    "heat": (heat_kernel, "t"),
+}
+#: arguments with which the values are those of the function, as pairs beside the edges
+_AS_FUNCTION = {
+    "top_k": None, "self_loop_weight": None, "normalization_in": "col", "normalization_out": None,
+}  # fmt: skip
 
 
 @functional_transform("add_diffusion")
@@ -60,6 +71,13 @@ class AddDiffusion(_OfGraphs):
                 [0, 0, 1, 1, 2, 2]])
     """
 
+    _functions: ClassVar = {
+        name: {**method, "attr_name": name, **_AS_FUNCTION}
+        for name, method in of_kinds(
+            {k: each for k, (each, _) in _METHODS.items()}, "method"
+        ).items()
+    }
+
     def __init__(
         self,
         method: str = "ppr",
@@ -77,7 +95,7 @@ class AddDiffusion(_OfGraphs):
         edge_types: EdgeTypes | None = None,
         run: Run = DEFAULT,
     ) -> None:
-        own: dict[str, Any] = {"method": choice(method, "method", ("ppr", "heat"))}
+        own: dict[str, Any] = {"method": choice(method, "method", tuple(_METHODS))}
         own["attr_name"] = None
         if attr_name is not None:
             own["attr_name"] = check_data.required_attribute(attr_name, "nodes", _IN_PLACE)
@@ -118,10 +136,8 @@ class AddDiffusion(_OfGraphs):
             "top_k": self.top_k, "eps": self.eps,
             "normalization": "sym" if self.normalization_in == "sym" else "row",
         }  # fmt: skip
-        if self.method == "ppr":
-            rows = personalized_pagerank(**options, restart=self.restart)
-        else:
-            rows = heat_kernel(**options, t=self.t)
+        function, name = _METHODS[self.method]
+        rows = function(**options, **{name: getattr(self, name)})
         vertex = torch.repeat_interleave(rows.ptr.diff())
         value = rows.value
         if self.normalization_out == "col":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -40,6 +40,8 @@ class AddEdgeCentrality(_OfGraphs):
         >>> AddEdgeCentrality(directed=False, normalized=False)(path).edge_centrality
         tensor([2., 2., 2., 2.])
     """
+
+    _functions: ClassVar = {edge_betweenness.__name__: {}}
 
     def __init__(
         self,

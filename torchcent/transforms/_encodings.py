@@ -31,7 +31,8 @@ class AddEncodings(BaseTransform):
     Args:
         transforms: transforms of this module, or their names, such as "random_walk_encoding" or
             "AddRandomWalkEncoding". With arguments, a name is a pair such as
-            ``("random_walk_encoding", {"walk_length": 16})``.
+            ``("random_walk_encoding", {"walk_length": 16})``. The name of a function that a
+            transform computes, such as "heat_kernel_encoding", stands for that transform.
         metapaths: for a HeteroData, a name and a list of edge types for each metapath, of which the
             next begins where one ends. Each is a graph of its own, on the types of its ends: an arc
             joins u to w if a walk along these edge types does. It has loops, as that of PyTorch
@@ -157,19 +158,21 @@ class AddEncodings(BaseTransform):
         return f"AddEncodings({self.transforms!r}{paths})"
 
 
-def _known() -> dict[str, type[_OfGraphs]]:
-    """The transforms by their names: of the class, and in lower case without "add"."""
+def _known() -> dict[str, tuple[type[_OfGraphs], dict[str, Any]]]:
+    """The transforms, and arguments that a name implies: of the class, in lower case without "add",
+    and of the functions that they compute."""
     classes: list[type[_OfGraphs]] = _OfGraphs.__subclasses__()
     for each in classes:
         classes += each.__subclasses__()
-    names = {each.__name__: each for each in classes}
+    long = {each.__name__: each for each in classes}
     short = {
         re.sub(
             "(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", x.removeprefix("Add")
-        ).lower(): x
-        for x in names
+        ).lower(): each
+        for x, each in long.items()
     }
-    return names | {name: names[of] for name, of in short.items()}
+    functions = {name: (each, own) for each in classes for name, own in each._functions.items()}
+    return {**functions, **{name: (each, {}) for name, each in (long | short).items()}}
 
 
 def _made(value: object, place: int) -> _OfGraphs:
@@ -181,7 +184,8 @@ def _made(value: object, place: int) -> _OfGraphs:
         accepted = "a transform of torchcent.transforms, its name, or (name, arguments)"
         raise check_values.wrong_type(what, accepted, value)
     known = _known()
-    return known[check_values.choice(name, what, tuple(known))](**options)
+    transform, own = known[check_values.choice(name, what, tuple(known))]
+    return transform(**own | dict(options))
 
 
 def _renamed(transform: _OfGraphs, name: str) -> _OfGraphs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -67,6 +67,8 @@ class AddShortestPathEncoding(_OfGraphs):
                  [ 2,  1,  0, -1],
                  [-1, -1, -1, -1]]])
     """
+
+    _functions: ClassVar = {shortest_path_pairs.__name__: {}}
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -52,6 +52,8 @@ class AddSubstructureCounts(_OfGraphs):
         >>> add(triangle_with_tail).edge_substructure_counts.T
         tensor([[1, 1, 1, 0]])
     """
+
+    _functions: ClassVar = {edge_substructure_counts.__name__: {"of": "edges"}}
 
     def __init__(
         self,

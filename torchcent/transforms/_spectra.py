@@ -24,7 +24,7 @@ from torchcent.encodings._laplacian import as_in_pyg
 from torchcent.encodings._walks import random_walk_pairs
 from torchcent.gnn import _stores
 from torchcent.graph import Graph
-from torchcent.transforms._base import EdgeTypes, _OfGraphs, functional_transform
+from torchcent.transforms._base import EdgeTypes, _OfGraphs, functional_transform, of_kinds
 
 _PAIRS = "(pairs of vertices are no rows of data.x)"
 
@@ -152,6 +152,8 @@ class AddSpectralEncoding(_OfGraphs):
                 [0.4678, 0.2592]])
     """
 
+    _functions = of_kinds({kind: each for kind, (each, _) in _OF_VERTICES.items()}, "kind")
+
     def __init__(
         self,
         kind: str,
@@ -209,6 +211,8 @@ class AddPairEncoding(_OfGraphs):
                 [3., 0., 3.],
                 [4., 1., 0.]])
     """
+
+    _functions = of_kinds({kind: each for kind, (each, _) in _OF_PAIRS.items()}, "kind")
 
     def __init__(
         self,
