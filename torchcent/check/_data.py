@@ -116,11 +116,25 @@ def store_edges(store: Any, what: str) -> Tensor:
 def store_size(store: Any, what: str) -> int:
     try:
         size = store.num_nodes
-    except IndexError as error:  # torch_geometric infers it from the first vertex attribute
+    # torch_geometric infers it from the first vertex attribute, which may have no shape.
+    except (IndexError, RuntimeError) as error:
         raise ValueError(f"{what} {_UNCOUNTED}: {error}") from None
     if size is None:
         raise ValueError(f"{what} {_UNCOUNTED}")
     return int(size)
+
+
+def edge_attributes(store: Any) -> list[str]:
+    """The names of those that have a row per edge, as torch_geometric tells from their shapes."""
+    names = []
+    for name in store.keys():  # noqa: SIM118 (a store is no dict)
+        try:
+            is_of_edges = store.is_edge_attr(name)
+        except RuntimeError as error:
+            raise ValueError(f"{name} of data has no shape: {error}") from None
+        if is_of_edges:
+            names.append(name)
+    return names
 
 
 def store_batch(store: Any, size: int, what: str) -> Tensor:

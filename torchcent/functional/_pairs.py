@@ -106,8 +106,9 @@ def heat_kernel_pairs(
     Source:
         Kondor and Lafferty 2002, "Diffusion kernels on graphs".
     """
-    several = [float(times)] if isinstance(times, (int, float)) else times
-    if not torch.compiler.is_compiling():
+    if torch.compiler.is_compiling():
+        several = [float(times)] if isinstance(times, (int, float)) else times
+    else:
         several = check_encodings.times(times)
         check_encodings.normalization(normalization)
     graphs = edge_index, edge_weight, batch, num_nodes, shape, directed

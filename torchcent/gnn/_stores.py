@@ -229,7 +229,7 @@ def rewire(data: Any, graph: Graph, index: Tensor) -> None:
             is_there = key[place] == wanted
             column = torch.where(is_there, order[place], column)
             found |= is_there
-    names = [name for name in store.edge_attrs() if name != "edge_index"]
+    names = [name for name in check_data.edge_attributes(store) if name != "edge_index"]
     batch, ptr = graph.batch, store.get("ptr")
     cuts = None
     if batch is not None and ptr is not None:

@@ -78,12 +78,13 @@ class AddLaplacianEncoding(_OfGraphs):
         edge_types: EdgeTypes | None = None,
         run: Run = DEFAULT,
     ) -> None:
-        if values_name is not None and values_name == attr_name:
+        of_vectors = check_data.attribute(attr_name, "nodes")
+        of_values = check_data.attribute(values_name, "nodes", "values_name")
+        if of_values is not None and of_values == of_vectors:
             raise ValueError(f"values_name={values_name!r} is attr_name, too")
         super().__init__(
             edge_weight, directed, edge_types, run, k=check_encodings.columns(k, "k"),
-            attr_name=check_data.attribute(attr_name, "nodes"),
-            values_name=check_data.attribute(values_name, "nodes", "values_name"),
+            attr_name=of_vectors, values_name=of_values,
             normalization=check_encodings.normalization(normalization),
             trivial=check.flag(trivial, "trivial"), flip=check.flag(flip, "flip"),
         )  # fmt: skip
