@@ -144,7 +144,12 @@ WITHIN = {
     "pair_features": {"pairs": PAIRS}, "effective_resistance": {"pairs": PAIRS},
     "functional.effective_resistance": {"pairs": PAIRS},
     "straightness": {"edge_weight": torch.ones(8), "positions": torch.arange(10.0).view(5, 2)},
-    "functional.shortest_path_encoding": {"shape": (2, 5)},
+    **{
+        f"functional.{name}": {"shape": (2, 5)}
+        for name in (
+            "shortest_path_encoding", "random_walk_pairs", "heat_kernel_pairs", "resistance_pairs"
+        )
+    },
 }  # fmt: skip
 
 

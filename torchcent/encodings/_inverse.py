@@ -13,10 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse
-import scipy.sparse.linalg
 import torch
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
 
 from torchcent.graph import Graph
@@ -33,6 +30,9 @@ def front(graph: Graph) -> int:
 
     Trees that hang on others are left out, since their elimination from the leaves adds no entry.
     """
+    import scipy.sparse
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
     keep = (core_number(graph) > 1).numpy()
     arcs = np.ones(graph.num_slots, np.int8), graph.col.numpy(), graph.rowptr.numpy()
     core = scipy.sparse.csr_matrix(arcs, shape=(graph.num_nodes,) * 2)[keep][:, keep]
@@ -54,6 +54,8 @@ def by_sparse_factor(
     None if a factor does not fit into the memory, by an estimate from the width of the front, or if
     there is none.
     """
+    import scipy.sparse.linalg
+
     n = diagonal.numel()
     entries = min(n * (width + 2), 8 * n * math.log2(width + 2) + width**2)
     if 2 * _NUMBER * entries > _memory.budget(memory, diagonal.device):
