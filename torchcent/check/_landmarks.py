@@ -7,7 +7,7 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check._graph import Checked
-from torchcent.check._values import beside, dense, integer, wrong_type, wrong_value
+from torchcent.check._values import beside, dense, wrong_type
 
 DIRECTIONS = ("from", "to")
 SELECTIONS = ("degree", "random", "farthest")
@@ -71,11 +71,3 @@ def pairs(value: object, graph: Checked) -> Tensor:
         low, high = (int(x) for x in torch.aminmax(ids))
         check.ids_within(low, high, graph.num_nodes, "pairs")
     return ids
-
-
-def seed(value: object) -> int:
-    """That of a generator."""
-    number = integer(value, "seed")
-    if not 0 <= number < 2**63:
-        raise wrong_value("seed", "in [0, 2^63)", number)
-    return number

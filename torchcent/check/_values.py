@@ -60,6 +60,14 @@ def integer(value: object, name: str) -> int:
     return int(value)
 
 
+def seed(value: object) -> int:
+    """That of a generator."""
+    start = integer(value, "seed")
+    if not 0 <= start < 2**63:
+        raise wrong_value("seed", "in [0, 2^63)", start)
+    return start
+
+
 def number(value: object, name: str, accepted: str = "") -> float:
     """An int or a float; NumPy's numbers are accepted. NaN is in no range."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):

@@ -167,7 +167,7 @@ def _blocks_apart(graph: Graph) -> Graph:
     of_arc = torch.where((own == other) | (top[own.clamp(min=0)] == col) & (own >= 0), own, other)
     ends = [torch.where(block[v] == of_arc, v, graph.num_nodes + of_arc) for v in (row, col)]
     size = graph.num_nodes + top.numel()
-    return Graph.from_edge_index(torch.stack(ends), size, edge_weight=graph.weight)
+    return _network(torch.stack(ends), graph.weight, size)
 
 
 def _of_small(graph: Graph, label: Tensor, size: Tensor, resistance: Tensor) -> None:

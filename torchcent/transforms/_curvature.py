@@ -11,7 +11,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _curvature as check_curvature
 from torchcent.check import _data as check_data
-from torchcent.check import _landmarks as check_landmarks
+from torchcent.check import _values as check_values
 from torchcent.check._run import DEFAULT, Run
 from torchcent.curvature._forman import forman_curvature
 from torchcent.curvature._ollivier import ollivier_ricci_curvature
@@ -120,7 +120,7 @@ class SDRF(_OfGraphs):
         steps, temperature, bound = check_curvature.rewiring(iterations, tau, removal_bound)
         super().__init__(
             None, directed, None, run, iterations=steps, tau=temperature, removal_bound=bound,
-            seed=None if seed is None else check_landmarks.seed(seed),
+            seed=None if seed is None else check_values.seed(seed),
         )  # fmt: skip
         self._names = ("iterations", "tau", "removal_bound", "seed", "directed")
 

@@ -12,6 +12,7 @@ from torchcent.check import _common as check
 from torchcent.check import _data as check_data
 from torchcent.check import _encodings as check_encodings
 from torchcent.check import _landmarks as check_landmarks
+from torchcent.check import _values as check_values
 from torchcent.check._run import DEFAULT, Run, resolved
 from torchcent.check._values import choice, number, whole
 from torchcent.clustering import _check as check_mcl
@@ -259,7 +260,7 @@ class AddLandmarkDistances(_OfGraphs):
             landmarks=whole(landmarks, "landmarks", 2**31 - 1),
             attr_name=check_data.attribute(attr_name, "nodes"),
             selection=choice(selection, "selection", check_landmarks.SELECTIONS),
-            seed=check_landmarks.seed(seed), unreachable=number(unreachable, "unreachable"),
+            seed=check_values.seed(seed), unreachable=number(unreachable, "unreachable"),
         )  # fmt: skip
 
     def _add(self, data: Any, graph: _stores.Graph) -> None:
