@@ -14,7 +14,7 @@ from torchcent.flow import _solver
 from torchcent.graph import Graph, _csr, _segments
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _small
-from torchcent.walks._connectivity import _blocks
+from torchcent.walks._connectivity import blocks_of
 
 _network = partial(as_graph, weights="conductances")
 _SMALL = 64  # vertices of components that are inverted many at a time
@@ -161,7 +161,7 @@ def _blocks_apart(graph: Graph) -> Graph:
     Current between two vertices of a block does not leave it. The vertices of a block are those
     that have it for their own, and one more for the vertex at which it hangs.
     """
-    block, top = (part.to(graph.device) for part in _blocks(graph))
+    block, top = (part.to(graph.device) for part in blocks_of(graph))
     row, col = _small.repeat_interleave(graph.degree), graph.col.long()
     own, other = block[row], block[col]
     of_arc = torch.where((own == other) | (top[own.clamp(min=0)] == col) & (own >= 0), own, other)

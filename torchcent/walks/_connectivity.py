@@ -110,7 +110,7 @@ def bridges(
         Hopcroft and Tarjan 1973.
     """
     graph = as_graph(edge_index, None, num_nodes, batch, directed, run)
-    block, top = _blocks(graph)
+    block, top = blocks_of(graph)
     member = torch.nonzero(block >= 0).flatten()
     size = torch.bincount(block[member], minlength=top.numel()) + 1
     lower = member[size[block[member]] == 2]
@@ -153,7 +153,7 @@ def articulation_points(
         Hopcroft and Tarjan 1973.
     """
     graph = as_graph(edge_index, None, num_nodes, batch, directed, run)
-    block, top = _blocks(graph)
+    block, top = blocks_of(graph)
     count = (block >= 0).long() + torch.bincount(top, minlength=graph.num_nodes)
     return torch.nonzero(count > 1).flatten().to(graph.device)
 
@@ -211,7 +211,7 @@ def biconnected_components(
         Hopcroft and Tarjan 1973.
     """
     graph = as_graph(edge_index, None, num_nodes, batch, directed, run)
-    block, top = _blocks(graph)
+    block, top = blocks_of(graph)
     member = torch.nonzero(block >= 0).flatten()
     owner = torch.cat([block[member], torch.arange(top.numel(), device="cpu")])
     vertex = torch.cat([member, top])
@@ -230,7 +230,7 @@ def biconnected_components(
 
 
 @Slot
-def _blocks(graph: Graph) -> tuple[Tensor, Tensor]:
+def blocks_of(graph: Graph) -> tuple[Tensor, Tensor]:
     """On the host: the block of the edges from each vertex towards the root, -1 at a root; and the
     vertex of each block that is closest to the root. int64 [n] and [blocks]."""
     arcs = graph.rowptr.cpu(), graph.col.cpu()
