@@ -129,6 +129,35 @@ def test_show_config_names_the_kernels() -> None:
     assert shown["kernels"] in ("avx512", "avx2", "portable")
 
 
+@pytest.mark.parametrize("library", sorted(PACKAGE.glob("*.so")), ids=lambda path: path.name)
+def test_cpp_runtime_is_not_exported(library: Path) -> None:
+    """Where a compiler links it in: PyTorch has another one, and theirs must not be mixed."""
+    if sys.platform != "linux" or shutil.which("nm") is None:
+        pytest.skip("nm lists the symbols of libraries for Linux")
+    command = ["nm", "-DC", "--defined-only", str(library)]
+    names = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    mixed = re.findall(r"std::(?:__cxx11::)?(?:locale|codecvt|basic_o?stream|num_put)\b.*", names)
+    assert not mixed, mixed[:5]
+
+
+@pytest.mark.skipif(not COMPILED, reason="needs the compiled operators")
+def test_refused_memory_is_an_error() -> None:
+    """The message is put together in C++, by the run-time library that was linked."""
+    message = subprocess.run(
+        [sys.executable, "-c", REFUSED], capture_output=True, text=True, timeout=120, check=True
+    ).stdout
+    assert "new_empty" in message
+
+
+REFUSED = """
+import torch, torchcent
+ids = torch.zeros((2, 10), dtype=torch.int32)
+try:
+    torch.ops.torchcent.csr(ids, 2**58, False, 1)
+except RuntimeError as error:
+    print(error)
+"""
+
 CUDA_WHEEL = """
 import torch
 loaded = []

@@ -33,6 +33,9 @@ SANITIZE = {
     "coverage": ["--coverage", "-fprofile-update=prefer-atomic", "-O1", "-g0"],
 }[os.environ.get("TORCHCENT_SANITIZE", "")]
 INSTRUMENTS = ("-fsanitize", "--coverage")
+# Some compilers link their C++ run-time library in. PyTorch brings another one: if ours were
+# exported, half of a stream could be ours and half PyTorch's, and an error message crash.
+LINK = ["-pthread", *(["-Wl,--exclude-libs,ALL"] if platform.system() == "Linux" else [])]
 if SANITIZE[0].startswith("-fsanitize"):
     # Python's own flags have -fwrapv, with which no overflow would be reported.
     SANITIZE += ["-O1", "-g1", "-fno-omit-frame-pointer", "-fno-wrapv", "-D_GLIBCXX_ASSERTIONS"]
@@ -53,7 +56,7 @@ def extensions() -> list[Extension]:
         include_dirs=INCLUDE,
         define_macros=MACROS,
         extra_compile_args=FLAGS,
-        extra_link_args=["-pthread", *instruments],
+        extra_link_args=[*LINK, *instruments],
         py_limited_api=True,
     )
     cuda = cuda_extension()
@@ -142,7 +145,7 @@ def cuda_extension() -> Extension | None:
         library_dirs=libraries,
         libraries=["cudart_static", "rt", "dl", "pthread"],
         # PyTorch's CUDA symbols come with libtorch, which a CPU build has as well.
-        extra_link_args=["-pthread", "-Wl,--no-as-needed", "-ltorch"],
+        extra_link_args=[*LINK, "-Wl,--no-as-needed", "-ltorch"],
         py_limited_api=True,
     )
 
