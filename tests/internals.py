@@ -5,7 +5,6 @@ functions that a test puts its own in the place of, are in tuning.py. Unit tests
 modules that they test; test_structure.py lists them, with their packages.
 """
 
-from torchcent import generate
 from torchcent.approx import _pivots, _sampler
 from torchcent.check import _common, _run
 from torchcent.clustering import _dense
@@ -15,6 +14,7 @@ from torchcent.engines.measures import _kernels, _measures, _request, _visitors
 from torchcent.engines.plan import _flight, _plan, _preparation, _room
 from torchcent.engines.reduce import _chains, _fold, _hierarchy, _reduce, _twins
 from torchcent.engines.search import _driver, _tiny
+from torchcent.generate import _models
 from torchcent.graph import _batch, _device, _fixed_point, _weights
 from torchcent.io import _formats, _mcl, _scores, _tokens, _transform, _write
 from torchcent.pairs import _blocks, _streams
@@ -67,7 +67,7 @@ Sampler = _sampler.Sampler
 Pivots = _pivots.Pivots
 dependency_sums = _pivots.dependency_sums
 distinct = _common.distinct
-pair_of = generate._pair_of
+pair_of = _models._pair_of
 
 # Units of work and checkpoints, to stop or delay a run between two of them.
 Ledger = _ledger.Ledger

@@ -29,6 +29,7 @@ LAYERS = (
         "walks",
         "patterns",
         "diffusion",
+        "generate",
     ),  # fmt: skip
     ("plots",),
     ("approx", "curvature", "encodings", "gnn"),
