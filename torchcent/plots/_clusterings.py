@@ -247,8 +247,7 @@ def _draw_matrix(
     count, *_ = np.histogram2d(
         np.concatenate([tail, head]), np.concatenate([head, tail]), bins, [[0, n], [0, n]]
     )
-    shades = LinearSegmentedColormap.from_list("", inks().densities)
-    shades.set_bad("none")
+    shades = LinearSegmentedColormap.from_list("", inks().densities).with_extremes(bad="none")
     axes.imshow(
         np.ma.masked_equal(count, 0), origin="upper", extent=(0, n, n, 0), cmap=shades,
         norm=LogNorm(vmin=1, vmax=max(count.max(), 2)), interpolation="nearest", aspect="equal",
