@@ -44,7 +44,7 @@ BUILT_FROM := setup.py pyproject.toml tools/build_backend.py tools/kernels.py $(
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/*/cuda/*.cu)
 
-.PHONY: demo test test-all test-seeds coverage sanitize sanitize-quick test-kernels test-networkx test-networkx-3.7 test-torch fuzz lint docs notebooks bench history history-check wheel wheels cuda-wheels release cuda-check gpu-status clean
+.PHONY: demo test test-all test-seeds coverage sanitize sanitize-quick test-kernels test-networkx test-networkx-3.7 networkx-3.7 no-newer-python test-torch fuzz lint docs notebooks bench history history-check wheel wheels cuda-wheels release cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -99,6 +99,7 @@ test-seeds: $(VENV)/.extra-test
 test-all:
 	$(MAKE) test PART=1
 	$(MAKE) test-kernels KERNELS_PART=1
+	$(MAKE) test-networkx test-networkx-3.7
 
 # The engines again, on the kernels that this machine would not choose, and without any; but not
 # what comes before a kernel, nor the tests that choose kernels themselves.
@@ -128,16 +129,19 @@ coverage: $(VENV)/.extra-test
 	$(BIN)/python tools/covered.py $(COVERED)/kernels.json
 COVERAGE_TESTS ?= not (interrupt or package or wheel)
 
-# NetworkX's own tests on the backend: with the NetworkX of the tests and, where there is a Python
-# that it runs on, with 3.7, in an environment with the wheel (several GB, removed afterwards).
+# NetworkX's own tests on the backend: with the NetworkX of the tests, and with 3.7, where there is a
+# Python that it runs on, in an environment with the wheel (several GB, removed afterwards).
 NEWER = $(firstword $(foreach python,python3.14 python3.13 python3.12 $(wildcard $(HOME)/.pyenv/versions/3.1[2-4].*/bin/python),$(shell $(python) -c 'import ensurepip' 2> /dev/null && echo $(python))))
 
 test-networkx: $(VENV)/.extra-test
 	$(BIN)/python tools/networkx_suite.py
-	@if [ -n "$(NEWER)" ]; then $(MAKE) test-networkx-3.7; \
-	else echo "test-networkx: NetworkX 3.7 needs Python 3.12 or newer, which is not here; skipped"; fi
 
-test-networkx-3.7:
+test-networkx-3.7: $(if $(NEWER),networkx-3.7,no-newer-python)
+
+no-newer-python:
+	@echo "test-networkx-3.7: NetworkX 3.7 needs Python 3.12 or newer, which is not here; skipped"
+
+networkx-3.7:
 	ls dist/*.whl > /dev/null 2>&1 || $(MAKE) wheel
 	rm -rf $(VENV)-3.7
 	$(NEWER) -m venv $(VENV)-3.7
