@@ -30,6 +30,8 @@ from torchcent.runtime._watch import prepared
 # with every level, and float64 ends at 2^1024. Pairs cost no more than float64, while a failed
 # attempt doubles the time.
 _DEEP = 1000
+# By hops, the automatic choice is the cooperative kernel.
+_FOR_ANY_DEPTH = (_codes.Strategy.AUTO, _codes.Strategy.COOPERATIVE)
 _in_float64: ContextVar[bool] = ContextVar("_in_float64", default=False)
 
 
@@ -129,11 +131,11 @@ def _inputs(problem: Problem) -> Inputs:
 
 def _is_quick(problem: Problem, plan: Plan) -> bool:
     sources = plan.sources if plan.engine == "chains" else problem.sources.numel()
-    # Not for a requested traversal that does not suit the graph: it may take minutes.
-    suits = plan.strategy == 0 and (
-        plan.engine not in ("lanes", "relax") or not too_deep_for_lanes(problem.core)
-    )
-    return is_quick(plan, sources) and (suits or plan.device.type != "cuda")
+    if plan.device.type != "cuda" or not is_quick(plan, sources):
+        return is_quick(plan, sources)
+    # Not for a requested traversal that does not suit a deep graph: it may take minutes.
+    suits = plan.engine not in ("lanes", "relax") and plan.strategy in _FOR_ANY_DEPTH
+    return suits or not too_deep_for_lanes(problem.core)
 
 
 def _on_tensors(problem: Problem) -> Compute:
