@@ -38,6 +38,7 @@ import gpu_dynamic
 import gpu_encodings
 import gpu_flow
 import gpu_mcl
+import gpu_multi_search
 import gpu_roads
 import gpu_walks
 import gpu_weighted
@@ -63,6 +64,7 @@ KERNELS = [
     "test_cuda_approx",
     "test_cuda_features",
     "test_cuda_diffusion",
+    "test_cuda_multi_search",
 ]
 MEMORY = ["test_cuda_memory"]  # by itself: it takes nearly all memory of the device
 SUITES = [
@@ -385,7 +387,9 @@ def main() -> int:
         "flow": gpu_flow.rows,
         "walks": gpu_walks.rows,
         "dynamic": gpu_dynamic.rows,
+        "multi_search": gpu_multi_search.rows,
         "encodings": gpu_encodings.rows,
+        "large_encodings": lambda: gpu_encodings.large(rmat),
         "roads": gpu_roads.rows,
         "sanitizer": lambda: Sanitizer().found(),
     } | {name: partial(tests, name, given.tests_part) for name in SUITES_OF}

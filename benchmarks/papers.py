@@ -30,6 +30,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -179,12 +180,7 @@ def one_thread(row: Row, graph: Graph) -> dict[str, float]:
     return taken
 
 
-def measured(row: Row, given: argparse.Namespace) -> dict[str, Any] | None:
-    try:
-        edges = row.edges()
-    except MissingGraph as missing:
-        print(f"{row.workload}: {missing}: left out", flush=True)
-        return None
+def measured(row: Row, edges: torch.Tensor, given: argparse.Namespace) -> dict[str, Any] | None:
     graph = Graph.from_edge_index(edges.to(given.device), directed=False)
     if too_long(row, graph, given.limit):
         print(f"{row.workload}, {row.measure}: too long for the CPU: left out", flush=True)
@@ -252,13 +248,22 @@ def main() -> None:
     under = {**conditions(), "threads": given.threads}
     if kind == "cuda":
         under["device"] = torch.cuda.get_device_name(given.device)
-    for row in rows(given.small):
-        wanted = given.workloads is None or row.workload in given.workloads
-        taken = measured(row, given) if row.paper in given.papers and wanted else None
-        if taken is not None:
-            others = [x for x in part["rows"] if not key(row).items() <= x.items()]
-            part["rows"] = [*others, {**taken, "conditions": under}]
-            given.output.write_text(json.dumps(known, indent=1) + "\n")
+    wanted = [row for row in rows(given.small) if row.paper in given.papers]
+    for workload, of in groupby(wanted, lambda row: row.workload):
+        if given.workloads is not None and workload not in given.workloads:
+            continue
+        edges = None
+        for row in of:
+            try:
+                edges = row.edges() if edges is None else edges
+            except MissingGraph as missing:
+                print(f"{workload}: {missing}: left out", flush=True)
+                break
+            taken = measured(row, edges, given)
+            if taken is not None:
+                others = [x for x in part["rows"] if not key(row).items() <= x.items()]
+                part["rows"] = [*others, {**taken, "conditions": under}]
+                given.output.write_text(json.dumps(known, indent=1) + "\n")
 
 
 if __name__ == "__main__":
