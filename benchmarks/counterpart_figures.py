@@ -8,7 +8,7 @@ from typing import Any
 
 Results = dict[str, dict[str, Any]]
 Ours = Callable[[Results], dict[str, str]]  # of "H200" and "CPU"
-OLD = "old drawing"
+OLD, WITHIN = "old drawing", "with the drawing"
 BASES = ("plain", "torchcent")  # on one thread of the CPU
 SPEEDUP = "over one thread: plain (torchcent)"
 AS_THE_PAPER = {
@@ -35,6 +35,8 @@ def call(workload: str, measure: str) -> Ours:
                     cells[name] = f"{row['seconds']:.3g} ({row['first']:.3g})"
                     if row.get("searched") != row["sources"] and "drawn" in row:
                         cells[name] += f", {row['searched']:,} sources"
+                    if row["sources"] and row.get("drawn") == "degree > 0":
+                        cells[name] += f", {WITHIN}"
                     if row["sources"] and "drawn" not in row and row["isolated"]:
                         share = row["isolated"] / row["nodes"]
                         cells[name] += f", {OLD}: {share:.1%} of the vertices isolated"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from report import markdown
@@ -10,6 +11,7 @@ from report import markdown
 def table(result: dict[str, Any], wanted: str, published: dict[str, Any]) -> str | None:
     """In Markdown; None for what was not measured yet. `published` is results/published.json."""
     part = {"graphs": "rows", "strategies": "rows", "summary": "rows"}.get(wanted, wanted)
+    part = "encodings" if wanted == "sizes of encodings" else part
     part = "weighted_strategies" if wanted == "strategies and auto" else part
     part = "scale" if wanted.startswith("scale") else part
     if part.replace(" ", "_") not in result:
@@ -27,6 +29,10 @@ def table(result: dict[str, Any], wanted: str, published: dict[str, Any]) -> str
         "flow": flow,
         "roads": roads,
         "dynamic": dynamic,
+        "encodings": encodings,
+        "sizes of encodings": sizes_of_encodings,
+        "large encodings": large_encodings,
+        "multi search": multi_search,
         "mcl": mcl,
         "approximation": approximation,
         "batches": batches,
@@ -191,6 +197,55 @@ def dynamic(result: dict[str, Any]) -> str:
         cells += [f"{1e3 * row['whole']:.0f} ms", f"{row['first']:.1f} s"]
         times = row["insert"], row["delete"], *row["batches"].values()
         lines.append([*cells, *(f"{1e3 * seconds:.1f} ms" for seconds in times)])
+    return markdown(lines)
+
+
+def encodings(result: dict[str, Any]) -> str:
+    """Of molecules: seconds of each call, and of all of them."""
+    rows = result["encodings"]["molecules"]
+    lines = [["molecules", "vertices", *rows[0]["seconds"], "together"]]
+    for row in rows:
+        times = [*row["seconds"].values()]
+        cells = [f"{1e3 * seconds:,.0f} ms" for seconds in (*times, sum(times))]
+        lines.append([f"{row['graphs']:,}", f"{row['vertices']:,}", *cells])
+    return markdown(lines)
+
+
+def sizes_of_encodings(result: dict[str, Any]) -> str:
+    """Microseconds per graph, and times what the sizes on both sides let expect."""
+    known = {int(n): x for n, x in result["encodings"]["microseconds by size"].items()}
+    sizes = [*known]
+    lines = [["vertices", *map(str, sizes)], ["us per graph"], ["times the trend", ""]]
+    lines[1] += [
+        f"{x:.2g}" if x < 1 else f"{x:,.3g}" if x < 100 else f"{x:,.0f}" for x in known.values()
+    ]
+    for below, n, above in zip(sizes, sizes[1:], sizes[2:], strict=False):
+        share = math.log(n / below) / math.log(above / below)
+        lines[2].append(f"{known[n] / (known[below] ** (1 - share) * known[above] ** share):.2f}")
+    lines[2].append("")
+    return markdown(lines)
+
+
+def large_encodings(result: dict[str, Any]) -> str:
+    rows = result["large_encodings"].items()
+    return markdown([["call", "seconds"], *([name, f"{seconds:.2f}"] for name, seconds in rows)])
+
+
+def multi_search(result: dict[str, Any]) -> str:
+    """Milliseconds of the visitors of multi_search.cu, and of torchcent's own functions."""
+    head = [
+        "graph",
+        "vertices",
+        "slots",
+        f"vertices within {result['multi_search'][0]['hops']} hops",
+    ]
+    names = ["vertices within some hops", "distances of all pairs", "betweenness"]
+    lines = [[*head, *names[1:], "difference of betweenness"]]
+    for row in result["multi_search"]:
+        cells = [row["graph"], f"{row['nodes']:,}", f"{row['slots']:,}"]
+        for name in names:
+            cells.append(" / ".join(f"{1e3 * row[name][x]:.3g}" for x in ("header", "torchcent")))
+        lines.append([*cells, f"{row['error']:.0e}"])
     return markdown(lines)
 
 

@@ -172,6 +172,6 @@ def per_source(
         full = "warp_centric" if strategy == "WE" else f"{full}+warp_centric"
     if locked:
         full += "+locked"
-    code = check.strategy(full, int(width or 32), "dijkstra", graph, 0.0)
+    code = check.strategy(full, int(width or 32), "dijkstra", graph)
     taken = seconds(graph, "betweenness", "dijkstra", sources, code, repeat=2)[0]
     return taken / sources.numel()

@@ -8,8 +8,9 @@
 A row is a public call on a prepared Graph on the device, the median of --repeat after one that is
 not counted. `first` is that one, on a new Graph. On the CPU, a row of more than --limit seconds, by
 the time of a part of its sources, is left out, as is clustering without pruning. Sources have
-neighbours (sources.py). Rows without `drawn` are older, and had theirs from all vertices;
---isolated adds to them how many vertices have no neighbours.
+neighbours (sources.py), and are drawn before the call; of rows whose `drawn` does not say so, that
+is in their time. Rows without `drawn` are older, and had theirs from all vertices; --isolated adds
+to them how many vertices have no neighbours.
 
 `one_thread` has seconds of the same workload on one thread of the CPU of the same machine, from the
 time of a part of its sources. "plain" is Run(engine="reference"), a search at a time, as in the
@@ -48,6 +49,7 @@ RESULTS = Path(__file__).parent / "results" / "papers.json"
 PAPERS = ["gpu-fan", "sriram", "multi-search", "cuda-mcl"]
 FOUR = ("betweenness", "closeness", "eccentricity", "stress")
 QUIET = torchcent.Run(progress=False)
+BEFORE = "degree > 0, before the call"
 #: the arguments that choose vertices, other than `sources`
 BY = {"closeness": "vertices", "eccentricity": "vertices"}
 #: papers whose tables have speedups over a sequential program
@@ -136,11 +138,8 @@ def rows(small: bool = False) -> list[Row]:
     return [row for row in table if not (small and row.workload in known)]
 
 
-def call(row: Row, graph: Graph, run: torchcent.Run) -> None:
+def call(row: Row, graph: Graph, run: torchcent.Run, options: dict[str, Any]) -> None:
     function = getattr(torchcent, row.measure)
-    options = dict(row.options)
-    if row.sources is not None:
-        options[BY.get(row.measure, "sources")] = drawn(graph, row.sources)
     if row.measure == "shortest_path_lengths":
         for _ in function(graph, blocks=True, run=run, **options):
             pass
@@ -149,8 +148,13 @@ def call(row: Row, graph: Graph, run: torchcent.Run) -> None:
 
 
 def seconds(row: Row, graph: Graph, run: torchcent.Run = QUIET) -> float:
+    options = dict(row.options)
+    if row.sources is not None:
+        options[BY.get(row.measure, "sources")] = drawn(graph, row.sources)
+    if graph.device.type == "cuda":
+        torch.cuda.synchronize(graph.device)
     begin = time.perf_counter()
-    call(row, graph, run)
+    call(row, graph, run, options)
     if graph.device.type == "cuda":
         torch.cuda.synchronize(graph.device)
     return time.perf_counter() - begin
@@ -195,7 +199,7 @@ def measured(row: Row, edges: torch.Tensor, given: argparse.Namespace) -> dict[s
         "isolated": int((graph.degree == 0).sum()),
         "first": first,
         "seconds": statistics.median(later),
-        "drawn": "degree > 0",
+        "drawn": BEFORE,
     }
     if row.sources is not None:  # fewer where not as many vertices have neighbours
         taken["searched"] = min(row.sources, taken["nodes"] - taken["isolated"])
