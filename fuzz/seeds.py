@@ -55,7 +55,11 @@ TEXTS = {
         "2 1 001\n2 0.5\n1 0.5\n",
         "4 1\n\n3\n2\n\n",
     ],
-    "gr": ["c a\np sp 4 3\nc b\na 1 2 10\na 2 1 10\n\na 1 3 2.5\n", "p aux 2 1\n1 2 3\n"],
+    "gr": [
+        "c a\np sp 4 3\nc b\na 1 2 10\na 2 1 10\n\na 1 3 2.5\n",
+        "p aux 2 1\n1 2 3\n",
+        "p tw 3 2\n1 2\n2 3\n",
+    ],
     "tab": ["0\ta\n1\tb c\n# x\n", "7\tä\n"],
     "clusters": [
         "a\tb\nc\n",

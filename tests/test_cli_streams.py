@@ -111,6 +111,16 @@ def test_every_format_is_found(capsys, folder, given, suffix):
     assert scores(out) == pytest.approx(sorted(TRUTH.values()))
 
 
+def test_pace_is_found(capsys, given):
+    given(
+        f"c a tree\np tw 5 {len(EDGES)}\n".encode()
+        + b"".join(b"%d %d\n" % (u + 1, v + 1) for u, v in EDGES)
+    )
+    code, out, _ = run(capsys, "betweenness", "-", "-o", "-")
+    assert code == 0
+    assert scores(out) == pytest.approx(sorted(TRUTH.values()))
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 @pytest.mark.parametrize("suffix", ["csv", "mtx"])
 def test_compressed_input(capsys, folder, given, pack, suffix):

@@ -110,11 +110,20 @@ def test_gr(tmp_path):
     assert not read(tmp_path / "g.gr", directed=False).directed
 
 
+def test_gr_of_pace(tmp_path):
+    """Edges without directions and weights, as for solvers of tree decompositions."""
+    path = save(tmp_path, "g.gr", "c a tree\np tw 4 3\n1 2\nc more\n2 3\n2 4\n")
+    edges = read(path)
+    assert rows(edges) == [(1, 2), (2, 3), (2, 4)]
+    assert (edges.num_nodes, edges.directed, edges.edge_weight) == (4, False, None)
+    assert read(path, directed=True).directed
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("c x\nq sp 2 1\n", "g.gr:2: 'q sp 2 1' where 'p sp n m' is expected"),
-        ("c x\n", "where 'p sp n m' is expected"),
+        ("c x\nq sp 2 1\n", "g.gr:2: 'q sp 2 1' where 'p sp n m' or 'p tw n m' is expected"),
+        ("c x\n", "where 'p sp n m' or 'p tw n m' is expected"),
         ("p sp 2 2\na 1 2 1\n", "says 2 arcs, the body has 1"),
         ("p sp 2 1\nc\na 1 3 1\n", "g.gr:3: arc 1 3; accepted: 1..2"),
         ("p sp 2 1\na 0 1 1\n", "g.gr:2: arc 0 1; accepted: 1..2"),
@@ -122,6 +131,9 @@ def test_gr(tmp_path):
         ("p sp 2 1\na 1 2 x\n", "g.gr:2: 'a 1 2 x' is not a row of numbers"),
         ("p sp 2 1\nb 1 2 1\n", "g.gr:2: 'b 1 2 1' is not a row of numbers"),
         ("p sp 2 1\na 1 2 inf\n", "not finite"),
+        ("p tw 3 2\n1 2\n", "says 2 edges, the body has 1"),
+        ("p tw 3 1\n1 4\n", "g.gr:2: edge 1 4; accepted: 1..3"),
+        ("p tw 3 1\n1 2 5\n", "g.gr:2: 3 numbers where 'i j' has 2"),
     ],
 )
 def test_damaged_gr(tmp_path, text, message):

@@ -77,7 +77,7 @@ def read(
     .mci                                 mcl native matrix       unless symmetric
     .mtx                                 Matrix Market           only if ``general``
     .graph                               METIS, DIMACS10         no
-    .gr                                  DIMACS shortest paths   unless symmetric
+    .gr                                  DIMACS paths, PACE      unless symmetric; PACE no
     .graphml .gml                        through networkx        as the file says
     .npz                                 scipy sparse matrix     unless symmetric
     .npy .pt                             ``[2, E]``, ``[E, 2]``  no; .pt as the file says

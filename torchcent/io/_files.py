@@ -328,7 +328,7 @@ _BEGINS = {
     "mci": rb"(#[^\n]*\n|\s)*\(mcl",
     "graphml": rb"\s*(<\?xml|<graphml)",
     "gml": rb"(\s*#[^\n]*\n|\s*(Creator|Version|comment)\s[^\n]*\n)*\s*graph\s*\[",
-    "gr": rb"(c[^\n]*\n|\s)*p sp\s",
+    "gr": rb"(c[^\n]*\n|\s)*p (sp|tw)\s",
 }
 
 

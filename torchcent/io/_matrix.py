@@ -280,24 +280,31 @@ def _check_both_ends(
 
 
 def read_gr(data: bytes, limits: Budget, options: Options) -> EdgeList:
-    """Reads DIMACS ``.gr``: ``c`` comments, ``p sp n m``, arcs ``a u v weight``; or both ways."""
+    """Reads DIMACS ``.gr``: ``c`` comments, ``p sp n m``, arcs ``a u v weight``; or both ways.
+
+    After ``p tw n m`` (PACE, tree decompositions) come edges ``u v``.
+    """
     path = limits.path
     limits.text("gr", data)
     data = text_bytes(path, data)
     head, body, at = _head(data, re.compile(rb"(?:c(?:[ \t][^\n]*)?|[ \t]*)(?:\n|\Z)"))
-    problem = re.fullmatch(rb"p[ \t]+(?:sp|aux)?[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]*", head)
+    problem = re.fullmatch(rb"p[ \t]+(?:sp|aux|(tw))?[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]*", head)
     if not problem:
         line = text_lines(path, head[:60])[0]
-        raise ValueError(f"{path}:{at - 1}: {line!r} where 'p sp n m' is expected")
-    n, m = limits.vertices(int(problem[1])), int(problem[2])
+        raise ValueError(f"{path}:{at - 1}: {line!r} where 'p sp n m' or 'p tw n m' is expected")
+    n, m = limits.vertices(int(problem[2])), int(problem[3])
     if b"\nc" in body or body.startswith(b"c"):
         body = re.sub(rb"(?m)^c[^\n]*", b"", body)
+    directed = options.directed
+    if problem[1]:
+        numbers = _numbers(path, body, fractions=False, first_line=at)
+        edges = numbers.entries("i j", n, m, ("the line 'p'", "edge", "edges"))
+        return one_based_edges(edges, n, bool(directed))
     plain = body.replace(b"\na", b"\n ")
     if body.startswith(b"a"):
         plain = b" " + plain[1:]
     numbers = _numbers(path, plain, fractions=True, first_line=at, shown=body)
     arcs = numbers.entries("a u v weight", n, m, ("the line 'p'", "arc", "arcs"))
-    directed = options.directed
     return one_based_edges(arcs, n, not both_directions(*arcs) if directed is None else directed)
 
 
