@@ -113,13 +113,13 @@ def lengths(count: int) -> torch.Tensor:
 class Measured:
     """A network with lengths, prepared."""
 
-    def __init__(self, name: str, edges: Edges) -> None:
-        self.edges = edges
+    def __init__(self, name: str, edges: Edges, memory: int | None = None) -> None:
+        self.edges, self.memory = edges, memory
         begin = time.process_time()
         self.graph = Graph.from_edge_index(
             torch.from_numpy(edges), directed=False, edge_weight=lengths(edges.shape[1])
         )
-        plan = torchcent.explain(self.graph, run=Run(engine="hierarchy"))
+        plan = torchcent.explain(self.graph, run=Run(engine="hierarchy", memory=memory))
         self.row: dict[str, Any] = {
             "name": name, "num_nodes": self.graph.num_nodes, "num_edges": edges.shape[1],
             "core_nodes": plan.core_nodes, "reason": plan.reason, "memory": plan.memory,
@@ -133,11 +133,12 @@ class Measured:
 
     def rate(self) -> dict[str, Any]:
         neighbours = Neighbours(self.edges, self.graph.num_nodes)
+        run = Run(engine="hierarchy", memory=self.memory)
         counts, times = [], []
         for blocks in (FEW, MANY):
             sources = self.sources(neighbours, blocks)
             begin = time.process_time()
-            torchcent.betweenness(self.graph, sources=sources, run=Run(engine="hierarchy"))
+            torchcent.betweenness(self.graph, sources=sources, run=run)
             times.append(time.process_time() - begin)
             counts.append(sources.numel())
         per_source = (times[1] - times[0]) / (counts[1] - counts[0])
@@ -147,7 +148,9 @@ class Measured:
         sources = torch.from_numpy(np.random.default_rng(5).integers(self.graph.num_nodes, size=4))
         found = [
             torchcent.betweenness(
-                self.graph, sources=sources, run=Run(engine=engine, dtype=torch.float64)
+                self.graph,
+                sources=sources,
+                run=Run(engine=engine, dtype=torch.float64, memory=self.memory),
             )
             for engine in ("hierarchy", "dijkstra")
         ]
@@ -158,7 +161,7 @@ class Measured:
     def whole(self, ledger: Path) -> dict[str, Any]:
         """All sources on all threads."""
         begin, used = time.perf_counter(), time.process_time()
-        scores = torchcent.betweenness(self.graph, run=Run(checkpoint=ledger))
+        scores = torchcent.betweenness(self.graph, run=Run(checkpoint=ledger, memory=self.memory))
         seconds, processor = time.perf_counter() - begin, time.process_time() - used
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         return {"threads": torch.get_num_threads(), "seconds": seconds, "cpu_seconds": processor,
@@ -189,6 +192,7 @@ def main() -> None:
     parser.add_argument("--whole", type=Path, help="a new folder for the ledger of the country")
     parser.add_argument("--vertices", type=int, default=24_000_000, help="of the country, at least")
     parser.add_argument("--crossings", type=int, default=100, help="edges between two neighbours")
+    parser.add_argument("--memory", type=float, help="GiB that the country may take")
     parser.add_argument("--output", type=Path, default=RESULT)
     given = parser.parse_args()
     known = json.loads(given.output.read_text()) if given.output.exists() else {"rows": []}
@@ -209,7 +213,8 @@ def main() -> None:
     if given.whole:
         torch.set_num_threads(threads)
         edges, tiles = country(given.directory, given.vertices, given.crossings)
-        measured = Measured(f"country of {tiles} networks", edges)
+        memory = None if given.memory is None else int(given.memory * 2**30)
+        measured = Measured(f"country of {tiles} networks", edges, memory)
         measured.row["crossings"] = given.crossings
         print(measured.row, flush=True)
         torch.set_num_threads(1)
