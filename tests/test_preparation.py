@@ -95,6 +95,22 @@ def test_large_graphs_are_built(name, both, threads):
     check_building(arcs, n, both, threads)
 
 
+@pytest.mark.parametrize("threads", (1, 2, 3, 7))
+@pytest.mark.parametrize("tails", (1, 2, 7, 1000))
+def test_sorted_columns_of_few_rows(tails, threads):
+    """Rows that go on through several ranges of columns, between many that have none."""
+    chance, n = np.random.default_rng(tails), 70_000
+    tail = np.sort(chance.choice(n, tails, replace=False))
+    keys = np.unique(chance.choice(tail, 150_000) * n + chance.integers(0, n, 150_000))
+    arcs = np.stack(np.divmod(keys, n))
+    arcs = arcs[:, arcs[0] != arcs[1]]
+    same(built(arcs, n, False, threads), matrix(arcs, n, False))
+    for place in (0, arcs.shape[1] // 2, arcs.shape[1] - 1):
+        loop = arcs.copy()
+        loop[1, place] = loop[0, place]
+        same(built(loop, n, False, threads), matrix(loop, n, False))
+
+
 @settings(max_examples=60)
 @given(
     st.integers(1, 40).flatmap(

@@ -61,14 +61,20 @@ std::tuple<Tensor, Tensor> sorted_csr(const Tensor& ids, const Arcs& arcs, int64
   Tensor col = empty(ids, arcs.columns, ScalarType::Int);
   int64_t* const ptr = rowptr.mutable_data_ptr<int64_t>();
   int32_t* const head = col.mutable_data_ptr<int32_t>();
-  // Each column begins the rows after the tail of the previous one, up to its own.
   each_range(threads, arcs.columns, [&](int64_t begin, int64_t end) {
-    for (int64_t e = begin; e < end; ++e)
-      for (int64_t v = e == 0 ? 0 : int64_t{arcs.tail[e - 1]} + 1; v <= arcs.tail[e]; ++v) ptr[v] = e;
     std::copy(arcs.head + begin, arcs.head + end, head + begin);
+    // Each column moves the end of its row, without a branch, but not that of a row that goes on in the next range.
+    int64_t ends = end;
+    while (ends > begin && end < arcs.columns && arcs.tail[ends - 1] == arcs.tail[end]) --ends;
+    for (int64_t e = begin; e < end; ++e) {
+      const int64_t tail = arcs.tail[e], before = e == 0 ? -1 : arcs.tail[e - 1];
+      for (int64_t v = before + 2; v <= tail; ++v) ptr[v] = e;  // after rows without columns
+      if (e < ends) ptr[tail + 1] = e + 1;
+    }
   });
-  for (int64_t v = arcs.columns == 0 ? 0 : int64_t{arcs.tail[arcs.columns - 1]} + 1; v <= arcs.n; ++v)
-    ptr[v] = arcs.columns;
+  const int64_t last = arcs.columns == 0 ? -1 : arcs.tail[arcs.columns - 1];
+  std::fill(ptr + last + 1, ptr + arcs.n + 1, arcs.columns);
+  ptr[0] = 0;
   return {rowptr, col};
 }
 
