@@ -7,7 +7,7 @@ DIRECTORY holds road networks of the 9th DIMACS challenge as graphs of PACE (NY.
 B. Strasser, road-graphs-pace16 on GitHub), which have no lengths: whole ones from 10 to 1,000 are
 drawn. The country is a sheet of rows and columns of these networks in turn, each with lengths of
 its own, and --crossings edges between the borders of neighbours. A border is the vertices that are
-nearest, by hops, to an end of the network: west and east are the ends of a long shortest path,
+nearest, by hops, to an end of the network. West and east are the ends of a long shortest path,
 north and south two vertices far from both.
 
 Rates are seconds of the processor per source on one thread: the difference between many and few
