@@ -91,6 +91,7 @@ struct HierarchyProblem {
   bool directions;       // whether flows upwards are told apart
   Added added;           // of path counts
   const int64_t* cancel;
+  bool reciprocals = false;  // of distances, those of their reciprocals as well
 };
 
 // An arc to an ancestor, by its depth in the elimination tree.

@@ -98,6 +98,9 @@ void CellSweep<Number, added>::add_up(Frame& frame) {
     }
   }
   for (int i = 0; i < frame.registers * L::width; ++i) frame.sums[i] += frame.constant;
+  if (problem_.reciprocals)
+    frame.images.add_up(frame.rows, frame.registers, frame.points, *chebyshev_,
+                        [&](int32_t j) { return frame.distance(j); });
 }
 
 }  // namespace torchcent::TORCHCENT_ISA

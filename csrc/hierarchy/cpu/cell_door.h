@@ -37,6 +37,8 @@ void CellSweep<Number, added>::enter(const Cell& cell, int level, bool with_sour
   if (numbers) {
     const int32_t row = frame.outer[0];
     if constexpr (each_path) total_ = around.total[row];
+    images_around_ = &around.images;
+    row_around_ = row;
     walk_numbers(cell, level + 1);
     around.target[row] += frame.reached;
     around.constant += frame.constant;
@@ -49,6 +51,7 @@ void CellSweep<Number, added>::enter(const Cell& cell, int level, bool with_sour
     walk(cell, level + 1, with_sources, paths ? frame.classes.weight() : nullptr);
     if constexpr (paths) pass_out(around, frame);
     else add_out(around, frame);
+    if (problem_.reciprocals) frame.points.leave(around.points, *chebyshev_);
   }
   if constexpr (!paths) around.reached += frame.reached;
   if constexpr (paths)
@@ -63,6 +66,9 @@ void CellSweep<Number, added>::merge_lanes(const Frame& around, Frame& frame, in
       keys_.data(), weight, [&](int j) { return around.distance(frame.outer[j]); },
       [&](int j) { return around.ones[frame.outer[j]] ? nullptr : around.count(frame.outer[j]); });
   frame.registers = frame.classes.registers();
+  if (problem_.reciprocals)
+    frame.points.enter(around.points, frame.classes, (high - low) * L::width, frame.bounds, *chebyshev_,
+                       [&](int j) { return reinterpret_cast<const Length*>(around.distance(frame.outer[j])); });
   frame.block = low;
 }
 

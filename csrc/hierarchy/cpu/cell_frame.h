@@ -1,7 +1,7 @@
 // What a sweep keeps of a cell while it is inside, and how vectors of lanes are computed from others.
 #pragma once
 
-#include "hierarchy/cpu/lane_classes.h"
+#include "hierarchy/cpu/cell_images.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -61,6 +61,8 @@ struct CellFrame {
   Room<Link> links;
   Room<double> sums, far;  // distances only: by lane
   LaneClasses<Number> classes;
+  CellPoints<Number> points;  // reciprocals only
+  CellImages<Number> images;  // likewise
 
   static constexpr int kParts = paths ? 3 : 1;
   // Registers from row to row: an odd number, so that the same lane of different rows is in different sets of the

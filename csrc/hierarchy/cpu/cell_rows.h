@@ -28,7 +28,7 @@ int CellSweep<Number, added>::choose(Frame& frame, int64_t q, int64_t i, int64_t
       frame.own_row[i] = row;
       frame.target[row] = target;
       frame.image[number] = {0, row, 1};
-      if constexpr (!paths) reach_row(frame, row, target);
+      if constexpr (!paths) reach_row(frame, row, target, false);
       return paths ? found : 0;
     }
   }
@@ -89,7 +89,7 @@ int CellSweep<Number, added>::descend_to_special(Frame& frame, int64_t q, int64_
     if constexpr (each_path) add_total(frame, row);
     for (int r = 0; r < registers; ++r) climbs_.distance(special)[r] = frame.distance(row)[shift + r];
   } else {
-    reach_row(frame, row, problem_.target[q]);
+    reach_row(frame, row, problem_.target[q], special.lane >= 0);
   }
   frame.own_row[i] = row;
   frame.reference[number] = climbs_.reference(at);

@@ -42,6 +42,7 @@ class CellSweep {
     tight_.hold(degree + 1);
     const int64_t keys = 2 * (problem.cells.most_ends + 2);
     keys_.hold(keys);
+    if (problem.reciprocals) chebyshev_ = std::make_unique<Chebyshev>();
     uint64_t state = 1;
     for (int64_t i = 0; i < keys; ++i) keys_[i] = random(state);
   }
@@ -66,6 +67,7 @@ class CellSweep {
     }
     const Cell& cell = cell_[problem_.cells.outermost[sources_.position[0]]];
     frame.hold(cell.own_end - cell.own, cell.own_end - cell.own);
+    if (problem_.reciprocals) frame.points.begin(lanes.count, lanes.registers * L::width);
     walk(cell, 0, true, weight_.data());
     bool fits = most_paths_ <= L::most;
     for (int i = 0; i < L::width; ++i) fits &= most_[i] <= L::most;
@@ -74,6 +76,7 @@ class CellSweep {
   // By lane, without paths.
   const double* sums() const { return frames_[0].sums.data(); }
   const double* farthest() const { return frames_[0].far.data(); }
+  const double* reciprocals() const { return frames_[0].points.value(0); }
   // By all lanes, the sources included.
   double reached() const { return frames_[0].reached; }
 
@@ -221,7 +224,10 @@ class CellSweep {
     fill(frame.inflow.data(), bounds + own, 0.0);
     fill(frame.target.data(), frame.bounds, 0.0);
     frame.weight = reinterpret_cast<const Count*>(weight);
-    if constexpr (!paths) fill(frame.farthest.data(), frame.bounds, Length{-1});
+    if constexpr (!paths) {
+      fill(frame.farthest.data(), frame.bounds, Length{-1});
+      frame.images.begin();
+    }
     frame.links.hold(first_[cell.own_end] - first_[cell.own] + 1);
     descend(cell, frame, with_sources);
     if constexpr (!paths) {
@@ -312,13 +318,21 @@ class CellSweep {
     if constexpr (!paths) {
       frame.reached += target;
       frame.constant += target * static_cast<double>(add);
+      if (problem_.reciprocals) add_image(frame, row, add, target);
       if (target > 0 && add > frame.farthest[row]) frame.farthest[row] = add;
     }
   }
 
-  static void reach_row(Frame& frame, int32_t row, double target) {
+  void reach_row(Frame& frame, int32_t row, double target, bool source) {
     frame.reached += target;
     frame.farthest[row] = target > 0 ? 0 : -1;
+    if (!problem_.reciprocals) return;
+    if (source) frame.images.add_source(row, target);
+    else frame.images.add(row, 0, target);
+  }
+  void add_image(Frame& frame, int32_t row, Length add, double target) {
+    if (frame.registers > 0) frame.images.add(row, add, target);
+    else images_around_->add(row_around_, add, target);
   }
 
   // --- vertices that may need a row (cell_rows.h)
@@ -362,6 +376,7 @@ class CellSweep {
   const SourceBatches& sources_;
   Climbs<Number, paths>& climbs_;
   std::unique_ptr<Frame[]> frames_;
+  std::unique_ptr<Chebyshev> chebyshev_;  // reciprocals only
   Room<int32_t> near_;
   Room<bool> tight_;
   Room<uint64_t> keys_;
@@ -370,6 +385,9 @@ class CellSweep {
   CountRoom<Number> climbs_of_;
   double *flow_ = nullptr, *inside_ = nullptr;
   double total_ = 0;
+  // In cells that depend on one row, of the cell around that has it.
+  CellImages<Number>* images_around_ = nullptr;
+  int32_t row_around_ = 0;
   Count most_;
   Number most_paths_ = 0;
 };

@@ -236,7 +236,8 @@ void hierarchy_sums(const std::vector<Tensor>& hierarchy, const Tensor& sources,
   Swept swept(given, target_weight, &job.control.cancel);
   const auto collapsed = [&](auto number) {
     using Number = decltype(number);
-    const HierarchyProblem<Number> problem = swept.problem<Number>(lanes, false, Added::distances);
+    HierarchyProblem<Number> problem = swept.problem<Number>(lanes, false, Added::distances);
+    problem.reciprocals = reciprocal;
     const auto give = [&](int64_t source, size_t i, const HierarchyResults& results) {
       found.give(source, i, results);
     };
@@ -244,7 +245,7 @@ void hierarchy_sums(const std::vector<Tensor>& hierarchy, const Tensor& sources,
         problem, job, lanes, false, [&] { return TORCHCENT_CALL_LANES(make_hierarchy_distances(problem)); }, no_row,
         give);
   };
-  if (reciprocal || limits)
+  if (limits)
     (single ? reciprocals<float> : reciprocals<double>)(given.hierarchy(), given.sequence, given.split, target_weight,
                                                         limits ? &*limits : nullptr, job, found);
   else if (single) collapsed(float{});

@@ -181,6 +181,12 @@ class Room {
   T* data() const { return buffer_.data(); }
   T& operator[](int64_t i) const { return buffer_[i]; }
   int64_t size() const { return size_; }
+  void swap(Room& other) {
+    buffer_.swap(other.buffer_);
+    const int64_t size = size_;
+    size_ = other.size_;
+    other.size_ = size;
+  }
 
  private:
   Buffer<T> buffer_;

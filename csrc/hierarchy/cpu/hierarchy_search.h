@@ -58,6 +58,7 @@ class HierarchyDistanceSearch : public HierarchyDistances {
       for (int i = 0; i < sources_.count; ++i) {
         const double own = problem_.target[problem_.cells.place[sources_.position[i]]];
         results.sum[sources_.index[i]] = sweep_.sums()[i];
+        if (problem_.reciprocals) results.reciprocals[sources_.index[i]] = sweep_.reciprocals()[i];
         results.reached[sources_.index[i]] = sweep_.reached() - own;
         results.farthest[sources_.index[i]] = sweep_.farthest()[i];
       }

@@ -20,6 +20,15 @@ class LaneClasses {
   Number* share() const { return share_.data(); }           // of what a class passes back per path, by outer lane
   Number* weight() const { return weight_.data(); }         // of the sources of each class
   int registers() const { return registers_; }
+  int count() const { return classes_; }
+
+  // Renumbers: lane(k) is the first of those that class k becomes, of(i) the class that lane i was.
+  void arrange(const int32_t* lane, const int32_t* of, int lanes, int outer) {
+    for (int i = 0; i < outer; ++i) class_[i] = lane[class_[i]];
+    earlier_.hold(lanes);
+    for (int i = 0; i < lanes; ++i) earlier_[i] = representative_[of[i]];
+    earlier_.swap(representative_);
+  }
 
   // `row(j)` has the distances and `paths_row(j)` the path counts of boundary row j < rows, or null if all are 1;
   // registers low .. high of the outer lanes keep their places: all of them if there are no rows.
@@ -42,6 +51,7 @@ class LaneClasses {
     }
     for (int r = 0; r < outer; ++r) open_[r] = r >= low && r < high ? 0 : L::all;
     classes = spread(outer, classes);
+    classes_ = classes;
     registers_ = (classes + L::width - 1) / L::width;
     for (int i = classes; i < registers_ * L::width; ++i) representative_[i] = representative_[classes - 1];
     if constexpr (paths) weigh<added>(outer, outer_weight, rows > 0, rows == 0 ? nullptr : paths_row(0));
@@ -151,8 +161,8 @@ class LaneClasses {
     }
   }
 
-  int registers_ = 0;
-  Room<int32_t> class_, representative_;
+  int registers_ = 0, classes_ = 0;
+  Room<int32_t> class_, representative_, earlier_;
   Room<Number> share_, weight_, count_;
   DistanceRoom<Number> first_, second_;
   Room<unsigned> open_;

@@ -1,0 +1,208 @@
+// The targets of a cell, for sums of reciprocal distances: images of rows, at x beyond the distance d of the row. Few of
+// a row are added up one by one, many by the nodes of an interpolation in x (chebyshev.h).
+#pragma once
+
+#include "hierarchy/cpu/cell_points.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+template <class Number>
+class CellImages {
+  using L = Lanes<Number>;
+  using Distance = typename L::Distance;
+  using Length = typename L::Length;
+  using Real = typename VectorOf<double>::Type;
+  using Points = CellPoints<Number>;
+  static constexpr int kWidth = Points::width;
+  typedef Length Whole __attribute__((vector_size(kWidth * sizeof(Length)), may_alias));
+
+ public:
+  void begin() { size_ = sources_ = 0; }
+  void add(int32_t row, Length beyond, double target) {
+    if (target == 0) return;
+    Image* const image = next(images_, size_);
+    *image = {row, beyond, target};
+  }
+  // The row of a source: its distance from itself does not count.
+  void add_source(int32_t row, double target) {
+    if (target != 0) *next(of_sources_, sources_) = {row, 0, target};
+  }
+
+  // Adds to the values of all points. `distance(row)`: from the lanes.
+  template <class Row>
+  void add_up(int rows, int registers, const Points& points, const Chebyshev& chebyshev, const Row& distance) {
+    if (points.strips() == 0) return;
+    order(rows);
+    single_.hold(size_), weighted_.hold(size_);
+    singles_ = weighteds_ = 0;
+    for (int32_t j = 0; j < rows; ++j) divide(j, registers, points, chebyshev, distance(j));
+    int s = 0;
+    for (; s + 4 <= points.strips(); s += 4) add_to<4>(points, s);
+    for (; s + 2 <= points.strips(); s += 2) add_to<2>(points, s);
+    for (; s < points.strips(); ++s) add_to<1>(points, s);
+    for (int64_t i = 0; i < sources_; ++i) add_source_to(points, distance(of_sources_[i].row), of_sources_[i].target);
+  }
+
+ private:
+  struct Image {
+    int32_t row;
+    Length beyond;
+    double target;
+  };
+  struct Term {
+    const Length* distance;
+    double beyond, weight;
+  };
+  // The reciprocals of some distances are one fraction, so that there is one division for all of them.
+  static constexpr int kTogether = sizeof(Number) == 4 ? 16 : 8;  // distances to this power are below 2^488
+  static constexpr int64_t kFewest = 8;                           // images of a row for which there may be nodes
+
+  static Image* next(Room<Image>& list, int64_t& size) {
+    if (size == list.size()) {
+      Room<Image> larger;
+      larger.hold(2 * size + 64);
+      for (int64_t i = 0; i < size; ++i) larger[i] = list[i];
+      list.swap(larger);
+    }
+    return &list[size++];
+  }
+  static Real real(Whole x) {
+#if defined(TORCHCENT_AVX512)  // the compiler takes four instructions for it
+    if constexpr (sizeof(Number) == 4) return _mm512_cvtepi32_pd((__m256i)x);
+#endif
+    return __builtin_convertvector(x, Real);
+  }
+  // a b + c
+  static Real fused(Real a, Real b, Real c) {
+#if defined(TORCHCENT_AVX512)
+    return _mm512_fmadd_pd(a, b, c);
+#elif defined(TORCHCENT_AVX2)
+    return _mm256_fmadd_pd(a, b, c);
+#else
+    return a * b + c;
+#endif
+  }
+
+  // By row.
+  void order(int rows) {
+    first_.hold(rows + 1);
+    fill(first_.data(), rows + 1, int64_t{0});
+    for (int64_t i = 0; i < size_; ++i) ++first_[images_[i].row];
+    for (int64_t j = 0, at = 0; j <= rows; ++j) {
+      at += first_[j];
+      first_[j] = at;
+    }
+    beyond_.hold(size_ + kWidth), target_.hold(size_ + kWidth);
+    for (int64_t i = size_; i-- > 0;) {
+      const int64_t to = --first_[images_[i].row];
+      beyond_[to] = static_cast<double>(images_[i].beyond);
+      target_[to] = images_[i].target;
+    }
+  }
+
+  void divide(int32_t j, int registers, const Points& points, const Chebyshev& chebyshev, const Distance* distance) {
+    const int64_t begin = first_[j], end = first_[j + 1];
+    const Length* const row = reinterpret_cast<const Length*>(distance);
+    if (end - begin >= kFewest) {
+      double low = beyond_[begin], high = low;
+      for (int64_t i = begin; i < end; ++i) {
+        low = beyond_[i] < low ? beyond_[i] : low;
+        high = beyond_[i] > high ? beyond_[i] : high;
+      }
+      const int nodes = chebyshev.nodes(nearest(registers, points, distance) + low, high - low);
+      if (nodes <= (end - begin) * 2 / 3) {
+        double weight[Chebyshev::most];
+        const double middle = low + (high - low) / 2, half = (high - low) / 2;
+        interpolate(begin, end, nodes, middle, half, chebyshev, weight);
+        for (int s = 0; s < nodes; ++s)
+          weighted_[weighteds_++] = {row, middle + half * chebyshev.positions(nodes)[s], weight[s]};
+        return;
+      }
+    }
+    for (int64_t i = begin; i < end; ++i) {
+      if (target_[i] == 1) single_[singles_++] = {row, beyond_[i], 1};
+      else weighted_[weighteds_++] = {row, beyond_[i], target_[i]};
+    }
+  }
+
+  // The least distance of the row from a point.
+  static double nearest(int registers, const Points& points, const Distance* distance) {
+    const Distance* const offset = reinterpret_cast<const Distance*>(points.least());
+    Distance least = L::lengths(L::far);
+    for (int r = 0; r < registers; ++r) least = L::smaller(least, distance[r] + offset[r]);
+    Length of_all = least[0];
+    for (int i = 1; i < L::width; ++i) of_all = least[i] < of_all ? least[i] : of_all;
+    return static_cast<double>(of_all);
+  }
+
+  // What the targets are worth at the nodes.
+  void interpolate(int64_t begin, int64_t end, int nodes, double middle, double half, const Chebyshev& chebyshev,
+                   double* weight) const {
+    Real sum[Chebyshev::most];
+    double sums[Chebyshev::most];
+    for (int k = 0; k < nodes; ++k) sum[k] = Real{};
+    const double scale = half == 0 ? 0 : 1 / half;
+    for (int64_t i = begin; i < end; i += kWidth) {
+      Real t, polynomial;
+      for (int z = 0; z < kWidth; ++z) {
+        t[z] = i + z < end ? (beyond_[i + z] - middle) * scale : 0;
+        polynomial[z] = i + z < end ? target_[i + z] : 0;
+      }
+      Real last = polynomial * t;  // b T_{-1} = b T_1
+      for (int k = 0; k < nodes; ++k) {
+        sum[k] += polynomial;
+        const Real following = (t + t) * polynomial - last;
+        last = polynomial;
+        polynomial = following;
+      }
+    }
+    for (int k = 0; k < nodes; ++k) sums[k] = Row<double>::total(sum[k]);
+    chebyshev.weights(nodes, sums, weight);
+  }
+
+  template <int strips>
+  void add_to(const Points& points, int strip) const {
+    add_to<strips, false>(points, strip, single_.data(), singles_);
+    add_to<strips, true>(points, strip, weighted_.data(), weighteds_);
+  }
+  template <int strips, bool weighted>
+  static void add_to(const Points& points, int strip, const Term* term, int64_t count) {
+    Real offset[strips], total[strips];
+    int64_t lane[strips];
+    for (int k = 0; k < strips; ++k) {
+      offset[k] = *reinterpret_cast<const Real*>(points.offset(strip + k));
+      lane[k] = points.lane(strip + k);
+      total[k] = Real{};
+    }
+    for (int64_t begin = 0; begin < count; begin += kTogether) {
+      const int64_t end = begin + kTogether < count ? begin + kTogether : count;
+      Real above[strips], below[strips];
+      for (int k = 0; k < strips; ++k) above[k] = Real{}, below[k] = Real{} + 1;
+      for (int64_t i = begin; i < end; ++i)
+        for (int k = 0; k < strips; ++k) {
+          const Real d =
+              real(*reinterpret_cast<const Whole*>(term[i].distance + lane[k])) + (offset[k] + term[i].beyond);
+          above[k] = fused(above[k], d, weighted ? below[k] * term[i].weight : below[k]);
+          below[k] *= d;
+        }
+      for (int k = 0; k < strips; ++k) total[k] += above[k] / below[k];
+    }
+    for (int k = 0; k < strips; ++k) *reinterpret_cast<Real*>(points.value(strip + k)) += total[k];
+  }
+  static void add_source_to(const Points& points, const Distance* distance, double target) {
+    for (int s = 0; s < points.strips(); ++s) {
+      const Length* const of_lane = reinterpret_cast<const Length*>(distance) + points.lane(s);
+      const Real d = real(*reinterpret_cast<const Whole*>(of_lane)) +
+                     *reinterpret_cast<const Real*>(points.offset(s));
+      *reinterpret_cast<Real*>(points.value(s)) += d > 0 ? target / d : Real{};
+    }
+  }
+
+  int64_t size_ = 0, sources_ = 0, singles_ = 0, weighteds_ = 0;
+  Room<Image> images_, of_sources_;
+  Room<int64_t> first_;  // by row
+  Room<double> beyond_, target_;
+  Room<Term> single_, weighted_;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA
