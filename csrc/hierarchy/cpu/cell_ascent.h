@@ -85,19 +85,40 @@ void CellSweep<Number, added>::ascend_from_special(int64_t q, Frame& frame,
   inside_[q] += L::total(through) + L::total(others) * frame.target[row];
 }
 
+// To the lanes of some registers.
+template <class Number, Added added>
+template <int size>
+void CellSweep<Number, added>::add_up(Frame& frame, int r) {
+  using R = Reals<Number>;
+  typename R::Real sum[size * R::parts];
+  Distance far[size];
+  for (int k = 0; k < size * R::parts; ++k) sum[k] = R::at(frame.sums.data() + r * L::width + k * R::width);
+  for (int k = 0; k < size; ++k) far[k] = Distance{};
+  for (int32_t j = 0; j < frame.rows; ++j) {
+    const Length beyond = frame.farthest[j];
+    if (beyond < 0) continue;
+    const Distance* const distance = frame.distance(j) + r;
+    const double target = frame.target[j];
+    for (int k = 0; k < size; ++k) far[k] = L::larger(far[k], distance[k] + beyond);
+    for (int k = 0; k < size * R::parts; ++k)
+      sum[k] = R::fused(R::of(reinterpret_cast<const Length*>(distance) + k * R::width), typename R::Real{} + target,
+                        sum[k]);
+  }
+  for (int k = 0; k < size * R::parts; ++k)
+    R::at(frame.sums.data() + r * L::width + k * R::width) = sum[k] + frame.constant;
+  for (int k = 0; k < size; ++k)
+    for (int i = 0; i < L::width; ++i) {
+      double& own = frame.far[(r + k) * L::width + i];
+      own = std::max(own, static_cast<double>(far[k][i]));
+    }
+}
+
 template <class Number, Added added>
 void CellSweep<Number, added>::add_up(Frame& frame) {
-  for (int32_t j = 0; j < frame.rows; ++j) {
-    const Length* const distance = reinterpret_cast<const Length*>(frame.distance(j));
-    const double target = frame.target[j];
-    const Length beyond = frame.farthest[j];
-    for (int i = 0; i < frame.registers * L::width; ++i) {
-      const double d = static_cast<double>(distance[i]);
-      frame.sums[i] += target * d;
-      if (beyond >= 0) frame.far[i] = std::max(frame.far[i], d + static_cast<double>(beyond));
-    }
-  }
-  for (int i = 0; i < frame.registers * L::width; ++i) frame.sums[i] += frame.constant;
+  constexpr int kTile = 4;
+  int r = 0;
+  for (; r + kTile <= frame.registers; r += kTile) add_up<kTile>(frame, r);
+  for (; r < frame.registers; ++r) add_up<1>(frame, r);
   if (problem_.reciprocals)
     frame.images.add_up(frame.rows, frame.registers, frame.points, *chebyshev_,
                         [&](int32_t j) { return frame.distance(j); });

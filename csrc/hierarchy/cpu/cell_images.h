@@ -11,10 +11,10 @@ class CellImages {
   using L = Lanes<Number>;
   using Distance = typename L::Distance;
   using Length = typename L::Length;
-  using Real = typename VectorOf<double>::Type;
+  using R = Reals<Number>;
+  using Real = typename R::Real;
   using Points = CellPoints<Number>;
-  static constexpr int kWidth = Points::width;
-  typedef Length Whole __attribute__((vector_size(kWidth * sizeof(Length)), may_alias));
+  static constexpr int kWidth = R::width;
 
  public:
   void begin() { size_ = sources_ = 0; }
@@ -24,8 +24,8 @@ class CellImages {
     *image = {row, beyond, target};
   }
   // The row of a source: its distance from itself does not count.
-  void add_source(int32_t row, double target) {
-    if (target != 0) *next(of_sources_, sources_) = {row, 0, target};
+  void add_source(const Distance* distance, double target) {
+    if (target != 0) *next(source_, sources_) = {reinterpret_cast<const Length*>(distance), 0, target};
   }
 
   // Adds to the values of all points. `distance(row)`: from the lanes.
@@ -40,7 +40,6 @@ class CellImages {
     for (; s + 4 <= points.strips(); s += 4) add_to<4>(points, s);
     for (; s + 2 <= points.strips(); s += 2) add_to<2>(points, s);
     for (; s < points.strips(); ++s) add_to<1>(points, s);
-    for (int64_t i = 0; i < sources_; ++i) add_source_to(points, distance(of_sources_[i].row), of_sources_[i].target);
   }
 
  private:
@@ -49,6 +48,7 @@ class CellImages {
     Length beyond;
     double target;
   };
+  enum class Kind { single, weighted, source };  // weights are 1; any; distances may be 0, and do not count
   struct Term {
     const Length* distance;
     double beyond, weight;
@@ -57,32 +57,16 @@ class CellImages {
   static constexpr int kTogether = sizeof(Number) == 4 ? 16 : 8;  // distances to this power are below 2^488
   static constexpr int64_t kFewest = 8;                           // images of a row for which there may be nodes
 
-  static Image* next(Room<Image>& list, int64_t& size) {
+  template <class T>
+  static T* next(Room<T>& list, int64_t& size) {
     if (size == list.size()) {
-      Room<Image> larger;
+      Room<T> larger;
       larger.hold(2 * size + 64);
       for (int64_t i = 0; i < size; ++i) larger[i] = list[i];
       list.swap(larger);
     }
     return &list[size++];
   }
-  static Real real(Whole x) {
-#if defined(TORCHCENT_AVX512)  // the compiler takes four instructions for it
-    if constexpr (sizeof(Number) == 4) return _mm512_cvtepi32_pd((__m256i)x);
-#endif
-    return __builtin_convertvector(x, Real);
-  }
-  // a b + c
-  static Real fused(Real a, Real b, Real c) {
-#if defined(TORCHCENT_AVX512)
-    return _mm512_fmadd_pd(a, b, c);
-#elif defined(TORCHCENT_AVX2)
-    return _mm256_fmadd_pd(a, b, c);
-#else
-    return a * b + c;
-#endif
-  }
-
   // By row.
   void order(int rows) {
     first_.hold(rows + 1);
@@ -162,15 +146,16 @@ class CellImages {
 
   template <int strips>
   void add_to(const Points& points, int strip) const {
-    add_to<strips, false>(points, strip, single_.data(), singles_);
-    add_to<strips, true>(points, strip, weighted_.data(), weighteds_);
+    add_to<strips, Kind::single>(points, strip, single_.data(), singles_);
+    add_to<strips, Kind::weighted>(points, strip, weighted_.data(), weighteds_);
+    add_to<strips, Kind::source>(points, strip, source_.data(), sources_);
   }
-  template <int strips, bool weighted>
+  template <int strips, Kind kind>
   static void add_to(const Points& points, int strip, const Term* term, int64_t count) {
     Real offset[strips], total[strips];
     int64_t lane[strips];
     for (int k = 0; k < strips; ++k) {
-      offset[k] = *reinterpret_cast<const Real*>(points.offset(strip + k));
+      offset[k] = R::at(points.offset(strip + k));
       lane[k] = points.lane(strip + k);
       total[k] = Real{};
     }
@@ -180,29 +165,26 @@ class CellImages {
       for (int k = 0; k < strips; ++k) above[k] = Real{}, below[k] = Real{} + 1;
       for (int64_t i = begin; i < end; ++i)
         for (int k = 0; k < strips; ++k) {
-          const Real d =
-              real(*reinterpret_cast<const Whole*>(term[i].distance + lane[k])) + (offset[k] + term[i].beyond);
-          above[k] = fused(above[k], d, weighted ? below[k] * term[i].weight : below[k]);
-          below[k] *= d;
+          const Real d = R::of(term[i].distance + lane[k]) + (offset[k] + term[i].beyond);
+          const Real own = kind == Kind::single ? below[k] : below[k] * term[i].weight;
+          if constexpr (kind == Kind::source) {
+            above[k] = d > 0 ? R::fused(above[k], d, own) : above[k];
+            below[k] = d > 0 ? below[k] * d : below[k];
+          } else {
+            above[k] = R::fused(above[k], d, own);
+            below[k] *= d;
+          }
         }
       for (int k = 0; k < strips; ++k) total[k] += above[k] / below[k];
     }
-    for (int k = 0; k < strips; ++k) *reinterpret_cast<Real*>(points.value(strip + k)) += total[k];
-  }
-  static void add_source_to(const Points& points, const Distance* distance, double target) {
-    for (int s = 0; s < points.strips(); ++s) {
-      const Length* const of_lane = reinterpret_cast<const Length*>(distance) + points.lane(s);
-      const Real d = real(*reinterpret_cast<const Whole*>(of_lane)) +
-                     *reinterpret_cast<const Real*>(points.offset(s));
-      *reinterpret_cast<Real*>(points.value(s)) += d > 0 ? target / d : Real{};
-    }
+    for (int k = 0; k < strips; ++k) R::at(points.value(strip + k)) += total[k];
   }
 
   int64_t size_ = 0, sources_ = 0, singles_ = 0, weighteds_ = 0;
-  Room<Image> images_, of_sources_;
+  Room<Image> images_;
   Room<int64_t> first_;  // by row
   Room<double> beyond_, target_;
-  Room<Term> single_, weighted_;
+  Room<Term> single_, weighted_, source_;
 };
 
 }  // namespace torchcent::TORCHCENT_ISA

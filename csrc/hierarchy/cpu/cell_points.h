@@ -16,10 +16,10 @@ template <class Number>
 class CellPoints {
   using L = Lanes<Number>;
   using Length = typename L::Length;
-  using Real = typename VectorOf<double>::Type;
+  using Real = typename Reals<Number>::Real;
 
  public:
-  static constexpr int width = kVectorBytes / sizeof(double);  // of a strip
+  static constexpr int width = Reals<Number>::width;  // of a strip
 
   int strips() const { return strips_; }
   int64_t lane(int strip) const { return int64_t{width} * block_[strip]; }  // the first one

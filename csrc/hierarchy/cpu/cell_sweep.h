@@ -327,7 +327,7 @@ class CellSweep {
     frame.reached += target;
     frame.farthest[row] = target > 0 ? 0 : -1;
     if (!problem_.reciprocals) return;
-    if (source) frame.images.add_source(row, target);
+    if (source) frame.images.add_source(frame.distance(row), target);
     else frame.images.add(row, 0, target);
   }
   void add_image(Frame& frame, int32_t row, Length add, double target) {
@@ -348,6 +348,8 @@ class CellSweep {
   void ascend_from_special(int64_t q, Frame& frame, const typename Climbs<Number, paths>::Special& special,
                            int32_t row);
   void add_up(Frame& frame);
+  template <int size>
+  void add_up(Frame& frame, int r);
 
   // --- the door of a cell (cell_door.h)
 

@@ -108,6 +108,36 @@ struct Lanes {
   }
 };
 
+// Registers of float64, for sums over lanes.
+template <class Number>
+struct Reals {
+  using Real = typename VectorOf<double>::Type;
+  using Length = LengthOf<Number>;
+  static constexpr int width = kVectorBytes / sizeof(double);
+  static constexpr int parts = static_cast<int>(sizeof(double) / sizeof(Number));  // of a register of distances
+  typedef Length Whole __attribute__((vector_size(width * sizeof(Length)), may_alias));
+
+  static Real of(const Length* distance) {
+    const Whole x = *reinterpret_cast<const Whole*>(distance);
+#if defined(TORCHCENT_AVX512)  // the compiler takes four instructions for it
+    if constexpr (sizeof(Number) == 4) return _mm512_cvtepi32_pd((__m256i)x);
+#endif
+    return __builtin_convertvector(x, Real);
+  }
+  // a b + c
+  static Real fused(Real a, Real b, Real c) {
+#if defined(TORCHCENT_AVX512)
+    return _mm512_fmadd_pd(a, b, c);
+#elif defined(TORCHCENT_AVX2)
+    return _mm256_fmadd_pd(a, b, c);
+#else
+    return a * b + c;
+#endif
+  }
+  static Real& at(double* p) { return *reinterpret_cast<Real*>(p); }
+  static Real at(const double* p) { return *reinterpret_cast<const Real*>(p); }
+};
+
 // Two hashes of what each lane holds in several rows: sums of products of halves with keys added, which collide with a
 // probability of about 2^-32 each for any two different rows (NH: Black et al. 1999).
 template <class Number>
