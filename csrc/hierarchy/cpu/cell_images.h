@@ -25,7 +25,7 @@ class CellImages {
   }
   // The row of a source: its distance from itself does not count.
   void add_source(const Distance* distance, double target) {
-    if (target != 0) *next(source_, sources_) = {reinterpret_cast<const Length*>(distance), 0, target};
+    if (target != 0) *next(source_, sources_) = {reinterpret_cast<const Length*>(distance), 0, 0, target};
   }
 
   // Adds to the values of all points. `distance(row)`: from the lanes.
@@ -51,10 +51,11 @@ class CellImages {
   enum class Kind { single, weighted, source };  // weights are 1; any; distances may be 0, and do not count
   struct Term {
     const Length* distance;
-    double beyond, weight;
+    Length beyond;        // of a target
+    double node, weight;  // beyond the distance; of nodes, or of targets that are weighted
   };
   // The reciprocals of some distances are one fraction, so that there is one division for all of them.
-  static constexpr int kTogether = sizeof(Number) == 4 ? 16 : 8;  // distances to this power are below 2^488
+  static constexpr int kTogether = sizeof(Number) == 4 ? 32 : 16;  // distances to this power are below 2^976
   static constexpr int64_t kFewest = 8;                           // images of a row for which there may be nodes
 
   template <class T>
@@ -99,13 +100,13 @@ class CellImages {
         const double middle = low + (high - low) / 2, half = (high - low) / 2;
         interpolate(begin, end, nodes, middle, half, chebyshev, weight);
         for (int s = 0; s < nodes; ++s)
-          weighted_[weighteds_++] = {row, middle + half * chebyshev.positions(nodes)[s], weight[s]};
+          weighted_[weighteds_++] = {row, 0, middle + half * chebyshev.positions(nodes)[s], weight[s]};
         return;
       }
     }
     for (int64_t i = begin; i < end; ++i) {
-      if (target_[i] == 1) single_[singles_++] = {row, beyond_[i], 1};
-      else weighted_[weighteds_++] = {row, beyond_[i], target_[i]};
+      if (target_[i] == 1) single_[singles_++] = {row, static_cast<Length>(beyond_[i]), 0, 1};
+      else weighted_[weighteds_++] = {row, 0, beyond_[i], target_[i]};
     }
   }
 
@@ -165,7 +166,8 @@ class CellImages {
       for (int k = 0; k < strips; ++k) above[k] = Real{}, below[k] = Real{} + 1;
       for (int64_t i = begin; i < end; ++i)
         for (int k = 0; k < strips; ++k) {
-          const Real d = R::of(term[i].distance + lane[k]) + (offset[k] + term[i].beyond);
+          const Real d = kind == Kind::weighted ? R::of(term[i].distance + lane[k]) + (offset[k] + term[i].node)
+                                                : R::of(term[i].distance + lane[k], term[i].beyond) + offset[k];
           const Real own = kind == Kind::single ? below[k] : below[k] * term[i].weight;
           if constexpr (kind == Kind::source) {
             above[k] = d > 0 ? R::fused(above[k], d, own) : above[k];

@@ -117,8 +117,8 @@ struct Reals {
   static constexpr int parts = static_cast<int>(sizeof(double) / sizeof(Number));  // of a register of distances
   typedef Length Whole __attribute__((vector_size(width * sizeof(Length)), may_alias));
 
-  static Real of(const Length* distance) {
-    const Whole x = *reinterpret_cast<const Whole*>(distance);
+  static Real of(const Length* distance, Length more = 0) {
+    const Whole x = *reinterpret_cast<const Whole*>(distance) + more;
 #if defined(TORCHCENT_AVX512)  // the compiler takes four instructions for it
     if constexpr (sizeof(Number) == 4) return _mm512_cvtepi32_pd((__m256i)x);
 #endif
