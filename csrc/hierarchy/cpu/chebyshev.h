@@ -12,7 +12,7 @@ class Chebyshev {
   static constexpr int most = 32;
 
   Chebyshev() {
-    constexpr double kError = 1e-15, kPi = 3.14159265358979323846;
+    constexpr double kError = 1e-14, kPi = 3.14159265358979323846;
     int64_t at = 0;
     for (int s = 1; s <= most; ++s) {
       needed_[s] = (std::cosh(std::acosh(1 / kError) / s) - 1) / 2;
