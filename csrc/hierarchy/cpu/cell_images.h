@@ -60,13 +60,15 @@ class CellImages {
 
   template <class T>
   static T* next(Room<T>& list, int64_t& size) {
-    if (size == list.size()) {
-      Room<T> larger;
-      larger.hold(2 * size + 64);
-      for (int64_t i = 0; i < size; ++i) larger[i] = list[i];
-      list.swap(larger);
-    }
+    if (size == list.size()) grow(list, size);
     return &list[size++];
+  }
+  template <class T>
+  [[gnu::noinline]] static void grow(Room<T>& list, int64_t size) {
+    Room<T> larger;
+    larger.hold(2 * size + 64);
+    for (int64_t i = 0; i < size; ++i) larger[i] = list[i];
+    list.swap(larger);
   }
   // By row.
   void order(int rows) {
@@ -112,12 +114,15 @@ class CellImages {
 
   // The least distance of the row from a point.
   static double nearest(int registers, const Points& points, const Distance* distance) {
-    const Distance* const offset = reinterpret_cast<const Distance*>(points.least());
-    Distance least = L::lengths(L::far);
-    for (int r = 0; r < registers; ++r) least = L::smaller(least, distance[r] + offset[r]);
-    Length of_all = least[0];
-    for (int i = 1; i < L::width; ++i) of_all = least[i] < of_all ? least[i] : of_all;
-    return static_cast<double>(of_all);
+    const Length* const row = reinterpret_cast<const Length*>(distance);
+    Real least = Real{} + static_cast<double>(L::far);
+    for (int i = 0; i < registers * L::width; i += kWidth) {
+      const Real d = R::of(row + i) + R::at(points.least() + i);
+      least = d < least ? d : least;
+    }
+    double of_all = least[0];
+    for (int z = 1; z < kWidth; ++z) of_all = least[z] < of_all ? least[z] : of_all;
+    return of_all;
   }
 
   // What the targets are worth at the nodes.

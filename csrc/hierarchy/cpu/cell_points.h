@@ -25,14 +25,15 @@ class CellPoints {
   int64_t lane(int strip) const { return int64_t{width} * block_[strip]; }  // the first one
   const double* offset(int strip) const { return offset_.data() + int64_t{width} * strip; }
   double* value(int strip) const { return value_.data() + int64_t{width} * strip; }
-  const Length* least() const { return least_.data(); }  // offset of each lane, rounded down
+  const double* least() const { return least_.data(); }  // offset of each lane, or less
 
   // One for each source.
   void begin(int sources, int lanes) {
-    hold(lanes);
-    for (int i = 0; i < lanes; ++i) count_[i] = i < sources;
-    lay();
-    fill(least_.data(), lanes, Length{0});
+    lay(lanes, [sources](int lane) { return lane < sources; });
+    points_ = sources;
+    slot_.hold(points_), lane_of_.hold(points_);
+    for (int i = 0; i < sources; ++i) slot_[i] = lane_of_[i] = i;
+    fill(least_.hold(lanes), lanes, 0.0);
   }
 
   // Of the classes of lanes around, which are renumbered; the first `fixed` keep their numbers, and have a point each.
@@ -51,81 +52,87 @@ class CellPoints {
 
   // Adds the values to those of the points around.
   void leave(const CellPoints& around, const Chebyshev& chebyshev) const {
-    double values[Chebyshev::most], coefficients[Chebyshev::most];
-    const int32_t* inner = inner_.data();
-    for (int k = 0; k < classes_; inner += height_[k++]) {
-      const int64_t begin = begin_[k], end = begin_[k + 1];
-      if (!by_nodes_[k]) {
-        for (int64_t i = begin; i < end; ++i) around.value_[from_[i]] += value_[inner[i - begin]];
-        continue;
-      }
-      const int count = height_[k];
-      for (int i = 0; i < count; ++i) values[i] = value_[inner[i]];
-      chebyshev.coefficients(count, values, coefficients);
-      for (int64_t i = begin; i < end; i += width) {
-        Real t;
-        for (int z = 0; z < width; ++z) t[z] = at_[i + z];
-        Real next{}, last{};  // Clenshaw
-        for (int j = count - 1; j > 0; --j) {
-          const Real x = coefficients[j] + (t + t) * next - last;
-          last = next;
-          next = x;
-        }
-        const Real sum = coefficients[0] + t * next - last;
-        for (int z = 0; z < width && i + z < end; ++z) around.value_[from_[i + z]] += sum[z];
-      }
+    double* const to = around.value_.data();
+    for (int64_t i = 0; i < begin_[classes_]; ++i) to[from_[i]] += value_[inner_[i]];
+    const int32_t* node = slot_.data() + first_node_;
+    for (int k = 0; k < classes_; ++k) {
+      if (!by_nodes_[k]) continue;
+      add_interpolated(k, node, to, chebyshev);
+      node += height_[k];
     }
   }
 
  private:
   static constexpr int kFewest = 6;  // points for which there may be nodes
 
-  void hold(int lanes) {
-    lanes_ = lanes;
-    count_.hold(lanes), least_.hold(lanes), first_.hold(lanes / width + 1);
+  void add_interpolated(int k, const int32_t* node, double* to, const Chebyshev& chebyshev) const {
+    double values[Chebyshev::most], coefficients[Chebyshev::most];
+    const int count = height_[k];
+    for (int i = 0; i < count; ++i) values[i] = value_[node[i]];
+    chebyshev.coefficients(count, values, coefficients);
+    for (int64_t i = begin_[k], end = begin_[k + 1]; i < end; i += width) {
+      Real t;
+      for (int z = 0; z < width; ++z) t[z] = at_[i + z];
+      Real next{}, last{};  // Clenshaw
+      for (int j = count - 1; j > 0; --j) {
+        const Real x = coefficients[j] + (t + t) * next - last;
+        last = next;
+        next = x;
+      }
+      const Real sum = coefficients[0] + t * next - last;
+      for (int z = 0; z < width && i + z < end; ++z) to[from_[i + z]] += sum[z];
+    }
   }
 
-  // Strips for the points of all lanes.
-  void lay() {
+  // Strips for so many points of each lane, and after them a slot for what is not added up.
+  template <class Count>
+  void lay(int lanes, const Count& count) {
+    lanes_ = lanes;
     strips_ = 0;
-    for (int b = 0; b < lanes_ / width; ++b) {
+    const int blocks = lanes / width;
+    first_.hold(blocks + 1);
+    for (int b = 0; b < blocks; ++b) {
       first_[b] = strips_;
-      int32_t layers = 0;
-      for (int z = 0; z < width; ++z) layers = count_[b * width + z] > layers ? count_[b * width + z] : layers;
+      int layers = 0;
+      for (int z = 0; z < width; ++z) layers = count(b * width + z) > layers ? count(b * width + z) : layers;
       strips_ += layers;
     }
-    block_.hold(strips_), offset_.hold(int64_t{width} * strips_), value_.hold(int64_t{width} * strips_);
-    for (int b = 0; b < lanes_ / width; ++b)
-      for (int s = first_[b]; s < (b + 1 < lanes_ / width ? first_[b + 1] : strips_); ++s) block_[s] = b;
-    fill(offset_.data(), int64_t{width} * strips_, 0.0);
-    fill(value_.data(), int64_t{width} * strips_, 0.0);
+    first_[blocks] = strips_;
+    block_.hold(strips_);
+    for (int b = 0; b < blocks; ++b)
+      for (int s = first_[b]; s < first_[b + 1]; ++s) block_[s] = b;
+    const int64_t slots = int64_t{width} * strips_ + 1;
+    offset_.hold(slots), value_.hold(slots);
+    fill(offset_.data(), slots, 0.0);
+    fill(value_.data(), slots, 0.0);
   }
-
-  int64_t slot(int lane, int layer) const { return int64_t{width} * (first_[lane / width] + layer) + lane % width; }
 
   // The points around, class by class, and their offsets to the lane that stands for the class.
   void gather(const CellPoints& around, const int32_t* of_lane, const int32_t* representative, const Length* distance) {
-    begin_.hold(classes_ + 1), next_.hold(classes_);
-    fill(next_.data(), classes_, int64_t{0});
-    for (int i = 0; i < around.lanes_; ++i) next_[of_lane[i]] += around.count_[i];
-    int64_t all = 0;
+    const int32_t *const slots = around.slot_.data(), *const lanes = around.lane_of_.data();
+    const int64_t points = around.points_;
+    int64_t* const begin = begin_.hold(classes_ + 1);
+    int64_t* const next = next_.hold(classes_);
+    double* const more = more_.hold(around.lanes_);
+    for (int i = 0; i < around.lanes_; ++i)
+      more[i] = distance == nullptr ? 0
+                                    : static_cast<double>(distance[i]) -
+                                          static_cast<double>(distance[representative[of_lane[i]]]);
+    fill(next, classes_, int64_t{0});
+    for (int64_t i = 0; i < points; ++i) ++next[of_lane[lanes[i]]];
+    begin[0] = 0;
     for (int k = 0; k < classes_; ++k) {
-      begin_[k] = all;
-      all += next_[k];
-      next_[k] = begin_[k];
+      begin[k + 1] = begin[k] + next[k];
+      next[k] = begin[k];
     }
-    begin_[classes_] = all;
-    from_.hold(all + width), at_.hold(all + width);
-    for (int i = 0; i < around.lanes_; ++i) {
-      const int k = of_lane[i];
-      const double more = distance == nullptr ? 0
-                                              : static_cast<double>(distance[i]) -
-                                                    static_cast<double>(distance[representative[k]]);
-      for (int layer = 0; layer < around.count_[i]; ++layer) {
-        const int64_t slot = around.slot(i, layer), to = next_[k]++;
-        from_[to] = static_cast<int32_t>(slot);
-        at_[to] = around.offset_[slot] + more;
-      }
+    int32_t *const from = from_.hold(points), *const of = of_.hold(points);
+    double *const at = at_.hold(points + width), *const offset = around.offset_.data();
+    for (int64_t i = 0; i < points; ++i) {
+      const int32_t lane = lanes[i], slot = slots[i], k = of_lane[lane];
+      const int64_t to = next[k]++;
+      from[to] = slot;
+      of[to] = k;
+      at[to] = offset[slot] + more[lane];
     }
   }
 
@@ -176,8 +183,8 @@ class CellPoints {
     }
     int tallest = 0;
     for (int k = fixed; k < classes_; ++k) tallest = tall_[k] > tallest ? tall_[k] : tallest;
-    of_height_.hold(tallest + 2);
-    fill(of_height_.data(), tallest + 2, 0);
+    of_height_.hold(tallest + 1);
+    fill(of_height_.data(), tallest + 1, 0);
     for (int k = fixed; k < classes_; ++k) of_height_[tall_[k]] += parts_[k];
     for (int h = tallest, at = fixed; h >= 0; --h) {
       const int size = of_height_[h];
@@ -189,51 +196,69 @@ class CellPoints {
       if (k >= fixed) of_height_[tall_[k]] += parts_[k];
       for (int i = 0; i < parts_[k]; ++i) class_of_[lane_[k] + i] = k;
     }
-    for (int i = lanes - spare; i < lanes; ++i) class_of_[i] = classes_ - 1;
+    for (int i = lanes - spare; i < lanes; ++i) class_of_[i] = classes_ - 1;  // without points
+  }
+
+  // Point i of a class, in its lanes in turn.
+  int32_t put(int k, int i, double offset) {
+    const int part = parts_[k] == 1 ? 0 : i % parts_[k], layer = parts_[k] == 1 ? i : i / parts_[k];
+    const int lane = lane_[k] + part;
+    const int32_t slot = width * (first_[lane / width] + layer) + lane % width;
+    offset_[slot] = offset;
+    slot_[points_] = slot;
+    lane_of_[points_++] = lane;
+    return slot;
   }
 
   // Points, lane by lane.
   void place(int lanes, const Chebyshev& chebyshev) {
-    hold(lanes);
-    fill(count_.data(), lanes, int32_t{0});
-    int64_t all = 0;
+    int32_t* const count = count_.hold(lanes);
+    fill(count, lanes, int32_t{0});
+    int64_t points = 0;
     for (int k = 0; k < classes_; ++k) {
-      all += height_[k];
-      for (int i = 0; i < parts_[k]; ++i)
-        count_[lane_[k] + i] = height_[k] * (i + 1) / parts_[k] - height_[k] * i / parts_[k];
+      points += height_[k];
+      for (int i = 0; i < parts_[k]; ++i) count[lane_[k] + i] = (height_[k] + parts_[k] - 1 - i) / parts_[k];
     }
-    lay();
-    inner_.hold(all);
-    fill(least_.data(), lanes, L::far);
-    int32_t* inner = inner_.data();
+    lay(lanes, [count](int lane) { return count[lane]; });
+    slot_.hold(points), lane_of_.hold(points), inner_.hold(begin_[classes_]);
+    points_ = 0;
+    const int32_t none = width * strips_;
+    for (int64_t i = 0; i < begin_[classes_]; ++i) {
+      const int k = of_[i];
+      inner_[i] = by_nodes_[k] ? none : put(k, static_cast<int>(i - begin_[k]), at_[i]);
+    }
+    first_node_ = points_;
     for (int k = 0; k < classes_; ++k) {
-      const double* const node = chebyshev.positions(by_nodes_[k] ? height_[k] : 1);
-      for (int lane = lane_[k], i = 0; lane < lane_[k] + parts_[k]; ++lane) {
-        double least = static_cast<double>(L::far);
-        for (int layer = 0; layer < count_[lane]; ++layer, ++i) {
-          const double c = by_nodes_[k] ? middle_[k] + half_[k] * node[i] : at_[begin_[k] + i];
-          const int64_t to = slot(lane, layer);
-          offset_[to] = c;
-          least = c < least ? c : least;
-          *inner++ = static_cast<int32_t>(to);
-        }
-        least_[lane] = static_cast<Length>(__builtin_floor(least));
+      if (!by_nodes_[k]) continue;
+      const double* const node = chebyshev.positions(height_[k]);
+      for (int i = 0; i < height_[k]; ++i) put(k, i, middle_[k] + half_[k] * node[i]);
+    }
+    double* const least = least_.hold(lanes);
+    fill(least, lanes, 0.0);
+    for (int s = 0; s < strips_; ++s)
+      for (int z = 0; z < width; ++z) {
+        double& own = least[block_[s] * width + z];
+        own = offset_[s * width + z] < own ? offset_[s * width + z] : own;
       }
-    }
   }
 
   int lanes_ = 0, strips_ = 0, classes_ = 0;
-  Room<int32_t> count_;  // points of each lane
-  Room<Length> least_;
-  Room<int32_t> first_, block_;  // strip of the first points of a block of lanes, and block of a strip
+  Room<int32_t> first_, block_;  // first strip of a block of lanes, and block of a strip
   Room<double> offset_, value_;  // by slot
-  // By class as it was found, the points around and those here.
+  Room<double> least_;
+  // The points: those that stand for one around, then nodes.
+  int64_t points_ = 0, first_node_ = 0;
+  Room<int32_t> slot_, lane_of_;
+  // The points around, class by class: their slots there and here, their class, and their offsets; where there are
+  // nodes, instead of the offset a number between -1 and 1.
   Room<int64_t> begin_, next_;
-  Room<int32_t> from_, height_, inner_;  // slots around, number of points here, their slots
-  Room<double> at_;                      // offsets of the points around; where there are nodes, between -1 and 1
+  Room<int32_t> from_, inner_, of_;
+  Room<double> at_, more_;
+  // By class as it was found: how many points there are here, and in which lanes.
+  Room<int32_t> height_, lane_, parts_, tall_;
   Room<bool> by_nodes_;
   Room<double> middle_, half_;
-  Room<int32_t> lane_, parts_, tall_, class_of_, of_height_;
+  Room<int32_t> class_of_, of_height_, count_;
 };
 
 }  // namespace torchcent::TORCHCENT_ISA
