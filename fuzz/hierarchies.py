@@ -36,8 +36,9 @@ from test_hierarchy import Network, known, network, streets  # noqa: E402
 
 import torchcent  # noqa: E402
 from torchcent import Graph, Run, generate  # noqa: E402
+from torchcent.distances import _by_hierarchy  # noqa: E402
 from torchcent.engines.plan import _climbs  # noqa: E402
-from torchcent.engines.reduce import _hierarchy, _reduce  # noqa: E402
+from torchcent.engines.reduce import _hierarchy, _hierarchy_costs, _reduce  # noqa: E402
 from torchcent.engines.search import _driver  # noqa: E402
 
 F64 = torch.float64
@@ -108,7 +109,7 @@ def faults(seed: int) -> tuple[int, list[str]]:
         given = options_of(name, n, chance)
         measure = getattr(torchcent, name)
         expected = known(name, graph, **given)
-        _hierarchy.LANES = chance.choice([1, 4, 16, 64, 1024])
+        _hierarchy_costs.LANES = chance.choice([1, 4, 16, 64, 1024])
         rung = chance.randrange(3)
         _driver._first_rung = lambda *_, first=rung: first
         for reduce in ("none", "fold"):
@@ -160,6 +161,7 @@ Compared = tuple[str, torch.Tensor, torch.Tensor]
 def distances(graph: Graph, chance: random.Random) -> Iterator[Compared]:
     """What is compared, of a hierarchy and of single searches."""
     n, single = graph.num_nodes, "dijkstra" if graph.is_weighted else "bits"
+    _by_hierarchy._LEAST_COLLAPSED = chance.choice([0, 2**20])
     of_ends = ("closeness", "vertices"), ("closeness", "sources"), ("harmonic", "vertices")
     for name, end in (*of_ends, ("harmonic", "sources"), ("eccentricity", "vertices")):
         chosen = some_or_all(n, chance)

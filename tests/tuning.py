@@ -45,9 +45,11 @@ PLACES = {
     "chains_together_on_cuda": "engines.reduce._chains._TOGETHER_ON_CUDA",
     "chains_least_on_cuda": "engines.reduce._chains._LEAST_ON_CUDA",
     "chains_alone_on_cuda": "engines.reduce._chains._ALONE_ON_CUDA",
-    # Hierarchies: sources side by side, and sources from which contraction is repaid.
+    # Hierarchies: sources side by side, and sources from which contraction is repaid;
+    # vertices from which sums of reciprocals collapse.
     "hierarchy_lanes": "engines.reduce._hierarchy_costs.LANES",
     "hierarchy_least": "engines.reduce._hierarchy.LEAST",
+    "hierarchy_collapsed": "distances._by_hierarchy._LEAST_COLLAPSED",
     "blocks_work": "engines.blocks._blocks.LEAST_WORK",
     "blocks_sources": "engines.blocks._blocks.MANY_SOURCES",
     "blocks_sources_on_cuda": "engines.blocks._blocks.MANY_SOURCES_ON_CUDA",

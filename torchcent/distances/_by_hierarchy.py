@@ -25,8 +25,11 @@ _FEWEST_SOURCES = 2048
 # are of a sweep from every vertex, their share of the vertices.
 _FEWEST, _FEWEST_SHARE = 1024, 1 / 25
 # The share of the vertices from which sums that collapse, of a sweep from every vertex, take less
-# time than sweeps from the pivots to all.
-_COLLAPSED = 1 / 5
+# time than sweeps from the pivots to all: without reciprocals and with them.
+_COLLAPSED = 1 / 5, 1 / 2
+# Vertices from which sums of reciprocals are faster by sweeps that collapse, on the CPU, than by
+# those that reach every vertex: road networks from 30,000, triangulations from 60,000.
+_LEAST_COLLAPSED = 35_000
 # Of a vertex within a cutoff: sums of two batches of a thread, and its largest distance.
 _BYTES_PER_SUM = 2 * 24 + 8
 
@@ -58,13 +61,21 @@ def vertex_sums(
 ) -> Sums:
     """Sums per vertex over the distances from all others, or from the pivots; or to them."""
     if pivots is not None and graph.device.type == "cpu":
-        collapses = KERNELS[request.measure].collapses and request.cutoffs is None
+        of_all = _COLLAPSED[not KERNELS[request.measure].collapses] * graph.num_nodes
+        collapse = _collapse(request, core) and pivots.numel() >= of_all
         threads = threads_of_sums(graph, request, plan)
-        if threads and not (collapses and pivots.numel() >= _COLLAPSED * graph.num_nodes):
+        if threads and not collapse:
             plan = replace(plan, threads=threads)
             return _scattered(graph, request, plan, core, pivots, outgoing)
     every = torch.arange(graph.num_nodes, device=graph.device)
     return source_sums(graph, request, plan, core, every, outgoing, pivots)
+
+
+def _collapse(request: Request, core: Core) -> bool:
+    """Whether sums of each source are by sweeps that collapse, on the CPU."""
+    if request.cutoffs is not None:
+        return False
+    return KERNELS[request.measure].collapses or core.num_nodes >= _LEAST_COLLAPSED
 
 
 def _scattered(
@@ -116,6 +127,7 @@ def source_sums(
     sums, farthest = of_weights(start.numel(), request, graph.device)
     target = weights(graph, targets).index_select(0, core.vertex)
     reciprocals = not KERNELS[plan.measure].collapses
+    lanes = plan.lanes if _collapse(request, core) else 0
 
     def compute(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         swept, start, target = given
@@ -123,7 +135,7 @@ def source_sums(
         if start.is_cuda:
             _ops.ops.hierarchy_level_sums(*swept, *of_part, plan.flight)
         else:
-            _ops.ops.hierarchy_sums(swept, *of_part, plan.lanes, plan.threads, limits)
+            _ops.ops.hierarchy_sums(swept, *of_part, lanes, plan.threads, limits)
 
     key = {"of": sources, "to": targets, "outgoing": outgoing}
     on_cuda = graph.device.type == "cuda"

@@ -245,7 +245,7 @@ void hierarchy_sums(const std::vector<Tensor>& hierarchy, const Tensor& sources,
         problem, job, lanes, false, [&] { return TORCHCENT_CALL_LANES(make_hierarchy_distances(problem)); }, no_row,
         give);
   };
-  if (limits)
+  if (limits || lanes == 0)
     (single ? reciprocals<float> : reciprocals<double>)(given.hierarchy(), given.sequence, given.split, target_weight,
                                                         limits ? &*limits : nullptr, job, found);
   else if (single) collapsed(float{});
@@ -278,8 +278,9 @@ void hierarchy_distances(const Tensor& vertex, const Tensor& first, const Tensor
 
 STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   // Sums over the distances of each source, [sources, 3]: b d, b / d if they are asked for, b; and the largest d with
-  // b > 0, with sweeps of so many lanes. With limits, float64 and ascending, they are [sources, limits, 3] and
-  // [sources, limits], with b / d. hierarchy: the tensors of Contracted (hierarchy/cpu/swept.h).
+  // b > 0, by sweeps of so many lanes that collapse, or with 0 lanes, as always with limits, by sweeps that reach every
+  // vertex. With limits, float64 and ascending, they are [sources, limits, 3] and [sources, limits], with b / d.
+  // hierarchy: the tensors of Contracted (hierarchy/cpu/swept.h).
   m.def(
       "hierarchy_sums(Tensor[] hierarchy, Tensor sources, Tensor target_weight, Tensor(a!) sums, Tensor(b!) farthest, "
       "Tensor(c!) control, bool reciprocals, int lanes, int threads, Tensor? limits=None) -> ()");
