@@ -46,6 +46,7 @@ import preparation
 import public_call
 import reading
 import reductions
+import road_distances
 import roads
 import single_tables
 from report import ONE_THREAD, markdown, one_shot, speedup
@@ -213,6 +214,7 @@ WRITERS: dict[str, Callable[[Results, str], str | None]] = {
     "reading": read,
     "reductions": chosen("reductions.json", reductions.table),
     "roads": chosen("roads.json", roads.table),
+    "sums": of("road_distances.json", road_distances.table),
     "choice": of("hierarchy_choice.json", hierarchy_choice.table),
     "history": of("history.json", history.table),
     "streets": of("streets.json", streets_table),
