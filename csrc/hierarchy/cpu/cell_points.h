@@ -29,7 +29,9 @@ class CellPoints {
 
   // One for each source.
   void begin(int sources, int lanes) {
-    lay(lanes, [sources](int lane) { return lane < sources; });
+    count_.hold(lanes);
+    for (int i = 0; i < lanes; ++i) count_[i] = i < sources;
+    lay(lanes);
     points_ = sources;
     slot_.hold(points_), lane_of_.hold(points_);
     for (int i = 0; i < sources; ++i) slot_[i] = lane_of_[i] = i;
@@ -84,9 +86,9 @@ class CellPoints {
     }
   }
 
-  // Strips for so many points of each lane, and after them a slot for what is not added up.
-  template <class Count>
-  void lay(int lanes, const Count& count) {
+  // Strips for the points of all lanes, and after them a slot for what is not added up.
+  void lay(int lanes) {
+    const int32_t* const count = count_.data();
     lanes_ = lanes;
     strips_ = 0;
     const int blocks = lanes / width;
@@ -94,7 +96,7 @@ class CellPoints {
     for (int b = 0; b < blocks; ++b) {
       first_[b] = strips_;
       int layers = 0;
-      for (int z = 0; z < width; ++z) layers = count(b * width + z) > layers ? count(b * width + z) : layers;
+      for (int z = b * width; z < (b + 1) * width; ++z) layers = count[z] > layers ? count[z] : layers;
       strips_ += layers;
     }
     first_[blocks] = strips_;
@@ -119,7 +121,7 @@ class CellPoints {
                                     : static_cast<double>(distance[i]) -
                                           static_cast<double>(distance[representative[of_lane[i]]]);
     fill(next, classes_, int64_t{0});
-    for (int64_t i = 0; i < points; ++i) ++next[of_lane[lanes[i]]];
+    for (int i = 0; i < around.lanes_; ++i) next[of_lane[i]] += around.count_[i];
     begin[0] = 0;
     for (int k = 0; k < classes_; ++k) {
       begin[k + 1] = begin[k] + next[k];
@@ -156,7 +158,7 @@ class CellPoints {
         nearest = d < nearest ? d : nearest;
       }
       const int nodes = chebyshev.nodes(static_cast<double>(nearest) + low, high - low);
-      if (nodes > height_[k] / 4 * 3) continue;
+      if (nodes >= height_[k]) continue;
       by_nodes_[k] = true;
       height_[k] = nodes;
       middle_[k] = low + (high - low) / 2;
@@ -201,12 +203,13 @@ class CellPoints {
 
   // Point i of a class, in its lanes in turn.
   int32_t put(int k, int i, double offset) {
-    const int part = parts_[k] == 1 ? 0 : i % parts_[k], layer = parts_[k] == 1 ? i : i / parts_[k];
-    const int lane = lane_[k] + part;
-    const int32_t slot = width * (first_[lane / width] + layer) + lane % width;
+    const unsigned parts = static_cast<unsigned>(parts_[k]), point = static_cast<unsigned>(i);
+    const unsigned part = parts == 1 ? 0 : point % parts, layer = parts == 1 ? point : point / parts;
+    const unsigned lane = static_cast<unsigned>(lane_[k]) + part;
+    const int32_t slot = static_cast<int32_t>(width * (first_[lane / width] + layer) + lane % width);
     offset_[slot] = offset;
     slot_[points_] = slot;
-    lane_of_[points_++] = lane;
+    lane_of_[points_++] = static_cast<int32_t>(lane);
     return slot;
   }
 
@@ -219,7 +222,7 @@ class CellPoints {
       points += height_[k];
       for (int i = 0; i < parts_[k]; ++i) count[lane_[k] + i] = (height_[k] + parts_[k] - 1 - i) / parts_[k];
     }
-    lay(lanes, [count](int lane) { return count[lane]; });
+    lay(lanes);
     slot_.hold(points), lane_of_.hold(points), inner_.hold(begin_[classes_]);
     points_ = 0;
     const int32_t none = width * strips_;
@@ -243,6 +246,7 @@ class CellPoints {
   }
 
   int lanes_ = 0, strips_ = 0, classes_ = 0;
+  Room<int32_t> count_;          // points of each lane
   Room<int32_t> first_, block_;  // first strip of a block of lanes, and block of a strip
   Room<double> offset_, value_;  // by slot
   Room<double> least_;
@@ -258,7 +262,7 @@ class CellPoints {
   Room<int32_t> height_, lane_, parts_, tall_;
   Room<bool> by_nodes_;
   Room<double> middle_, half_;
-  Room<int32_t> class_of_, of_height_, count_;
+  Room<int32_t> class_of_, of_height_;
 };
 
 }  // namespace torchcent::TORCHCENT_ISA
