@@ -240,15 +240,16 @@ def test_reciprocals_that_collapse(ways, lengths, lanes, tuning):
     edges = [(u, v) for u, v in ends.T.tolist() if u < v]
     half = int(ends.max()) + 1
     n, arcs = union((half, edges), (half, edges))
-    weight = LENGTHS.get(lengths, LENGTHS["one"])(np.random.default_rng(5), len(arcs))
-    for bridge in (1, 10**6):
-        if lengths == "hops" and bridge > 1:
-            continue
-        both = [*arcs, (3, half + 5), (half + 5, 3)][: len(arcs) + (2 if ways != "edges" else 1)]
-        graph = network((n, both), "hops", ways="edges") if lengths == "hops" else Graph.from_edge_index(
-            edge_index(both), n, ways != "edges",
-            torch.from_numpy(np.append(weight, [float(bridge)] * (len(both) - len(arcs)))),
-        )
+    if ways == "streets":
+        arcs = [*arcs, *((v, u) for i, (u, v) in enumerate(arcs) if i % 3)]
+    bridge = [(3, half + 5), (half + 5, 3)][: 1 if ways == "edges" else 2]
+    both = edge_index([*arcs, *bridge])
+    for far in (1, 10**6):
+        weight = None
+        if lengths != "hops":
+            each = LENGTHS[lengths](np.random.default_rng(5), len(arcs))
+            weight = torch.from_numpy(np.append(each, [float(far)] * len(bridge)))
+        graph = Graph.from_edge_index(both, n, ways != "edges", weight)
         distance = rows(graph)
         _, inverse, reach, _ = expected_sums(distance.T, slice(None))
         profile = by_hierarchy(graph, "distance_profile")

@@ -1,5 +1,5 @@
-// The targets of a cell, for sums of reciprocal distances: images of rows, at x beyond the distance d of the row. Few of
-// a row are added up one by one, many by the nodes of an interpolation in x (chebyshev.h).
+// The targets of a cell, for sums of reciprocal distances: images of rows, at x beyond the distance d of the row. Few
+// of a row are added up one by one, many by the nodes of an interpolation in x (chebyshev.h).
 #pragma once
 
 #include "hierarchy/cpu/cell_points.h"
@@ -56,7 +56,7 @@ class CellImages {
   };
   // The reciprocals of some distances are one fraction, so that there is one division for all of them.
   static constexpr int kTogether = sizeof(Number) == 4 ? 32 : 16;  // distances to this power are below 2^976
-  static constexpr int64_t kFewest = 8;                           // images of a row for which there may be nodes
+  static constexpr int64_t kFewest = 8;                            // images of a row for which there may be nodes
 
   template <class T>
   static T* next(Room<T>& list, int64_t& size) {

@@ -1,10 +1,10 @@
 // Where in a cell sums of reciprocal distances are computed. Sums of distances from the lanes of a class differ by a
-// constant times the targets, so that one lane is enough. Sums of 1 / (d + c) depend on the constant c of each lane, but
-// are a smooth function of it. A lane in a cell therefore has points: the constants of the points around that become
-// one with it or, where those are many, Chebyshev's nodes between them (chebyshev.h).
+// constant times the targets, so that one lane is enough. Sums of 1 / (d + c) depend on the constant c of each lane,
+// but are a smooth function of it. A lane in a cell therefore has points: the constants of the points around that
+// become one with it or, where those are many, Chebyshev's nodes between them (chebyshev.h).
 //
-// Points are in strips: some lanes side by side, with one point of each. Lanes are sorted by the number of their points,
-// and those left over in the last register take a part of the points of others, so that strips are nearly full.
+// Points are in strips: some lanes side by side, with one point of each. Lanes are sorted by the number of their
+// points, and those left over in the last register take a part of the points of others, so that strips are nearly full.
 #pragma once
 
 #include "hierarchy/cpu/chebyshev.h"
@@ -117,9 +117,9 @@ class CellPoints {
     int64_t* const next = next_.hold(classes_);
     double* const more = more_.hold(around.lanes_);
     for (int i = 0; i < around.lanes_; ++i)
-      more[i] = distance == nullptr ? 0
-                                    : static_cast<double>(distance[i]) -
-                                          static_cast<double>(distance[representative[of_lane[i]]]);
+      more[i] = distance == nullptr
+                    ? 0
+                    : static_cast<double>(distance[i]) - static_cast<double>(distance[representative[of_lane[i]]]);
     fill(next, classes_, int64_t{0});
     for (int i = 0; i < around.lanes_; ++i) next[of_lane[i]] += around.count_[i];
     begin[0] = 0;

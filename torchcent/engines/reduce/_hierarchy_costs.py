@@ -12,8 +12,8 @@ import numpy as np
 
 #: sources side by side
 LANES = 1024
-# Of so many sources, twice as many are taken side by side, to add up distances and to count paths: it
-# is up to a quarter faster for distances and, on roads of millions, a sixth for path counts by
+# Of so many sources, twice as many are taken side by side, to add up distances and to count paths:
+# it is up to a quarter faster for distances and, on roads of millions, a sixth for path counts by
 # weights, and there are still batches for all threads. By hops, path counts take a sixth longer.
 _MANY = {False: (2**16, 2**18), True: (2**17,)}
 #: sources from which contraction is repaid, by hops and by weights: it takes as long as so many
