@@ -31,10 +31,12 @@ import about
 import approximation
 import batches
 import counterparts
+import country
 import current_flow
 import distance_report
 import exponent_report
 import gap
+import gpu_hybrid_bc
 import gpu_report
 import graph_encodings
 import hierarchy_choice
@@ -215,6 +217,7 @@ WRITERS: dict[str, Callable[[Results, str], str | None]] = {
     "reductions": chosen("reductions.json", reductions.table),
     "roads": chosen("roads.json", roads.table),
     "sums": of("road_distances.json", road_distances.table),
+    "country": of("country.json", country.table),
     "choice": of("hierarchy_choice.json", hierarchy_choice.table),
     "history": of("history.json", history.table),
     "streets": of("streets.json", streets_table),
@@ -233,6 +236,7 @@ WRITERS: dict[str, Callable[[Results, str], str | None]] = {
     },
     "h200": h200,
     "papers": counterparts.table,
+    "hybrid": of("hybrid_bc.json", gpu_hybrid_bc.table),
     "exponents": chosen("exponents.json", exponent_report.table),
 }
 MARK = re.compile(rf"(<!-- ({'|'.join(WRITERS)}): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
