@@ -205,7 +205,7 @@ MULTI_SEARCH = [
         else Counterpart("Tables I to III", name, "", NONE, ABSENT)
         for name in NAMES
     ),
-    Counterpart("Table IV", "mean", "", NONE, "no: of these four only hybrid_BC was run, see below"),
+    Counterpart("Table IV", "mean", "", NONE, "no: only hybrid_BC was run, see below"),
     Counterpart(
         "Section II", "Delaunay mesh", "Delaunay 2^16", MODEL, "yes, in blocks of rows",
         call("Delaunay 2^16, all pairs", "shortest_path_lengths"),
