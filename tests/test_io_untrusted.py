@@ -273,7 +273,7 @@ def test_an_archive_is_bounded(tmp_path):
         ("out.x", "% asym x\n% 1 4 4\n1 9\n", "says 4 vertices, but its ids go from 1 to 9"),
         ("g.txt", f"# Nodes: {'9' * 5000}\n0 1\n", "a count of 9.*at most 18 digits"),
         ("g.graph", f"{'9' * 5000} 1\n2\n1\n", "is not a METIS header"),
-        ("g.gr", f"p sp {'9' * 5000} 1\n", "where 'p sp n m' is expected"),
+        ("g.gr", f"p sp {'9' * 5000} 1\n", "where 'p sp n m' or 'p tw n m' is expected"),
         (
             "g.mtx",
             MTX + "coordinate real general\n2 2 9\n1 2 1\n",
