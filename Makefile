@@ -44,7 +44,7 @@ BUILT_FROM := setup.py pyproject.toml tools/build_backend.py tools/kernels.py $(
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/*/cuda/*.cu)
 
-.PHONY: demo test test-all test-seeds coverage sanitize sanitize-quick test-kernels test-networkx test-networkx-3.7 networkx-3.7 no-newer-python test-torch fuzz lint docs notebooks bench history history-check wheel wheels cuda-wheels release cuda-check gpu-status clean
+.PHONY: demo test test-all test-seeds coverage sanitize sanitize-quick test-kernels test-networkx test-networkx-3.7 networkx-3.7 test-torch fuzz lint docs notebooks bench history history-check wheel wheels cuda-wheels release cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -136,10 +136,9 @@ NEWER = $(firstword $(foreach python,python3.14 python3.13 python3.12 $(wildcard
 test-networkx: $(VENV)/.extra-test
 	$(BIN)/python tools/networkx_suite.py
 
-test-networkx-3.7: $(if $(NEWER),networkx-3.7,no-newer-python)
-
-no-newer-python:
-	@echo "test-networkx-3.7: NetworkX 3.7 needs Python 3.12 or newer, which is not here; skipped"
+test-networkx-3.7:
+	@if [ -n "$(NEWER)" ]; then $(MAKE) networkx-3.7; \
+	else echo "test-networkx-3.7: NetworkX 3.7 needs Python 3.12 or newer, which is not here; skipped"; fi
 
 networkx-3.7:
 	ls dist/*.whl > /dev/null 2>&1 || $(MAKE) wheel

@@ -13,7 +13,8 @@ north and south two vertices far from both.
 Rates are seconds of the processor per source on one thread: the difference between many and few
 blocks of 8,192 neighbouring sources. The contraction and the unpacking of flows, which a run does
 once, are not in them. `checked` compares sums from a few sources with those of single searches.
-results/country.json has a row per network.
+results/country.json has a row per network, with the
+digest of the sources that it is of.
 """
 
 from __future__ import annotations
@@ -76,8 +77,6 @@ def borders(edges: Edges, num_nodes: int, length: int) -> list[NDArray[np.int32]
     for row, order in zip(place, (west, east), strict=True):
         row[order] = np.arange(num_nodes)
     north = neighbours.of(int(place.min(axis=0).argmax()))
-    place[0, north] = np.arange(num_nodes)  # far from north, and from west and east
-    place[1, east] = np.arange(num_nodes)
     south = neighbours.of(int(north[-1]))
     return [order[:length] for order in (west, east, north, south)]
 
@@ -95,15 +94,15 @@ def country(directory: Path, vertices: int, crossings: int) -> tuple[Edges, int]
         tiles.append((which, total))
         total += parts[which][1]
     columns = int(np.ceil(np.sqrt(len(tiles))))
-    found = [parts[which][0] + first for which, first in tiles]
+    roads = [parts[which][0] + first for which, first in tiles]
     for at, (which, first) in enumerate(tiles):
         for other, (ours, theirs) in ((at + 1, (1, 0)), (at + columns, (3, 2))):
             same_row = other == at + columns or other % columns
             if other < len(tiles) and same_row:
                 to, start = tiles[other]
                 ends = parts[which][2][ours] + first, parts[to][2][theirs] + start
-                found.append(np.stack(ends).astype(np.int64))
-    return np.concatenate(found, axis=1), len(tiles)
+                roads.append(np.stack(ends).astype(np.int64))
+    return np.concatenate(roads, axis=1), len(tiles)
 
 
 def lengths(count: int) -> torch.Tensor:
@@ -146,7 +145,7 @@ class Measured:
 
     def checked(self) -> dict[str, Any]:
         sources = torch.from_numpy(np.random.default_rng(5).integers(self.graph.num_nodes, size=4))
-        found = [
+        scores = [
             torchcent.betweenness(
                 self.graph,
                 sources=sources,
@@ -154,8 +153,8 @@ class Measured:
             )
             for engine in ("hierarchy", "dijkstra")
         ]
-        relative = (found[0] - found[1]).abs() / found[1].clamp(min=1e-300)
-        zeros = ((found[0] == 0) != (found[1] == 0)).sum()
+        relative = (scores[0] - scores[1]).abs() / scores[1].clamp(min=1e-300)
+        zeros = ((scores[0] == 0) != (scores[1] == 0)).sum()
         return {"sources": 4, "relative": float(relative.max()), "zeros": int(zeros)}
 
     def whole(self, ledger: Path) -> dict[str, Any]:
@@ -171,7 +170,7 @@ class Measured:
 
 def table(result: dict[str, Any]) -> str:
     head = ["network", "vertices", "after folding", "arcs per vertex, height", "contraction, s"]
-    lines = [[*head, "µs per source", "all sources, two threads", "memory"]]
+    lines = [[*head, "µs per source", "all sources, two threads", "memory", "sources"]]
     for row in result["rows"]:
         arcs, height = row["reason"].split(", at most ")
         shape = f"{arcs.split()[0]}, {height.split()[0]}"
@@ -181,6 +180,7 @@ def table(result: dict[str, Any]) -> str:
             + [f"{row['contraction']:.3g}", f"{row['rate']['per_source'] * 1e6:.3g}"]
             + ([f"{whole['seconds'] / 60:.3g} min"] if whole else [""])
             + ([f"{whole['peak_memory'] / 2**30:.3g} GiB"] if whole else [""])
+            + [row["digest"][:8]]
         )
     return markdown(lines)
 
@@ -201,10 +201,10 @@ def main() -> None:
     threads = torch.get_num_threads()
 
     def keep(row: dict[str, Any]) -> None:
-        rows[row["name"]] = row
+        rows[row["name"]] = row | {"date": result["date"], "digest": result["digest"]}
         result["rows"] = [*rows.values()]
         given.output.write_text(json.dumps(result, indent=1) + "\n")
-        print(table({"rows": [row]}).splitlines()[-1], flush=True)
+        print(table({"rows": [rows[row["name"]]]}).splitlines()[-1], flush=True)
 
     for name in given.networks:
         torch.set_num_threads(1)
