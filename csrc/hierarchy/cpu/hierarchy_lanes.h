@@ -93,8 +93,23 @@ struct Lanes {
   static Count choose(Mask mask, Count x, Count otherwise) { return mask ? x : otherwise; }
   static Count add_product(Mask mask, Count a, Count b, Count sum) { return mask ? sum + a * b : sum; }
   static Count product(Mask mask, Count a, Count b) { return chosen(mask, a * b); }
-  static void store(int32_t* to, unsigned lanes, int32_t value) {
-    for (; lanes != 0; lanes &= lanes - 1) to[__builtin_ctz(lanes)] = value;
+  static void store(int32_t* to, unsigned which, int32_t value) {
+#if defined(TORCHCENT_AVX2)
+    const int lanes = static_cast<int>(which);
+    if constexpr (kSingle) {
+      const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128), all = _mm256_set1_epi32(lanes);
+      const __m256i mask = _mm256_cmpeq_epi32(_mm256_and_si256(all, bit), bit);
+      __m256i* const at = reinterpret_cast<__m256i*>(to);
+      _mm256_storeu_si256(at, _mm256_blendv_epi8(_mm256_loadu_si256(at), _mm256_set1_epi32(value), mask));
+    } else {
+      const __m128i bit = _mm_setr_epi32(1, 2, 4, 8);
+      const __m128i mask = _mm_cmpeq_epi32(_mm_and_si128(_mm_set1_epi32(lanes), bit), bit);
+      __m128i* const at = reinterpret_cast<__m128i*>(to);
+      _mm_storeu_si128(at, _mm_blendv_epi8(_mm_loadu_si128(at), _mm_set1_epi32(value), mask));
+    }
+#else
+    for (; which != 0; which &= which - 1) to[__builtin_ctz(which)] = value;
+#endif
   }
   static Distance pick(const Length* row, const int32_t* index, int) {
     Distance found;
@@ -119,8 +134,12 @@ struct Reals {
 
   static Real of(const Length* distance, Length more = 0) {
     const Whole x = *reinterpret_cast<const Whole*>(distance) + more;
-#if defined(TORCHCENT_AVX512)  // the compiler takes four instructions for it
+    // The compiler takes four instructions for int32, and without AVX-512 goes lane by lane for int64.
+#if defined(TORCHCENT_AVX512)
     if constexpr (sizeof(Number) == 4) return _mm512_cvtepi32_pd((__m256i)x);
+#elif defined(TORCHCENT_AVX2)
+    if constexpr (sizeof(Number) == 4) return _mm256_cvtepi32_pd((__m128i)x);
+    else return converted(x);
 #endif
     return __builtin_convertvector(x, Real);
   }
@@ -136,6 +155,20 @@ struct Reals {
   }
   static Real& at(double* p) { return *reinterpret_cast<Real*>(p); }
   static Real at(const double* p) { return *reinterpret_cast<const Real*>(p); }
+
+ private:
+#if defined(TORCHCENT_AVX2)
+  // int64 to float64, for which there is no instruction: the lowest 48 bits with the exponent of 2^52, and the others,
+  // with their sign, with that of 3 * 2^67. Both are exact; their sum is rounded once.
+  static Real converted(Whole x) {
+    constexpr double kLow = 0x1p52, kHigh = 3 * 0x1p67;
+    const __m256i bits = (__m256i)x, lowest = _mm256_castpd_si256(_mm256_set1_pd(kLow));
+    const __m256i shifted = _mm256_blend_epi16(_mm256_srai_epi32(bits, 16), _mm256_setzero_si256(), 0x33);
+    const __m256i high = _mm256_add_epi64(shifted, _mm256_castpd_si256(_mm256_set1_pd(kHigh)));
+    const __m256i low = _mm256_blend_epi16(bits, lowest, 0x88);
+    return (Real)_mm256_add_pd(_mm256_sub_pd((__m256d)high, _mm256_set1_pd(kHigh + kLow)), (__m256d)low);
+  }
+#endif
 };
 
 // Two hashes of what each lane holds in several rows: sums of products of halves with keys added, which collide with a

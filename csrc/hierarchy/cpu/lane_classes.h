@@ -58,8 +58,8 @@ class LaneClasses {
   }
 
  private:
-  static constexpr int kPeeled = 48;  // classes that are looked for one by one
-  static constexpr int kTile = 4;     // registers that are hashed side by side
+  static constexpr int kPeeled = 3 * L::width;  // classes that are looked for one by one
+  static constexpr int kTile = 4;               // registers that are hashed side by side
 
   // Registers from r on.
   template <int size, bool paths, class Row, class PathsRow>
@@ -116,8 +116,11 @@ class LaneClasses {
   int look_up(int start, int outer, int classes) {
     size_t size = 1024;
     while (size < static_cast<size_t>(outer) * L::width * 4) size *= 2;
-    table_.hold(size);
-    for (size_t i = 0; i < size; ++i) table_[i].number = -1;
+    if (static_cast<int64_t>(size) > table_.size() || ++searched_ == 0) {
+      table_.hold(size);
+      for (int64_t i = 0; i < table_.size(); ++i) table_[i].search = 0;
+      searched_ = 1;
+    }
     for (int r = start; r < outer; ++r)
       for (unsigned left = open_[r]; left != 0; left &= left - 1) {
         const int lane = __builtin_ctz(left), i = r * L::width + lane;
@@ -125,10 +128,10 @@ class LaneClasses {
         const uint64_t mixed =
             static_cast<uint64_t>(first) * 0x9E3779B97F4A7C15u ^ static_cast<uint64_t>(second) * 0xC2B2AE3D27D4EB4Fu;
         size_t at = (mixed >> 20) & (size - 1);
-        while (table_[at].number >= 0 && (table_[at].first != first || table_[at].second != second))
+        while (table_[at].search == searched_ && (table_[at].first != first || table_[at].second != second))
           at = (at + 1) & (size - 1);
-        if (table_[at].number < 0) {
-          table_[at] = {first, second, classes};
+        if (table_[at].search != searched_) {
+          table_[at] = {first, second, classes, searched_};
           representative_[classes++] = i;
         }
         class_[i] = table_[at].number;
@@ -168,9 +171,11 @@ class LaneClasses {
   Room<unsigned> open_;
   struct Entry {
     int64_t first, second;
-    int number;
+    int32_t number;
+    uint32_t search;  // that wrote it; of earlier ones it is empty
   };
   Room<Entry> table_;
+  uint32_t searched_ = 0;
 };
 
 }  // namespace torchcent::TORCHCENT_ISA

@@ -75,10 +75,9 @@ class HierarchyReciprocals : public HierarchyDistances {
   using L = Lanes<Number>;
   using Distance = typename L::Distance;
   using Length = typename L::Length;
-  using Real = typename VectorOf<double>::Type;
-  static constexpr int kReals = kRegisters * static_cast<int>(sizeof(double) / sizeof(Number));
-  static constexpr int kWidth = kVectorBytes / sizeof(double);
-  typedef Length Whole __attribute__((vector_size(kWidth * sizeof(Length)), may_alias));
+  using R = Reals<Number>;
+  using Real = typename R::Real;
+  static constexpr int kReals = kRegisters * R::parts, kWidth = R::width;
 
  public:
   static constexpr int lanes = Sweep::lanes;
@@ -108,23 +107,6 @@ class HierarchyReciprocals : public HierarchyDistances {
   // The reciprocals of some distances in a row are one fraction, so that there is one division for all of them.
   static constexpr int kTogether = sizeof(Number) == 4 ? 16 : 8;  // distances to this power are below 2^488
 
-  static Real real(Whole x) {
-#if defined(TORCHCENT_AVX512)  // the compiler takes four instructions for it
-    if constexpr (sizeof(Number) == 4) return _mm512_cvtepi32_pd((__m256i)x);
-#endif
-    return __builtin_convertvector(x, Real);
-  }
-  // a b + c
-  static Real fused(Real a, Real b, Real c) {
-#if defined(TORCHCENT_AVX512)
-    return _mm512_fmadd_pd(a, b, c);
-#elif defined(TORCHCENT_AVX2)
-    return _mm256_fmadd_pd(a, b, c);
-#else
-    return a * b + c;
-#endif
-  }
-
   void sweep(const HierarchyResults& results) {
     Real sum[kReals], total[kReals], above[kReals], below[kReals];
     Distance farthest[kRegisters];
@@ -144,18 +126,18 @@ class HierarchyReciprocals : public HierarchyDistances {
       reached += target;
       if (target > 0)
         for (int r = 0; r < kRegisters; ++r) farthest[r] = L::larger(farthest[r], row[r]);
-      const Whole* const whole = reinterpret_cast<const Whole*>(row);
+      const Length* const distance = reinterpret_cast<const Length*>(row);
       const bool source = number >= 0 && sources_.above[number].lane >= 0;
       if (!source && target == 1) {  // nearly all
         for (int k = 0; k < kReals; ++k) {
-          const Real d = real(whole[k]);
+          const Real d = R::of(distance + k * kWidth);
           sum[k] += d;
-          above[k] = fused(above[k], d, below[k]);
+          above[k] = R::fused(above[k], d, below[k]);
           below[k] *= d;
         }
       } else {  // the distance of a source from itself does not count
         for (int k = 0; k < kReals; ++k) {
-          const Real d = real(whole[k]);
+          const Real d = R::of(distance + k * kWidth);
           const Real other = d > 0 ? d : Real{} + 1, own = d > 0 ? Real{} + target : Real{};
           sum[k] += d * target;
           above[k] = above[k] * other + below[k] * own;
@@ -187,9 +169,9 @@ class HierarchyReciprocals : public HierarchyDistances {
       unsigned near = 0;
       for (int r = 0; r < kRegisters; ++r) near |= L::bits(L::at_most(row[r], most));
       if (near == 0 || target == 0) return;
-      const Whole* const whole = reinterpret_cast<const Whole*>(row);
+      const Length* const distance = reinterpret_cast<const Length*>(row);
       for (int k = 0; k < kReals; ++k) {
-        const Real d = __builtin_convertvector(whole[k], Real), none = {};
+        const Real d = R::of(distance + k * kWidth), none = {};
         const Real inverse = target / (d > 0 ? d : none + 1);
         for (int64_t i = 0; i < limits; ++i) {
           const auto counts = (d > 0) & (d <= static_cast<double>(problem_.limits[i]));  // not from itself
@@ -223,13 +205,13 @@ class HierarchyReciprocals : public HierarchyDistances {
       unsigned near = 0;
       for (int r = 0; r < kRegisters; ++r) near |= L::bits(L::at_most(row[r], most));
       if (near == 0) return;
-      const Whole* const whole = reinterpret_cast<const Whole*>(row);
+      const Length* const distance = reinterpret_cast<const Length*>(row);
       const int64_t first = problem_.hierarchy.vertex[p] * limits;
       for (int64_t i = 0; i < limits; ++i) {
         const Real bound = Real{} + static_cast<double>(limit[i]), none = {};
         Real sum = none, reached = none, farthest = none, above = none, below = none + 1;
         for (int k = 0; k < kReals; ++k) {  // of the reciprocals one fraction, as in sweep()
-          const Real d = __builtin_convertvector(whole[k], Real);
+          const Real d = R::of(distance + k * kWidth);
           const auto counts = (d > 0) & (d <= bound);
           const Real own = counts ? d : none, other = counts ? d : none + 1, one = counts ? none + 1 : none;
           sum += own;
