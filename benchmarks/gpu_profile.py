@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import argparse
 import csv
-import io
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -60,6 +60,7 @@ METRICS = {
 }
 UNSURE = {"L2, atomics": "lts__t_sectors_op_atom.sum"}  # not every ncu knows it
 NANO = {"seconds": 1e-9}  # of the base unit that ncu prints
+NUMBER = re.compile(r"\d+(\.\d+)?(e[+-]?\d+)?$")
 
 
 def workload(network: str, labels: Path) -> None:
@@ -82,20 +83,16 @@ def workload(network: str, labels: Path) -> None:
 
 def parsed(text: str) -> list[dict[str, float]]:
     """The counters of each launch, from `ncu --csv --page raw --print-units base`."""
-    lines = [line for line in text.splitlines() if line.startswith('"')]
-    table = list(csv.reader(io.StringIO("\n".join(lines))))
+    lines = text[text.index('"ID"') :].splitlines()
+    table = list(csv.reader(line for line in lines if line and not line.startswith("==")))
     head, rows = table[0], [row for row in table[1:] if row[0]]  # the second has units
     names = METRICS | UNSURE | {f"stall: {k}": STALL.format(x) for k, x in STALLS.items()}
     found = []
     for row in rows:
         cells = dict(zip(head, row, strict=True))
         values = {k: cells[x].replace(",", "") for k, x in names.items() if x in cells}
-        found.append({k: float(x) * NANO.get(k, 1) for k, x in values.items() if is_number(x)})
+        found.append({k: float(x) * NANO.get(k, 1) for k, x in values.items() if NUMBER.match(x)})
     return found
-
-
-def is_number(text: str) -> bool:
-    return text.replace(".", "", 1).replace("e+", "", 1).isdigit()
 
 
 def profiled(network: str, folder: Path) -> list[dict[str, Any]]:
@@ -174,12 +171,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for network in given.networks:
             try:
-                result["rows"] += profiled(network, Path(folder))
+                found = profiled(network, Path(folder))
             except (MissingGraph, RuntimeError) as error:
                 print(f"{network}: left out: {error}", flush=True)
                 continue
+            result["rows"] += found
             given.output.write_text(json.dumps(result, indent=1) + "\n")
-            print(table(result), flush=True)
+            for row in found:
+                print(row, flush=True)
 
 
 if __name__ == "__main__":

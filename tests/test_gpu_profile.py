@@ -55,7 +55,9 @@ def test_launches_become_rows(monkeypatch, tmp_path, script):
     assert json.loads(json.dumps(rows)) == rows
     table = profile.table({"rows": rows})
     lines = table.splitlines()
-    assert len(lines) == 2 + len(rows) and lines[2].startswith("| mt-higgs | 4 | NP with locks | 1 |")
+    assert len(lines) == 2 + len(rows) and lines[2].startswith(
+        "| mt-higgs | 4 | NP with locks | 1 |"
+    )
 
 
 @pytest.mark.parametrize("kind", ["whole", "uniform"])
@@ -69,7 +71,9 @@ def test_rounds_of_a_search_are_its_levels(script, kind):
         arcs[u].append((v, w))
         arcs[v].append((u, w))
     distance, settled, levels = {5: 0.0}, set(), 0
-    while bound := [d + min(w for _, w in arcs[v]) for v, d in distance.items() if v not in settled]:
+    while bound := [
+        d + min(w for _, w in arcs[v]) for v, d in distance.items() if v not in settled
+    ]:
         level = [v for v, d in distance.items() if v not in settled and d < min(bound)]
         levels += 1
         for v in level:
