@@ -210,7 +210,11 @@ def measured(row: Row, edges: torch.Tensor, given: argparse.Namespace) -> dict[s
         return None
     graph = Graph.from_edge_index(edges.to(given.device), directed=False)
     first = seconds(row, graph)
-    later = [seconds(row, graph) for _ in range(given.repeat)] if first < given.limit else [first]
+    began, used = time.process_time(), 0.0
+    later = [first]
+    if first < given.limit:
+        later = [seconds(row, graph) for _ in range(given.repeat)]
+        used = (time.process_time() - began) / given.repeat
     taken = {
         **key(row),
         "nodes": graph.num_nodes,
@@ -222,6 +226,8 @@ def measured(row: Row, edges: torch.Tensor, given: argparse.Namespace) -> dict[s
     }
     if row.sources is not None:  # fewer where not as many vertices have neighbours
         taken["searched"] = min(row.sources, taken["nodes"] - taken["isolated"])
+    if used and graph.device.type == "cpu":  # of all threads: others may use the cores as well
+        taken["cpu_seconds"] = used
     if row.paper in OVER_ONE_THREAD:
         taken["one_thread"] = one_thread(row, graph)
     where = f"{row.paper}, {row.table}: {row.workload}, {row.measure}"
