@@ -2,9 +2,9 @@
 
 Called by gpu.py, whose results it joins as `figures`. `gpu-fan 2` has the 25 networks of Shi and
 Zhang's Figure 2, by the strategy of the algorithm that they compare with and by torchcent's choice.
-`sriram 3` runs blocks on 1 to 132 multiprocessors, as Figure 3 of Sriram et al. does: so many
-searches at once, each of which is a block on a multiprocessor of its own. `fan 3` has Figure 3 of
-Fan, Xu and Zhao, `multi-search 2` and `3` those of McLaughlin and Bader.
+`sriram 3` runs blocks on 1 to 132 multiprocessors, as Figure 3 of Sriram et al. does. So many
+searches run at once, each a block on a multiprocessor of its own. `fan 3` has Figure 3 of Fan, Xu
+and Zhao, `multi-search 2` and `3` those of McLaughlin and Bader.
 """
 
 from __future__ import annotations
