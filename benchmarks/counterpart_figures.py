@@ -186,10 +186,9 @@ def warps(strategy: str) -> Ours:
 
 
 def best_over_plain(results: Results) -> dict[str, str]:
-    rows = [
-        row for row in results["h200.json"]["weighted_strategies"]
-        if row["name"] not in ("ER", "Kronecker")
-    ]  # fmt: skip
+    """Of the networks of Table 2, with locks."""
+    names = results["published.json"]["papers"]["fan"]["tables"]["Table 2"]["rows"]
+    rows = [row for row in results["h200.json"]["weighted_strategies"] if row["name"] in names]
     gains = [row["locked"]["NP"] / min(row["locked"].values()) for row in rows]
     return {"H200": f"mean {statistics.mean(gains):.3g} on {len(gains)} networks, with locks"}
 
@@ -202,12 +201,73 @@ def adaptive(results: Results) -> dict[str, str]:
     return {"CPU": f"{runs} runs on each of {len(rows)} graphs: {said} estimates within the factor"}
 
 
-def traversals(graph: str) -> Ours:
+def traversals(kind: str, graph: str) -> Ours:
+    """Strategies of one kernel on the largest graph of a curve, or as gpu.py has them of one."""
+
     def of(results: Results) -> dict[str, str]:
-        (row,) = (row for row in results["h200.json"]["rows"] if row["graph"] == graph)
-        speeds = row["strategies"]
         names = ("cooperative", "work_efficient", "edge_parallel")
-        said = ", ".join(f"{name.replace('_', '-')} {speeds[name]:.3g}" for name in names)
-        return {"H200": f"betweenness, slot-GTEPS: {said}"}
+        curve = [x for x in curves(results, "multi-search 3") if x["kind"] == kind]
+        if curve:
+            last = max(curve, key=lambda row: int(row["scale"]))
+            said = (f"{name.replace('_', '-')} {short(last[name])}" for name in names)
+            return {"H200": f"betweenness, scale {last['scale']}: {', '.join(said)} us per source"}
+        (row,) = (row for row in results["h200.json"]["rows"] if row["graph"] == graph)
+        said = (f"{name.replace('_', '-')} {row['strategies'][name]:.3g}" for name in names)
+        return {"H200": f"betweenness of {graph}, slot-GTEPS: {', '.join(said)}"}
 
     return of
+
+
+def curves(results: Results, figure: str) -> list[dict[str, Any]]:
+    """What gpu_figures.py has of a figure; nothing if it was not run."""
+    rows: list[dict[str, Any]] = results["h200.json"].get("figures", {}).get(figure, [])
+    return rows
+
+
+def between(values: list[float]) -> str:
+    return f"{short(min(values))} to {short(max(values))}"
+
+
+def over_edges(results: Results) -> dict[str, str]:
+    """Figure 2 of gpu-fan: how many times as fast as a thread per edge and a block per source."""
+    rows = curves(results, "gpu-fan 2")
+    if not rows:
+        return {}
+    gains = [[row["edge_parallel"] / row[name] for row in rows] for name in ("cooperative", "auto")]
+    return {
+        "H200": f"cooperative {between(gains[0])}, `auto` {between(gains[1])} times as fast as "
+        f"edge-parallel on {len(rows)} networks"
+    }
+
+
+def at_once(results: Results) -> dict[str, str]:
+    """Figure 3 of Sriram et al.: how many times as fast as on one multiprocessor."""
+    rows = {
+        row["at_once"]: row["seconds"]
+        for row in curves(results, "sriram 3") if row["strategy"] == "node_parallel"
+    }  # fmt: skip
+    if not rows:
+        return {}
+    gains = ", ".join(f"{short(rows[1] / rows[n])} on {n}" for n in sorted(rows) if n > 1)
+    return {"H200": f"times as fast as on one, node-parallel: {gains}"}
+
+
+def panels(results: Results) -> dict[str, str]:
+    """Figure 3 of Fan, Xu and Zhao: the strategies over the node-parallel one."""
+    rows = curves(results, "fan 3")
+    if not rows:
+        return {}
+    names = ("WE", "NP+warp32", "WE+warp32")
+    said = (f"{name} {between([row['NP'] / row[name] for row in rows])}" for name in names)
+    return {"H200": f"times as fast as NP: {', '.join(said)} on {len(rows)} graphs, with locks"}
+
+
+def doubled(results: Results) -> dict[str, str]:
+    """Figure 2 of multi-search: seconds of twice the edges, and of twice the vertices."""
+    rows = {(x["scale"], x["degree"]): x["seconds"] for x in curves(results, "multi-search 2")}
+    if not rows:
+        return {}
+    edges = [y / rows[s, d // 2] for (s, d), y in rows.items() if (s, d // 2) in rows]
+    vertices = [y / rows[s - 1, d] for (s, d), y in rows.items() if (s - 1, d) in rows]
+    means = f"{statistics.mean(edges):.3g}, twice the vertices {statistics.mean(vertices):.3g}"
+    return {"H200": f"twice the edges {means} times the seconds"}

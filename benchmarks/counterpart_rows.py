@@ -9,16 +9,19 @@ from counterpart_figures import (
     adaptive,
     all_pairs,
     as_the_paper,
+    at_once,
     best_over_plain,
     call,
     clustered,
+    doubled,
+    over_edges,
     over_one_thread,
+    panels,
     proteins,
     range_over_one_thread,
     strategies,
     traversals,
     warps,
-    whole_run,
 )
 
 SAME, MODEL, COPY, STAND_IN, NONE = "the same", "same model", "another copy", "stand-in", "none"
@@ -51,15 +54,17 @@ GPU_FAN = [
         )
     ),
     Counterpart(
-        "Figure 2", "betweenness", "", NONE, "no: the algorithm of Jia et al. is not here"
+        "Figure 2", "betweenness", "25 networks of the sizes there", MODEL,
+        "no: beside a strategy like that of Jia et al.; gpu-fan's search on all blocks is not here",
+        over_edges,
     ),
     Counterpart(
         "Figures 3a, 3b", "four measures", "the next table", MODEL, NO_PROGRAM, None,
         range_over_one_thread,
     ),
     Counterpart(
-        "Figure 3c", "four measures", "hprd-release9", STAND_IN,
-        "no: another network, and " + NO_PROGRAM[4:], whole_run("hprd-release9"),
+        "Figure 3c", "four measures", "hprd-release9", STAND_IN, "no: another network",
+        call("hprd-release9", "betweenness"), over_one_thread("hprd-release9", "betweenness"),
     ),
     Counterpart(
         "Figure 3d", "four measures", "breast-coexpress", SAME, NO_PROGRAM,
@@ -82,8 +87,8 @@ SRIRAM = [
         call("web-NotreDame", "betweenness"), over_one_thread("web-NotreDame", "betweenness"),
     ),
     Counterpart(
-        "Figure 3", "speedup by multiprocessors", "", NONE,
-        "no: no option limits the multiprocessors; the paper has a curve",
+        "Figure 3", "speedup by multiprocessors", "web-NotreDame", SAME,
+        "yes, by as many searches at once, a block each; the paper has a curve", at_once,
     ),
     Counterpart(
         "Section 5.3", "adaptive sampling", "five graphs", STAND_IN,
@@ -96,11 +101,11 @@ SRIRAM = [
 OWN = "no: a stand-in of as many vertices"
 FAN_GRAPHS = {
     "bio-human-gene1": ("", NONE, "no: the network is not at hand; gene2 is of its kind"),
-    "bio-human-gene2": ("BA n=14340 b=630", STAND_IN, OWN),
+    "bio-human-gene2": ("BA", STAND_IN, OWN),
     "bio-mouse-gene": ("", NONE, "no: the network is not at hand; gene2 is of its kind"),
-    "ca-MathSciNet-dir": ("BA n=391529 b=2", STAND_IN, OWN),
+    "ca-MathSciNet-dir": ("BA", STAND_IN, OWN),
     "actors": ("actor-imdb", COPY, "nearly, per source: a copy with some more vertices"),
-    "rt-higgs": ("R-MAT scale 19 ef 2", STAND_IN, "no: a stand-in with more vertices and edges"),
+    "rt-higgs": ("random", STAND_IN, OWN),
     "mt-higgs": ("higgs-mention", SAME, "yes, per source"),
     "rec-amazon": ("rec-amazon", SAME, "yes, per source; weights from 1 to 10 drawn here"),
     "sc-shipsec1": ("points in a cube", STAND_IN, OWN),
@@ -131,7 +136,10 @@ FAN = [
             "WE", "WE+warp4", "WE+warp8", "WE+warp16", "WE+warp32",
         )
     ),
-    Counterpart("Figure 3", "times by size and degree", "", NONE, "no: curves without figures"),
+    Counterpart(
+        "Figure 3", "times by size and degree", "Erdos-Renyi and R-MAT", MODEL,
+        "yes, of the same sizes; the paper has curves", panels,
+    ),
 ]  # fmt: skip
 UNLIKE = "no: symmetric matrices with other loops; the paper has ratios on its own CPUs"
 AS_THERE = "yes, drawn as the paper describes; the paper has ratios on its own CPUs"
@@ -193,6 +201,16 @@ HERE = {
         "no: generated, of nearly its size",
     ),
 }  # fmt: skip
+HERE |= {
+    name: (f"{name} ({graph})", STAND_IN, f"no: {what} of its size")
+    for name, graph, what in (
+        ("auto", "points in a cube", "a mesh"),
+        ("ldoor", "points in a cube", "a mesh"),
+        ("as-Skitter", "hubs", "a network with hubs"),
+        ("adaptive", "grid 2611x2611", "a grid"),
+        ("thermal2", "Delaunay", "a mesh"),
+    )
+}
 NAMES = [
     "333SP", "adaptive", "as-Skitter", "auto", "delaunay_n21", "ecology1", "hollywood-2009",
     "kron_g500-logn19", "ldoor", "roadNet-CA", "rgg_n_2_21_s0", "thermal2",
@@ -215,14 +233,19 @@ MULTI_SEARCH = [
         "yes, in blocks of rows, if its edge factor is that of Table I",
         call("R-MAT scale 16 ef 48, all pairs", "shortest_path_lengths"),
     ),
-    Counterpart("Figure 2", "Erdős-Rényi", "", NONE, "no: not run"),
     Counterpart(
-        "Figure 3a", "Delaunay meshes", "Delaunay 2^18", MODEL,
-        "no: betweenness, not all pairs; the paper has curves", traversals("Delaunay 2^18"),
+        "Figure 2", "Erdős-Rényi", "Erdos-Renyi", MODEL,
+        "yes, of 2^13 to 2^16 vertices; the paper's sizes are in a curve", doubled,
     ),
     Counterpart(
-        "Figure 3b", "Kronecker graphs", "R-MAT scale 16 ef 8", MODEL,
-        "no: betweenness, not all pairs; the paper has curves", traversals("R-MAT scale 16 ef 8"),
+        "Figure 3a", "Delaunay meshes", "Delaunay", MODEL,
+        "no: betweenness, not all pairs; the paper has curves",
+        traversals("Delaunay", "Delaunay 2^18"),
+    ),
+    Counterpart(
+        "Figure 3b", "Kronecker graphs", "R-MAT", MODEL,
+        "no: betweenness, not all pairs; the paper has curves",
+        traversals("Kronecker", "R-MAT scale 16 ef 8"),
     ),
 ]  # fmt: skip
 PAPERS = {

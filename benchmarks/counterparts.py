@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from counterpart_figures import OLD, SPEEDUP, Results, call, over_one_thread
-from counterpart_rows import NO_PROGRAM, PAPERS, Counterpart
+from counterpart_rows import NO_PROGRAM, PAPERS, STAND_IN, Counterpart
 from report import markdown
 
 
@@ -72,13 +72,16 @@ def table(results: Results, wanted: str) -> str | None:
         return programs(results)
     published = results["published.json"]
     machine = f"Theirs: {published['papers'][wanted]['machine']}.\n\n"
+    networks = results["h200.json"]["weighted_strategies"]
+    stand_ins = {row["name"]: row["stands_for_it"] for row in networks}
     lines = [["table", "row", "theirs", "graph here", "H200, s", "CPU, s", "fair"]]
     speedups = [each.speedup(results) if each.speedup else {} for each in PAPERS[wanted]]
     if any(speedups):  # of the results that have them
         lines[0].insert(5, SPEEDUP)
     for each, times in zip(PAPERS[wanted], speedups, strict=True):
         ours = each.ours(results) if each.ours else {}
-        graph = each.kind if not each.graph else f"{each.graph}: {each.kind}"
+        name = stand_ins.get(each.row, each.graph) if each.kind == STAND_IN else each.graph
+        graph = each.kind if not name else f"{name}: {each.kind}"
         cells = [each.table, each.row, theirs(published, wanted, each), graph]
         fair = each.fair
         if each.ours is not None and not ours:

@@ -36,6 +36,7 @@ import gpu_batches
 import gpu_distances
 import gpu_dynamic
 import gpu_encodings
+import gpu_figures
 import gpu_flow
 import gpu_mcl
 import gpu_multi_search
@@ -45,6 +46,7 @@ import gpu_weighted
 import torch
 from gpu_small import Sanitizer
 from gpu_status import ROOT, digest
+from gpu_weighted import AS_IS
 from machine import description
 
 import torchcent
@@ -229,8 +231,11 @@ def seconds(
     lanes: int = 0,
     flight: int = 0,
     repeat: int = REPEAT,
+    reduce: frozenset[str] | None = None,
 ) -> tuple[float, _plan.Plan]:
-    plan, core = _plan.plan(graph, Request(measure, engine, strategy, sources))
+    """Seconds of the search. Strategies are compared with `reduce=AS_IS`, on the graph as it is."""
+    request = Request(measure, engine, strategy, sources, reduce=reduce)
+    plan, core = _plan.plan(graph, request)
     if lanes:
         plan = dataclasses.replace(plan, lanes=lanes, flight=flight)
     problem = _reduce.problem(graph, core, measure, sources, None, False)
@@ -252,7 +257,7 @@ def strategies(graph: Graph, sources: torch.Tensor) -> dict[str, float]:
     for name, code in check.STRATEGIES.items():
         for width in check.WARP_SIZES if name == "warp_centric" else (0,):
             at = code + (check.WARP_SIZES.index(width) if width else 0)
-            taken, _ = seconds(graph, "betweenness", "queue", sources, at)
+            taken, _ = seconds(graph, "betweenness", "queue", sources, at, reduce=AS_IS)
             speeds[f"{name} {width}".removesuffix(" 0")] = (
                 graph.num_slots * sources.numel() / taken / 1e9
             )
@@ -379,6 +384,7 @@ def main() -> int:
     tables: dict[str, Callable[[], Any]] = {
         "weighted": lambda: gpu_weighted.rows(rmat, seconds),
         "weighted_strategies": lambda: gpu_weighted.strategies(rmat, seconds),
+        "figures": lambda: gpu_figures.figures(rmat, seconds),
         "mcl": gpu_mcl.rows,
         "batches": gpu_batches.rows,
         "approximation": lambda: gpu_approx.rows(rmat),

@@ -2,7 +2,8 @@
 networks or stand-ins of the same size and kind.
 
 Called by gpu.py, whose results it joins. Weights are whole numbers from 1 to 10, or uniform floats,
-drawn by edge; networks of ../shared/data that have weights keep theirs.
+drawn by edge; networks of ../shared/data that have weights keep theirs. The weights of the paper's
+gene networks are similarities, so that their stand-in has uniform floats, and whole numbers beside.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from graphs import MissingGraph, lengths, shared_matrix
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from sources import drawn
 
@@ -20,10 +22,15 @@ import torchcent
 from torchcent import Graph, generate
 from torchcent.check import _common as check
 
-ROOMY = 132  # sources of the table of strategies: one per multiprocessor
+# Sources of the table of strategies: as many blocks as the kernel keeps on an H200, four on each of
+# its 132 multiprocessors.
+ROOMY = 528
+AS_IS: frozenset[str] = frozenset()  # reductions of a graph before its search: none, as there
 Seconds = Callable[..., tuple[float, Any]]
 TABLE_2 = ["NP", "WE", "NP+warp32", "WE+warp32", "WE+warp4", "WE+warp8", "WE+warp16"]
 TABLE_3 = [*TABLE_2, "NP+warp4", "NP+warp8", "NP+warp16"]
+WHOLE = "bio-human-gene2, whole weights"
+Network = tuple[str, Callable[[], Graph], list[str]]
 NAMES = {"NP": "node_parallel", "WE": "work_efficient"}
 
 
@@ -110,18 +117,39 @@ def network(name: str) -> Graph:
     return Graph.from_edge_index(edges.cuda(), edge_weight=weight, directed=False)
 
 
-def strategies(rmat: Callable[[int, int], torch.Tensor], seconds: Seconds) -> list[dict[str, Any]]:
-    """Seconds per source of each strategy, on the networks of Tables 2 and 3 of the paper."""
-    # paper's network: what stands for it, and the strategies that the paper has of it
-    table: dict[str, tuple[str, Callable[[], Graph], list[str]]] = {
+def hubs(n: int, edges: int, exponent: float) -> torch.Tensor:
+    """Of the shape of a network of retweets: few hubs with most of the edges, none isolated.
+
+    Each vertex is joined to an older one, and further edges begin anywhere. Both end at vertices
+    with chances of (place + 1)^-exponent.
+    """
+    chance = np.random.default_rng(1)
+    root = 1 - exponent
+
+    def end(below: NDArray[np.int64]) -> NDArray[np.int64]:
+        share = chance.random(below.shape) * ((below + 1.0) ** root - 1)
+        return np.minimum((share + 1) ** (1 / root) - 1, below - 1).astype(np.int64)
+
+    grown, more = np.arange(1, n), np.full(edges - n + 1, n)
+    pairs = [np.stack([grown, end(grown)]), np.stack([chance.integers(0, n, more.size), end(more)])]
+    return torch.from_numpy(np.concatenate(pairs, axis=1))
+
+
+def networks(rmat: Callable[[int, int], torch.Tensor]) -> dict[str, Network]:
+    """Of Tables 2 and 3: what stands for each, and the strategies that the paper has of it."""
+    return {
         "bio-human-gene2": (
-            "BA n=14340 b=630", lambda: weighted(generate.ba(14340, 630), "whole"), TABLE_2,
+            "BA n=14340 b=630, uniform weights",
+            lambda: weighted(generate.ba(14340, 630), "uniform"), TABLE_2,
         ),
+        WHOLE: ("BA n=14340 b=630", lambda: weighted(generate.ba(14340, 630), "whole"), TABLE_2),
         "ca-MathSciNet-dir": (
             "BA n=391529 b=2", lambda: weighted(generate.ba(391_529, 2), "whole"), TABLE_2,
         ),
         "actors": ("itself", lambda: network("actor-imdb"), TABLE_2),
-        "rt-higgs": ("R-MAT scale 19 ef 2", lambda: weighted(rmat(19, 2), "whole"), TABLE_3),
+        "rt-higgs": (
+            "hubs n=425008", lambda: weighted(hubs(425_008, 732_827, 0.95), "whole"), TABLE_3,
+        ),
         "mt-higgs": ("itself", lambda: network("higgs-mention"), TABLE_3),
         "rec-amazon": ("itself", lambda: network("rec-amazon"), TABLE_2),
         "sc-shipsec1": (
@@ -133,8 +161,12 @@ def strategies(rmat: Callable[[int, int], torch.Tensor], seconds: Seconds) -> li
         ),
         "Kronecker": ("R-MAT scale 17 ef 2", lambda: weighted(rmat(17, 2), "whole"), TABLE_3),
     }  # fmt: skip
+
+
+def strategies(rmat: Callable[[int, int], torch.Tensor], seconds: Seconds) -> list[dict[str, Any]]:
+    """Seconds per source of each strategy, on the networks of Tables 2 and 3 of the paper."""
     found = []
-    for name, (stand_in, make, names) in table.items():
+    for name, (stand_in, make, names) in networks(rmat).items():
         try:
             graph = make()
         except MissingGraph as missing:
@@ -163,15 +195,45 @@ def strategies(rmat: Callable[[int, int], torch.Tensor], seconds: Seconds) -> li
     return found
 
 
-def per_source(
-    seconds: Seconds, graph: Graph, sources: torch.Tensor, name: str, locked: bool
-) -> float:
+def code_of(graph: Graph, name: str, locked: bool) -> int:
+    """The operator's code of a strategy that is named as in the paper."""
     strategy, _, width = name.partition("+warp")
     full = NAMES.get(strategy, "auto")
     if width:
         full = "warp_centric" if strategy == "WE" else f"{full}+warp_centric"
     if locked:
         full += "+locked"
-    code = check.strategy(full, int(width or 32), "dijkstra", graph)
-    taken = seconds(graph, "betweenness", "dijkstra", sources, code, repeat=2)[0]
+    return check.strategy(full, int(width or 32), "dijkstra", graph)
+
+
+def per_source(
+    seconds: Seconds, graph: Graph, sources: torch.Tensor, name: str, locked: bool
+) -> float:
+    code = code_of(graph, name, locked)
+    taken = seconds(graph, "betweenness", "dijkstra", sources, code, repeat=1, reduce=AS_IS)[0]
     return taken / sources.numel()
+
+
+def rounds(graph: Graph, source: int) -> int:
+    """Levels that a search settles: all vertices below the least distance plus lightest arc."""
+    rowptr, col, weight = graph.rowptr, graph.col.long(), graph.weight
+    assert weight is not None
+    degree = rowptr.diff()
+    tail = torch.repeat_interleave(torch.arange(graph.num_nodes, device=col.device), degree)
+    far = torch.full((graph.num_nodes,), torch.inf, dtype=torch.float64, device=col.device)
+    lightest = far.scatter_reduce(0, tail, weight.double(), "amin")
+    distance, unsettled = far.clone(), far.clone()
+    distance[source] = unsettled[source] = 0
+    settled = torch.zeros_like(degree, dtype=torch.bool)
+    count = 0
+    while bool((unsettled < torch.inf).any()):
+        level = torch.nonzero(unsettled < (unsettled + lightest).min()).flatten()
+        settled[level] = True
+        count += 1
+        many = degree[level]
+        base = torch.repeat_interleave(rowptr[level] - (many.cumsum(0) - many), many)
+        slot = base + torch.arange(base.numel(), device=base.device)
+        length = torch.repeat_interleave(distance[level], many) + weight[slot]
+        distance.scatter_reduce_(0, col[slot], length, "amin")
+        unsettled = torch.where(settled, torch.inf, distance)
+    return count

@@ -18,6 +18,7 @@ CLUSTERED = {"torchcent, whole, as the paper": "torchcent", "mcl": "mcl"}
 def text(results: dict[str, Any]) -> str:
     """The contents of the file."""
     keys = ("paper", "table", "workload", "measure", "sources", "seconds", "isolated", "drawn")
+    keys += ("one_thread",)
     calls = {
         kind: [{key: row[key] for key in keys if key in row} for row in of_kind["rows"]]
         for kind, of_kind in results["papers.json"].items()
@@ -35,12 +36,14 @@ def text(results: dict[str, Any]) -> str:
         if CLUSTERED.keys() <= row["runs"].keys()
     }
     on_device = {row["name"]: row["seconds"] for row in results["h200.json"]["mcl"]}
+    figures = results["h200.json"].get("figures", {})
     parts = {
         "published": {
             name: paper["tables"] for name, paper in results["published.json"]["papers"].items()
         },
         "calls": calls,
         "strategies": strategies,
+        "figures": figures,
         "mcl": {"cuda": on_device, "cpu": clustered},
     }
     return json.dumps(parts) + "\n"

@@ -37,6 +37,7 @@ import distance_report
 import exponent_report
 import gap
 import gpu_hybrid_bc
+import gpu_profile
 import gpu_report
 import graph_encodings
 import hierarchy_choice
@@ -237,6 +238,7 @@ WRITERS: dict[str, Callable[[Results, str], str | None]] = {
     "h200": h200,
     "papers": counterparts.table,
     "hybrid": of("hybrid_bc.json", gpu_hybrid_bc.table),
+    "profile": of("profile.json", gpu_profile.table),
     "exponents": chosen("exponents.json", exponent_report.table),
 }
 MARK = re.compile(rf"(<!-- ({'|'.join(WRITERS)}): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)

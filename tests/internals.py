@@ -31,6 +31,7 @@ Launch = _codes.Launch
 control_record = _codes.control
 CANCEL = _codes.CANCEL
 DONE = _codes.DONE
+STRATEGIES = _common.STRATEGIES
 WEIGHTED_STRATEGIES = _common.WEIGHTED_STRATEGIES
 WARP_SIZES = _common.WARP_SIZES
 Visitor = _visitors.Visitor

@@ -7,7 +7,15 @@ import torch
 from arcs import LARGE
 from engines import assert_scores, scored
 from graphs import diamonds, edge_index, grid, path, random_graph, star, union
-from internals import COMPILED_FOR_CUDA, KERNELS, WIDTHS, Launch, Preparation
+from internals import (
+    COMPILED_FOR_CUDA,
+    KERNELS,
+    STRATEGIES,
+    WARP_SIZES,
+    WIDTHS,
+    Launch,
+    Preparation,
+)
 from interrupt import assert_stops
 from surface import call
 from test_overflow import diamond_betweenness
@@ -83,6 +91,28 @@ def test_definition(name, directed, subset, engine):
         expected,
         engine,
     )
+
+
+BY_NAME = [
+    (name, width)
+    for name in STRATEGIES
+    for width in (WARP_SIZES if name == "warp_centric" else (32,))
+]
+
+
+@pytest.mark.parametrize("name, width", BY_NAME)
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress"])
+def test_definition_with_every_strategy(measure, directed, name, width):
+    options = {"directed": directed, "normalized": False}
+    how = {"strategy": name, "warp_size": width}
+    for n, arcs in GRAPHS.values():
+        expected = call(getattr(oracles, measure), n, arcs, **options)
+        actual = on_cuda(getattr(torchcent, measure), arcs, n, "queue", **options, **how)
+        assert_scores(actual, expected, "queue")
+    expected = scored(getattr(torchcent, measure), with_hubs(HUBS), HUBS, "tensor", **options)
+    actual = on_cuda(getattr(torchcent, measure), with_hubs(HUBS), HUBS, "queue", **options, **how)
+    assert_scores(actual, expected, "queue")
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -52,7 +52,7 @@ def test_all_generated_rows_run_on_tiny_graphs(tmp_path, script):
     of_table = {
         table: {x["workload"] for x in found if x["table"] == table} for table in ("II", "III")
     }
-    assert of_table["II"] == of_table["III"] and len(of_table["II"]) == 5
+    assert of_table["II"] == of_table["III"] and len(of_table["II"]) == 10
     assert all(x["searched"] == x["nodes"] - x["isolated"] for x in found if x["table"] == "II")
 
 
@@ -196,3 +196,48 @@ def test_runs_of_the_papers_matrices_are_on_the_page(script, results):
 
 
 NAMES = ("torchcent, whole, as the paper", "mcl, not pruned", "torchcent, whole", "mcl")
+
+
+CURVES = {
+    "gpu-fan 2": [
+        {"edge_parallel": 12.0, "cooperative": 6.0, "auto": 0.5},
+        {"edge_parallel": 12.0, "cooperative": 4.0, "auto": 0.25},
+    ],
+    "sriram 3": [
+        {"strategy": "node_parallel", "at_once": 1, "seconds": 6.0},
+        {"strategy": "node_parallel", "at_once": 16, "seconds": 0.5},
+        {"strategy": "cooperative", "at_once": 16, "seconds": 0.1},
+    ],
+    "fan 3": [{"NP": 8.0, "WE": 4.0, "NP+warp32": 16.0, "WE+warp32": 2.0}],
+    "multi-search 2": [
+        {"scale": s, "degree": d, "seconds": 4.0**s * d} for s in (3, 4) for d in (28, 56)
+    ],
+    "multi-search 3": [
+        {"kind": "Delaunay", "scale": s, "cooperative": s, "work_efficient": 2, "edge_parallel": 3}
+        for s in (9, 18)
+    ],
+}
+
+
+def test_curves_of_figures_become_a_line_each(script, results):
+    figures = script("counterpart_figures")
+    of_curves = (
+        figures.over_edges, figures.at_once, figures.panels, figures.doubled,
+    )  # fmt: skip
+    results["h200.json"].pop("figures", None)
+    assert [of(results) for of in of_curves] == [{}] * 4
+    results["h200.json"]["figures"] = CURVES
+    assert [of(results)["H200"] for of in of_curves] == [
+        "cooperative 2 to 3, `auto` 24 to 48 times as fast as edge-parallel on 2 networks",
+        "times as fast as on one, node-parallel: 12 on 16",
+        "times as fast as NP: WE 2 to 2, NP+warp32 0.5 to 0.5, WE+warp32 4 to 4 on 1 graphs, "
+        "with locks",
+        "twice the edges 2, twice the vertices 4 times the seconds",
+    ]
+    of = figures.traversals("Delaunay", "Delaunay 2^18")
+    assert of(results)["H200"] == (
+        "betweenness, scale 18: cooperative 18, work-efficient 2, edge-parallel 3 us per source"
+    )
+    assert figures.traversals("Kronecker", "R-MAT scale 16 ef 8")(results)["H200"].startswith(
+        "betweenness of R-MAT scale 16 ef 8, slot-GTEPS: "
+    )
