@@ -93,17 +93,6 @@ def all_pairs(workload: str) -> Ours:
     return of
 
 
-def whole_run(name: str) -> Ours:
-    """Betweenness from all sources on the CPU, of cpu.json."""
-
-    def of(results: Results) -> dict[str, str]:
-        (row,) = (row for row in results["cpu.json"]["graphs"] if row["name"] == name)
-        ours = row["contestants"]["torchcent"]
-        return {"CPU": short(ours["seconds_per_source"] * ours["sources"])} if ours["whole"] else {}
-
-    return of
-
-
 def clustered(on_device: str, on_host: str, contestant: str) -> Ours:
     """Whole runs of mcl on both, and the iterations of the program mcl."""
 
@@ -186,11 +175,22 @@ def warps(strategy: str) -> Ours:
 
 
 def best_over_plain(results: Results) -> dict[str, str]:
-    """Of the networks of Table 2, with locks."""
-    names = results["published.json"]["papers"]["fan"]["tables"]["Table 2"]["rows"]
-    rows = [row for row in results["h200.json"]["weighted_strategies"] if row["name"] in names]
-    gains = [row["locked"]["NP"] / min(row["locked"].values()) for row in rows]
-    return {"H200": f"mean {statistics.mean(gains):.3g} on {len(gains)} networks, with locks"}
+    """Of the networks of Table 2, with locks; beside the paper's for those of low mean degree."""
+    table = results["published.json"]["papers"]["fan"]["tables"]["Table 2"]
+    rows = [
+        row for row in results["h200.json"]["weighted_strategies"] if row["name"] in table["rows"]
+    ]  # fmt: skip
+    gains = {row["name"]: row["locked"]["NP"] / min(row["locked"].values()) for row in rows}
+    low = [row["name"] for row in rows if row["slots"] < 32 * row["nodes"]]
+    there = []
+    for name in low:
+        times = dict(zip(table["columns"], table["rows"][name], strict=True))
+        there.append(times["NP"] / min(times[s] for s in rows[0]["locked"]))
+    ours, theirs = statistics.mean(gains[name] for name in low), statistics.mean(there)
+    return {
+        "H200": f"mean {statistics.mean(gains.values()):.3g} on {len(gains)} networks, with locks; "
+        f"on the {len(low)} of low degree {ours:.3g}, where the paper's is {theirs:.3g}"
+    }
 
 
 def adaptive(results: Results) -> dict[str, str]:

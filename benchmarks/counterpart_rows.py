@@ -124,12 +124,14 @@ FAN = [
     ),
     Counterpart(
         "Text", "best over NP", "seven networks of Table 2", STAND_IN,
-        "no: four are stand-ins", best_over_plain,
+        "no: four are stand-ins; with locks those of high degree gain nothing, see performance.md",
+        best_over_plain,
     ),
     *(
         Counterpart(
             "Table 3", name, "as in Table 2", STAND_IN,
-            "mt-higgs, per source; rt-higgs is a stand-in, the others are not run yet", warps(name),
+            "mt-higgs yes, ER and Kronecker of the model, rt-higgs a stand-in; per source",
+            warps(name),
         )
         for name in (
             "NP", "NP+warp4", "NP+warp8", "NP+warp16", "NP+warp32",

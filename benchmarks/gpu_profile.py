@@ -132,7 +132,7 @@ def table(result: dict[str, Any]) -> str:
     """Counters of each strategy, per source where they are sums."""
     head = ["network", "rounds", "strategy", "us per source", "warps active, %"]
     head += ["threads of 32", "issue slots, %", "M warp instructions", "M sectors of L2"]
-    lines = [[*head, "L2 hits, %", "memory, %", "stalls"]]
+    lines = [[*head, "M of them atomics", "L2 hits, %", "memory, %", "stalls"]]
     before = ""
     for row in result["rows"]:
         first = row["network"] != before
@@ -148,6 +148,7 @@ def table(result: dict[str, Any]) -> str:
             f"{1e12 * row['seconds'] / each:,.4g}", f"{row['occupancy']:.0f}",
             f"{row['threads of a warp']:.1f}", f"{row['issue slots']:.0f}",
             f"{row['instructions'] / each:.3g}", f"{row['L2, sectors'] / each:.3g}",
+            f"{row['L2, atomics'] / each:.3g}" if "L2, atomics" in row else "",
             f"{row['L2 hits']:.0f}", f"{row['memory']:.0f}",
             ", ".join(f"{name} {100 * stalls[name] / total:.0f} %" for name in most),
         ])  # fmt: skip
