@@ -2,7 +2,9 @@
 
 A sweep is a test marked as such that has many cases (parameters) or examples (Hypothesis). Only a
 part of its cases is run, at least four and one with each engine, and only a part of its examples.
-`sweep(cases=1)` is for a few long cases: one is run. Tests marked `each` are exempt: their cases
+`sweep(cases=1)` is for a few long cases: one is run. With `sweep(by="graph")` at least one case is
+run with each value of that parameter. Of tests of Hypothesis without the mark, all cases are run,
+with a part of their examples. Tests marked `each` are exempt: their cases
 have lines of the package of their own (docs/notes/reliability.md). Files with tests marked `slow`
 come first, so that no process is left with them at the end. `--part 1`, the default, runs
 everything.
@@ -59,7 +61,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 def pytest_itemcollected(item: pytest.Item) -> None:
     if seeds.hypothesis_function(item):
         item.add_marker("property")
-    graph = getattr(getattr(item, "callspec", None), "params", {}).get("name")
+    graph = _given(item).get("name")
     if "load" in getattr(item, "fixturenames", ()) and not references.has_graph(graph):
         item.add_marker(pytest.mark.skip(reason="needs the graphs of shared/data"))
 
@@ -77,6 +79,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         drawn = item.get_closest_marker("sweep") and not item.get_closest_marker("each")
         if drawn and not item.get_closest_marker("skip"):  # a choice of what is there
             cases[_function(item)].append(item)
+        elif not item.get_closest_marker("each"):
+            _fewer_examples(item, part)
     left_out = {}
     for function, sweep in cases.items():
         mark = sweep[0].get_closest_marker("sweep")
@@ -84,7 +88,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         share = max(part, CASES / len(sweep)) if cases_of is None else cases_of / len(sweep)
         if share < 1:
             chance = random.Random(f"{config.option.seed} {function}")
-            chosen = set(_chosen(sweep, share, chance))
+            by = None if mark is None else mark.kwargs.get("by")
+            chosen = set(_chosen(sweep, share, by, chance))
             left_out |= {item: f"--part {part:g}" for item in sweep if item not in chosen}
         _fewer_examples(sweep[0], part)
     counts.leave_out(config, items, left_out)
@@ -94,9 +99,13 @@ def _function(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
 
 
+def _given(item: pytest.Item) -> dict[str, Any]:
+    given: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    return given
+
+
 def _engines(item: pytest.Item) -> tuple[str, ...]:
-    given = getattr(getattr(item, "callspec", None), "params", {})
-    return tuple(str(given.get(name)) for name in FIXTURES)
+    return tuple(str(_given(item).get(name)) for name in FIXTURES)
 
 
 def _slow_on_a_device(config: pytest.Config, items: list[pytest.Item]) -> dict[pytest.Item, str]:
@@ -114,11 +123,15 @@ def _slow_on_a_device(config: pytest.Config, items: list[pytest.Item]) -> dict[p
     return left_out
 
 
-def _chosen(sweep: list[pytest.Item], share: float, chance: random.Random) -> list[pytest.Item]:
-    """A share of all, and at least one with each engine."""
+def _chosen(
+    sweep: list[pytest.Item], share: float, by: str | None, chance: random.Random
+) -> list[pytest.Item]:
+    """A share of all, and at least one with each engine, or with each value of a parameter."""
     groups: defaultdict[Any, list[pytest.Item]] = defaultdict(list)
     for item in sweep:
-        groups[_engines(item)].append(item)
+        # Values need not be hashable; those of the cases are the same objects.
+        key = _engines(item) if by is None else id(_given(item)[by])
+        groups[key].append(item)
     return [
         item
         for group in groups.values()

@@ -760,6 +760,7 @@ torchcent.betweenness(graph, sources=2, run=torchcent.Run(engine=engine))
 """
 
 
+@pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("engine", ["lanes", "queue", "tensor"])
 def test_interrupt(engine):
     assert_stops(
