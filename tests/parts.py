@@ -2,12 +2,11 @@
 
 A sweep is a test marked as such that has many cases (parameters) or examples (Hypothesis). Only a
 part of its cases is run, at least four and one with each engine, and only a part of its examples.
-`sweep(cases=1)` is for a few long cases: one is run. With `sweep(by="graph")` at least one case is
-run with each value of that parameter. Of tests of Hypothesis without the mark, all cases are run,
-with a part of their examples. Tests marked `each` are exempt: their cases
-have lines of the package of their own (docs/notes/reliability.md). Files with tests marked `slow`
-come first, so that no process is left with them at the end. `--part 1`, the default, runs
-everything.
+`sweep(cases=1)` is for a few long cases: one is run. With `sweep(by="shape engine")` each value of
+these parameters is in at least one case. Of tests of Hypothesis without the mark all cases are run,
+with a part of their examples. Tests marked `each` are exempt: their cases have lines of the package
+of their own (docs/notes/reliability.md). Files with tests marked `slow` come first, so that no
+process is left with them at the end. `--part 1`, the default, runs everything.
 
 With their graphs on a GPU (TORCHCENT_TEST_DEVICE), of each file one case with the tensor engine is
 run, and none that is slow: plain PyTorch starts dozens of kernels for each level of a search there,
@@ -89,7 +88,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if share < 1:
             chance = random.Random(f"{config.option.seed} {function}")
             by = None if mark is None else mark.kwargs.get("by")
-            chosen = set(_chosen(sweep, share, by, chance))
+            some = _chosen_by(by, sweep, share, chance) if by else _chosen(sweep, share, chance)
+            chosen = set(some)
             left_out |= {item: f"--part {part:g}" for item in sweep if item not in chosen}
         _fewer_examples(sweep[0], part)
     counts.leave_out(config, items, left_out)
@@ -123,20 +123,30 @@ def _slow_on_a_device(config: pytest.Config, items: list[pytest.Item]) -> dict[p
     return left_out
 
 
-def _chosen(
-    sweep: list[pytest.Item], share: float, by: str | None, chance: random.Random
-) -> list[pytest.Item]:
-    """A share of all, and at least one with each engine, or with each value of a parameter."""
+def _chosen(sweep: list[pytest.Item], share: float, chance: random.Random) -> list[pytest.Item]:
+    """A share of all, and at least one with each engine."""
     groups: defaultdict[Any, list[pytest.Item]] = defaultdict(list)
     for item in sweep:
-        # Values need not be hashable; those of the cases are the same objects.
-        key = _engines(item) if by is None else id(_given(item)[by])
-        groups[key].append(item)
+        groups[_engines(item)].append(item)
     return [
         item
         for group in groups.values()
         for item in chance.sample(group, math.ceil(share * len(group)))
     ]
+
+
+def _chosen_by(
+    names: str, sweep: list[pytest.Item], share: float, chance: random.Random
+) -> list[pytest.Item]:
+    """A share of all, and at least one with each value of each of these parameters."""
+    seen: set[tuple[str, int]] = set()
+    needed, others = [], []
+    for item in chance.sample(sweep, len(sweep)):
+        # Values need not be hashable; those of the cases are the same objects.
+        values = {(name, id(_given(item)[name])) for name in names.split()}
+        (others if values <= seen else needed).append(item)
+        seen |= values
+    return needed + others[: max(0, math.ceil(share * len(sweep)) - len(needed))]
 
 
 def _fewer_examples(item: pytest.Item, part: float) -> None:

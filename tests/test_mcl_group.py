@@ -256,9 +256,7 @@ def test_groups(ranks: list[dict[str, Any]]) -> None:
         torchcent.mcl(ring(5, 1), run=torchcent.Run(group="world"))
 
 
-def test_the_command_under_torchrun(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_the_command_under_torchrun(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     index = generate.planted(160, 8, seed=5)
     lines = "".join(f"{a} {b}\n" for a, b in index.T.tolist())
     (tmp_path / "graph.txt").write_text(lines)

@@ -101,6 +101,7 @@ def test_a_cycle_has_no_vertex_like_no_other(n: int, engine: str) -> None:
     assert clustered(cycle(n), engine).num_clusters == n
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_turned_round_a_graph_has_the_same_flow(name: str, engine: str) -> None:
@@ -111,6 +112,7 @@ def test_turned_round_a_graph_has_the_same_flow(name: str, engine: str) -> None:
     assert torch.equal(again.flip(0, 1), found)
 
 
+@pytest.mark.sweep
 @pytest.mark.skipif(len(EXACT) < 2, reason="there is no compiled operator")
 @pytest.mark.parametrize("name", FAMILIES)
 def test_flows_of_engines_are_equal(name: str) -> None:
@@ -119,6 +121,7 @@ def test_flows_of_engines_are_equal(name: str) -> None:
     assert torch.equal(flow(first), flow(second))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("inflation", [1.4, 3.0])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_clusters_of_engines_are_equal(name: str, inflation: float) -> None:

@@ -55,15 +55,19 @@ def digests(name):
     return [digest(each) for each in ALL[name]()]
 
 
+class Alone(dict):
+    """The digests of each case in one process, in units of the same size, once they are needed."""
+
+    def __missing__(self, name):
+        with pytest.MonkeyPatch.context() as patch:
+            tuned(patch)(**ALL[name].sizes)
+            self[name] = digests(name)
+        return self[name]
+
+
 @pytest.fixture(scope="module")
 def alone():
-    """The digests of every case in one process, in units of the same size."""
-    found = {}
-    for name, case in ALL.items():
-        with pytest.MonkeyPatch.context() as patch:
-            tuned(patch)(**case.sizes)
-            found[name] = digests(name)
-    return found
+    return Alone()
 
 
 @pytest.mark.slow
