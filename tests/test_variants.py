@@ -61,6 +61,7 @@ def engines(weighted: bool) -> list[str]:
     return ["auto", "tensor", *(compiled if has_kernel(operator, DEVICE) else [])]
 
 
+@pytest.mark.sweep(by="shape variant weighted directed")
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["hops", "lengths"])
 @pytest.mark.parametrize("variant", VARIANTS)
