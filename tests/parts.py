@@ -2,10 +2,11 @@
 
 A sweep is a test marked as such that has many cases (parameters) or examples (Hypothesis). Only a
 part of its cases is run, at least four and one with each engine, and only a part of its examples.
-`sweep(cases=1)` is for a few long cases: one is run. Tests marked `each` are exempt: their cases
-have lines of the package of their own (docs/notes/reliability.md). Files with tests marked `slow`
-come first, so that no process is left with them at the end. `--part 1`, the default, runs
-everything.
+`sweep(cases=1)` is for a few long cases: one is run. With `sweep(by="shape engine")` each value of
+these parameters is in at least one case. Of tests of Hypothesis without the mark all cases are run,
+with a part of their examples. Tests marked `each` are exempt: their cases have lines of the package
+of their own (docs/notes/reliability.md). Files with tests marked `slow` come first, so that no
+process is left with them at the end. `--part 1`, the default, runs everything.
 
 With their graphs on a GPU (TORCHCENT_TEST_DEVICE), of each file one case with the tensor engine is
 run, and none that is slow: plain PyTorch starts dozens of kernels for each level of a search there,
@@ -59,7 +60,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 def pytest_itemcollected(item: pytest.Item) -> None:
     if seeds.hypothesis_function(item):
         item.add_marker("property")
-    graph = getattr(getattr(item, "callspec", None), "params", {}).get("name")
+    graph = _given(item).get("name")
     if "load" in getattr(item, "fixturenames", ()) and not references.has_graph(graph):
         item.add_marker(pytest.mark.skip(reason="needs the graphs of shared/data"))
 
@@ -77,6 +78,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         drawn = item.get_closest_marker("sweep") and not item.get_closest_marker("each")
         if drawn and not item.get_closest_marker("skip"):  # a choice of what is there
             cases[_function(item)].append(item)
+        elif not item.get_closest_marker("each"):
+            _fewer_examples(item, part)
     left_out = {}
     for function, sweep in cases.items():
         mark = sweep[0].get_closest_marker("sweep")
@@ -84,7 +87,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         share = max(part, CASES / len(sweep)) if cases_of is None else cases_of / len(sweep)
         if share < 1:
             chance = random.Random(f"{config.option.seed} {function}")
-            chosen = set(_chosen(sweep, share, chance))
+            by = None if mark is None else mark.kwargs.get("by")
+            some = _chosen_by(by, sweep, share, chance) if by else _chosen(sweep, share, chance)
+            chosen = set(some)
             left_out |= {item: f"--part {part:g}" for item in sweep if item not in chosen}
         _fewer_examples(sweep[0], part)
     counts.leave_out(config, items, left_out)
@@ -94,9 +99,13 @@ def _function(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
 
 
+def _given(item: pytest.Item) -> dict[str, Any]:
+    given: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    return given
+
+
 def _engines(item: pytest.Item) -> tuple[str, ...]:
-    given = getattr(getattr(item, "callspec", None), "params", {})
-    return tuple(str(given.get(name)) for name in FIXTURES)
+    return tuple(str(_given(item).get(name)) for name in FIXTURES)
 
 
 def _slow_on_a_device(config: pytest.Config, items: list[pytest.Item]) -> dict[pytest.Item, str]:
@@ -124,6 +133,20 @@ def _chosen(sweep: list[pytest.Item], share: float, chance: random.Random) -> li
         for group in groups.values()
         for item in chance.sample(group, math.ceil(share * len(group)))
     ]
+
+
+def _chosen_by(
+    names: str, sweep: list[pytest.Item], share: float, chance: random.Random
+) -> list[pytest.Item]:
+    """A share of all, and at least one with each value of each of these parameters."""
+    seen: set[tuple[str, int]] = set()
+    needed, others = [], []
+    for item in chance.sample(sweep, len(sweep)):
+        # Values need not be hashable; those of the cases are the same objects.
+        values = {(name, id(_given(item)[name])) for name in names.split()}
+        (others if values <= seen else needed).append(item)
+        seen |= values
+    return needed + others[: max(0, math.ceil(share * len(sweep)) - len(needed))]
 
 
 def _fewer_examples(item: pytest.Item, part: float) -> None:

@@ -14,10 +14,12 @@ import random
 import subprocess
 import sys
 from collections.abc import Generator
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, register_random, settings
@@ -40,20 +42,39 @@ settings.register_profile(
 settings.load_profile("torchcent")
 
 
-# Sorted sets: the order of others is another one in every process.
+# Sorted sets: the order of others is another one in every process. They are slow to join.
 _NONE = providers._local_constants
+
+
+_KEPT = Path(__file__).parent / "__pycache__" / "constants.txt"
 
 
 @cache
 def _constants() -> constants_ast.Constants:
     """Numbers and words of the package, of which Hypothesis draws some as examples: of all its
-    modules, and not of those that happen to be imported so far."""
-    constants = _NONE
+    modules, and not of those that happen to be imported so far.
+
+    To find them takes seconds, in each process of the tests: they are kept with a hash of the
+    sources."""
     spec = find_spec("torchcent")
-    for folder in (spec and spec.submodule_search_locations) or ():
-        for file in sorted(Path(folder).rglob("*.py")):
-            constants |= constants_ast._constants_from_source(file.read_bytes(), limit=True)
-    return constants
+    folders = (spec and spec.submodule_search_locations) or ()
+    files = [file for folder in folders for file in sorted(Path(folder).rglob("*.py"))]
+    sources = [file.read_bytes() for file in files]
+    known = hashlib.sha256(b"\0".join([hypothesis.__version__.encode(), *sources])).hexdigest()
+    with suppress(OSError):
+        mark, kept = _KEPT.read_text(encoding="utf-8").split("\n", 1)
+        if mark == known:
+            return _NONE | constants_ast._constants_from_source(kept, limit=False)
+    constants = constants_ast.Constants()
+    for source in sources:
+        constants |= constants_ast._constants_from_source(source, limit=True)
+    with suppress(OSError):
+        _KEPT.parent.mkdir(exist_ok=True)
+        part = _KEPT.with_suffix(f".{os.getpid()}")
+        text = constants_ast._constants_file_str(constants)
+        part.write_text(f"{known}\n{text}", encoding="utf-8")
+        part.replace(_KEPT)
+    return _NONE | constants
 
 
 providers._get_local_constants = _constants

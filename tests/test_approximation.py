@@ -2,6 +2,7 @@
 
 import math
 import time
+from functools import cache
 
 import networkx as nx
 import numpy as np
@@ -46,24 +47,24 @@ def weighted_case() -> tuple[Graph, torch.Tensor]:
     return tenths, torch.tensor([exact[v] for v in range(60)], dtype=F64)
 
 
-def cases() -> dict[str, tuple[Graph, torch.Tensor]]:
-    """Graphs with their exact scores, by oracles and NetworkX."""
-    found = {"weighted": weighted_case()}
-    plain = {
-        "random": (60, random_graph(60, 120, seed=1), False),
-        "directed": (60, random_graph(60, 200, seed=2), True),
-        "grid": (48, grid(6, 8), False),
-        "parts": (*union((40, random_graph(40, 90, seed=3)), (9, path(9)), (3, [])), False),
-        "hub": (30, [*star(25), (1, 27), (27, 28)], False),
-    }
-    for name, (n, arcs, directed) in plain.items():
-        graph = Graph.from_edge_index(edge_index(arcs), n, directed)
-        arcs = arcs if directed else oracles.both_ways(arcs)
-        found[name] = graph, normalised(n, arcs, directed)
-    return found
+PLAIN: dict[str, tuple[int, oracles.Arcs, bool]] = {
+    "random": (60, random_graph(60, 120, seed=1), False),
+    "directed": (60, random_graph(60, 200, seed=2), True),
+    "grid": (48, grid(6, 8), False),
+    "parts": (*union((40, random_graph(40, 90, seed=3)), (9, path(9)), (3, [])), False),
+    "hub": (30, [*star(25), (1, 27), (27, 28)], False),
+}
+CASES = ("weighted", *PLAIN)
 
 
-CASES = cases()
+@cache
+def case(name: str) -> tuple[Graph, torch.Tensor]:
+    """A graph with its exact scores, by oracles or NetworkX."""
+    if name == "weighted":
+        return weighted_case()
+    n, arcs, directed = PLAIN[name]
+    graph = Graph.from_edge_index(edge_index(arcs), n, directed)
+    return graph, normalised(n, arcs if directed else oracles.both_ways(arcs), directed)
 
 
 # --- the promise
@@ -74,7 +75,7 @@ CASES = cases()
 def test_coverage(name, method):
     """In at most a share delta of runs is any score off by more than epsilon, or outside of its
     interval. (benchmarks/coverage.py has more runs.)"""
-    graph, exact = CASES[name]
+    graph, exact = case(name)
     delta, runs = 0.25, 40
     far = outside = 0
     for seed in range(runs):
@@ -96,7 +97,7 @@ def test_coverage(name, method):
 def test_intervals_are_not_wider_than_need_be():
     """At the samples taken, no smaller epsilon could be promised for the hub by a normal
     approximation of its score alone, less than a factor of 2.5 below."""
-    graph, exact = CASES["grid"]
+    graph, exact = case("grid")
     found = betweenness_approx(
         graph, 0.02, method="kadabra", run=torchcent.Run(dtype=F64), generator=chance()
     )
@@ -127,7 +128,7 @@ def test_few_vertices(n):
 
 
 def test_auto_takes_exact_scores_of_small_graphs():
-    graph, exact = CASES["random"]
+    graph, exact = case("random")
     found = betweenness_approx(graph, run=torchcent.Run(dtype=F64))
     assert found.method == "exact" and found.epsilon == found.delta == 0 and found.reached
     torch.testing.assert_close(found.scores.cpu(), exact)
@@ -135,7 +136,7 @@ def test_auto_takes_exact_scores_of_small_graphs():
 
 
 def test_auto_samples_large_graphs(monkeypatch):
-    graph, _ = CASES["random"]
+    graph, _ = case("random")
     monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e9)
     monkeypatch.setattr(_cost, "is_worth_timing", lambda *_: False)
     assert betweenness_approx(graph, 0.1, generator=chance()).method == "kadabra"
@@ -146,7 +147,7 @@ def test_auto_samples_large_graphs(monkeypatch):
 @pytest.mark.parametrize("name", ["random", "weighted"])
 def test_auto_takes_what_is_cheaper_per_error(name, method, limit, monkeypatch):
     """Where samples turn out to be dearer than another method, that takes over."""
-    graph, exact = CASES[name]
+    graph, exact = case(name)
     cost = {"exact": (1e-9, 1.0), "pivots": (1.0, 1e-9)}[method]
     monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e9)
     monkeypatch.setattr(_cost, "is_worth_timing", lambda *_: True)
@@ -164,7 +165,7 @@ def test_auto_takes_what_is_cheaper_per_error(name, method, limit, monkeypatch):
 
 @pytest.mark.parametrize("name", ["random", "directed", "weighted", "parts"])
 def test_searches_are_timed_on_every_graph(name):
-    graph, _ = CASES[name]
+    graph, _ = case(name)
     cost = _cost.measured(graph, None)
     assert 0 < cost.exact < math.inf and 0 < cost.pivot < math.inf
     assert _cost.measured(graph, 1000) == _cost.Measured(math.inf, math.inf)  # does not fit
@@ -196,7 +197,7 @@ def test_starting_is_not_taken_for_searching(start, cold, each, monkeypatch):
 
 def test_timing_has_to_pay():
     """A second is at stake at least, and a hundred slow searches take a tenth of it at most."""
-    graph, _ = CASES["random"]
+    graph, _ = case("random")
     for samples, left, worth in [
         (900, math.inf, False),
         (1100, math.inf, True),
@@ -245,7 +246,7 @@ def test_trees_are_exact_at_any_size(monkeypatch):
 @pytest.mark.parametrize("method", SAMPLED)
 @pytest.mark.parametrize("most", [1, 30, 200, 700])
 def test_max_samples(method, most):
-    graph, exact = CASES["random"]
+    graph, exact = case("random")
     found = betweenness_approx(
         graph,
         0.001,
@@ -296,7 +297,7 @@ def test_time_limit(method):
 def test_a_longer_limit_buys_more_samples(method, monkeypatch):
     """By a clock that the samples themselves drive: each takes 10 ms. Nearly all that are drawn in
     time count, so that three times the time gives nearly three times the samples."""
-    graph, exact = CASES["random"]
+    graph, exact = case("random")
     now = [0.0]
     draw = Sampler.draw
 
@@ -335,7 +336,7 @@ def test_a_longer_limit_buys_more_samples(method, monkeypatch):
 def test_coverage_of_limited_runs(name, monkeypatch):
     """As above, where the clock ends the run: samples take more time on some seeds than on
     others."""
-    graph, exact = CASES[name]
+    graph, exact = case(name)
     draw, outside, runs, delta = Sampler.draw, 0, 40, 0.25
     for seed in range(runs):
         now, pace = [0.0], 0.002 + 0.0005 * (seed % 7)
@@ -360,7 +361,7 @@ def test_coverage_of_limited_runs(name, monkeypatch):
 def test_samples_of_a_limited_run_depend_on_their_number_only(monkeypatch):
     """However long the first phase was: on machines of different speed, equal numbers of samples
     are equal samples."""
-    graph, _ = CASES["random"]
+    graph, _ = case("random")
     counts = {}
     for speed in (0.01, 0.004):
         now = [0.0]
@@ -416,7 +417,7 @@ def test_top_ends_early():
 
 @pytest.mark.parametrize("method", [*SAMPLED, "pivots"])
 def test_the_generator_decides(method, threads):
-    graph, _ = CASES["directed"]
+    graph, _ = case("directed")
     found = []
     for number in (1, 2):
         torch.set_num_threads(number)
@@ -470,7 +471,7 @@ def test_no_arcs(method):
 
 
 def test_words(tmp_path):
-    graph, _ = CASES["random"]
+    graph, _ = case("random")
     found = betweenness_approx(graph, 0.1, method="kadabra", generator=chance())
     assert isinstance(found, Approximation)
     assert repr(found).startswith("Approximation(n=60, method='kadabra', epsilon=0.0")
@@ -486,7 +487,7 @@ def test_words(tmp_path):
 
 @pytest.mark.parametrize("name", CASES)
 def test_all_pivots_are_exact(name):
-    graph, exact = CASES[name]
+    graph, exact = case(name)
     found = betweenness_approx(
         graph, method="pivots", max_samples=10**6, run=torchcent.Run(dtype=F64)
     )
@@ -496,7 +497,7 @@ def test_all_pivots_are_exact(name):
 
 def test_uniform_pivots_are_networkx_scaled():
     """As the library's own pivots, which are tested against NetworkX; and within the bounds."""
-    graph, exact = CASES["directed"]
+    graph, exact = case("directed")
     found = betweenness_approx(
         graph, method="pivots", max_samples=20, run=torchcent.Run(dtype=F64), generator=chance(1)
     )
@@ -510,7 +511,7 @@ def test_uniform_pivots_are_networkx_scaled():
 
 
 def test_serfling_says_how_many_pivots():
-    graph, exact = CASES["random"]
+    graph, exact = case("random")
     found = betweenness_approx(
         graph, 0.25, 0.5, method="pivots", run=torchcent.Run(dtype=F64), generator=chance()
     )
@@ -525,7 +526,7 @@ def test_serfling_says_how_many_pivots():
 @pytest.mark.parametrize("pivots", ["uniform", "degree"])
 def test_pivots_are_free_of_bias(name, pivots):
     """The mean of many estimates, in standard errors of it."""
-    graph, exact = CASES[name]
+    graph, exact = case(name)
     runs = [
         betweenness_approx(
             graph,
@@ -616,7 +617,7 @@ def test_adaptive_stops_at_the_sum():
 
 @pytest.mark.parametrize("name", ["random", "directed", "weighted", "parts"])
 def test_adaptive_is_exact_from_all_sources(name):
-    graph, exact = CASES[name]
+    graph, exact = case(name)
     some = torch.tensor([3, 0, 11], device=DEVICE)
     found = betweenness_adaptive(graph, some, c=1e9, max_samples=1000, run=torchcent.Run(dtype=F64))
     assert found.samples.tolist() == [graph.num_nodes] * 3 and not found.stopped.any()

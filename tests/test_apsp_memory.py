@@ -50,6 +50,7 @@ torchcent.shortest_path_lengths(graph, sources=torch.arange(2))  # all that is p
 """
 
 
+@pytest.mark.sweep(cases=1)
 @engines
 def test_interrupt_leaves_nothing(engine, tmp_path):
     """Ctrl-C in the middle of a run that would write 2.5 GB, once there is a temporary file."""

@@ -276,6 +276,7 @@ def test_road(name: str, unit: float | None, tuning: Tuning) -> None:
         torch.set_num_threads(before)
 
 
+@pytest.mark.sweep(by="way length")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("length", [40, 1100])  # float64, pairs

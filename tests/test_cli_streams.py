@@ -545,6 +545,7 @@ def test_a_pipe_by_name(folder):
         assert reader.read() == b"0\t2\n1\n"
 
 
+@pytest.mark.sweep(cases=3)
 @pytest.mark.parametrize(
     "errors, command, files",
     [

@@ -174,7 +174,7 @@ def test_random_interrupts_and_kills(request):
     count = "20" if request.config.option.part == 1 else "8"
     command = [sys.executable, "tools/kills.py", "--seed", "3"]
     command += ["--interrupts", count, "--kills", count]
-    command += ["--fresh", "7", "--commands", "betweenness", "apsp", "parquet", "text"]
+    command += ["--fresh", "8", "--commands", "betweenness", "apsp", "parquet", "text"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1] == "faults: 0"

@@ -111,6 +111,7 @@ def select(solver, monkeypatch):
         tuned(monkeypatch)(has_kernel=lambda *_: False)
 
 
+@pytest.mark.sweep(by="shape solver")
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_against_the_definition(shape, solver, monkeypatch):

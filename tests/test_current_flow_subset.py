@@ -80,6 +80,7 @@ def compare(n, arcs, conductance, sources, targets, memory=None):
             np.testing.assert_allclose(found[1], edge / (pairs if normalized else 2), **near)
 
 
+@pytest.mark.sweep(by="shape solver")
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_against_the_definition(shape, solver, monkeypatch):

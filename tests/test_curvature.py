@@ -91,6 +91,7 @@ def test_balanced_on_graphs_that_are_known():
     assert balanced(list(nx.convert_node_labels_to_integers(cube).edges)) == pytest.approx([2 / 3])
 
 
+@pytest.mark.sweep(by="alpha weights")
 @pytest.mark.parametrize("alpha", [0.0, 0.03, 0.15, 0.3, 0.5, 0.8, 1.0])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 def test_ollivier_is_that_of_linear_programmes(engine, alpha, weights):

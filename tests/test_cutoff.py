@@ -61,6 +61,7 @@ def expected(rows: list[list[float]], cutoff: float) -> tuple[list[float], list[
     return closeness, harmonic
 
 
+@pytest.mark.sweep(by="shape engine directed")
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("engine", ["auto", "bits", "tensor", "weights auto", "weights relax",
                                     "weights dijkstra", "weights tensor"])  # fmt: skip
@@ -114,6 +115,7 @@ def of_kind(kind: str, n: int, arcs: list, directed: bool) -> tuple[Graph, str]:
     return Graph.from_edge_index(edge_index(arcs), n, directed, weight), engine
 
 
+@pytest.mark.sweep(by="shape kind")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shape", ["leaves", "two parts"])
 def test_several_have_the_bits_of_each(shape, kind):
@@ -265,7 +267,7 @@ def test_several_from_the_same_pivots(tmp_path):
 
 
 def test_no_cutoff_gives_the_same_bits():
-    graph = torchcent.generate.ba(3000, 3)
+    graph = torchcent.generate.ba(700, 3)
     for measure in (torchcent.closeness, torchcent.harmonic):
         plain = measure(graph, run=torchcent.Run(engine="tensor", dtype=F64))
         assert torch.equal(

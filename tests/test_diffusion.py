@@ -92,6 +92,7 @@ def options_of(draw, name):
     return own | {"eps": float(draw.choice([0.3, 1e-2, 1e-4, 1e-7]))}
 
 
+@pytest.mark.sweep(by="name seed symmetric")
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("seed", range(8))

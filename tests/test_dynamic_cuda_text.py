@@ -80,16 +80,20 @@ def by_text(library: ctypes.CDLL) -> Iterator[Text]:
         yield operators
 
 
+@pytest.mark.sweep(by="state directed")
 @pytest.mark.parametrize("state", ["rows", "none", "narrow"])
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
-def test_a_history(library: ctypes.CDLL, directed: bool, state: str) -> None:
+def test_a_history(
+    library: ctypes.CDLL, directed: bool, state: str, request: pytest.FixtureRequest
+) -> None:
     """Batches of every size, of a graph that falls apart and joins again."""
+    steps = 10 if request.config.option.part == 1 else 4
     history = History(20, directed, random.Random(5))
     history.edges = {history.one(*arc) for arc in grid(4, 5)}
     history.graph.update(insert=columns(history.edges))
     follows = DynamicBetweenness(history.graph, state="none" if state == "none" else "rows")
     follows._narrow = state == "narrow"
-    for _ in range(10):
+    for _ in range(steps):
         with by_text(library) as text:
             history.step()
             scores = follows.scores
@@ -106,6 +110,7 @@ def test_a_history(library: ctypes.CDLL, directed: bool, state: str) -> None:
             assert torch.equal(scores, fresh.scores)
 
 
+@pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 def test_long_distances(library: ctypes.CDLL, directed: bool) -> None:
     """More than 253 hops, after and before a change, of which most of the graph is part."""

@@ -44,6 +44,7 @@ def simple(arcs):
     return sorted({(min(arc), max(arc)) for arc in arcs})
 
 
+@pytest.mark.sweep(by="name method directed weighted")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("method", ["kadabra", "rk", "pivots"])

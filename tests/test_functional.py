@@ -150,6 +150,7 @@ PAIRS = {"heat_kernel_pairs", "random_walk_pairs", "resistance_pairs", "shortest
 MEASURES = [name for name in functional.__all__ if name not in PAIRS]
 
 
+@pytest.mark.sweep(cases=8)
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_measure_is_one_operator(name: str) -> None:
     """The values of torchcent's function of that name, in one graph, for every size."""

@@ -104,6 +104,7 @@ def some_groups(n, seed=0):
     ]
 
 
+@pytest.mark.sweep(by="shape weights directed")
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("shape", SHAPES)

@@ -155,6 +155,7 @@ def assert_paths(h: Hierarchy, graph: Arcs, sources: list[int]) -> None:
         assert (distance[lower, upper] == h.length)[h.up[0] :].all()
 
 
+@pytest.mark.sweep(by="kind both_ways")
 @pytest.mark.parametrize("both_ways", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_climbs_and_descents_are_the_shortest_paths(kind: str, both_ways: bool):
@@ -348,6 +349,7 @@ def test_a_cancelled_contraction_returns_nothing():
     assert [part.numel() for part in parts] == [0] * len(parts)
 
 
+@pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("known", [False, True])
 def test_interrupt(known: bool):
     """In the search for an order, or with a known one; the graph can be contracted afterwards."""

@@ -120,7 +120,7 @@ def digits(ids, end):
 
 @pytest.mark.skipif(not RESET.exists(), reason="needs Linux's /proc")
 @pytest.mark.skipif(not COMPILED, reason="compiled code only")
-@pytest.mark.sweep
+@pytest.mark.sweep(cases=2)
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
 @pytest.mark.parametrize("weights", [False, True])
 @pytest.mark.parametrize("n", [10**5, 4 * 10**6, 10**12])

@@ -121,6 +121,7 @@ def converted(edges, path):
     return back, told
 
 
+@pytest.mark.sweep(by="graph")
 @pytest.mark.parametrize("first", SUFFIXES)
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_all_pairs(tmp_path, graph, first):

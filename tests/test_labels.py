@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -122,17 +123,26 @@ HOLDERS = {
 }
 
 
+@cache
+def many_names() -> tuple[list[list[str]], list[str], Graph]:
+    """Rows of names, the names in order, and the graph."""
+    ids = torch.randint(50_000, (70_000, 2), generator=torch.Generator().manual_seed(3)).tolist()
+    rows = [[f"v{pair[k]:x}" + "ö" * (pair[k] % 3) for pair in ids] for k in (0, 1)]
+    number: dict[int, int] = {}
+    wanted = [[number.setdefault(x, len(number)) for x in pair] for pair in ids]
+    names = [f"v{x:x}" + "ö" * (x % 3) for x in number]
+    return rows, names, Graph.from_edges(list(map(tuple, wanted)))
+
+
+@pytest.mark.sweep(by="kind")
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("kind", HOLDERS)
 def test_many_names(kind: str, count: int, threads: None) -> None:
     """Whatever holds them, they are numbered as they first appear, row by row."""
-    ids = torch.randint(50_000, (70_000, 2), generator=torch.Generator().manual_seed(3)).tolist()
+    rows, names, wanted = many_names()
     torch.set_num_threads(count)
-    graph = HOLDERS[kind]([[f"v{pair[k]:x}" + "ö" * (pair[k] % 3) for pair in ids] for k in (0, 1)])
-    number: dict[int, int] = {}
-    wanted = [[number.setdefault(x, len(number)) for x in pair] for pair in ids]
-    names = [f"v{x:x}" + "ö" * (x % 3) for x in number]
-    same = list_of(graph) == names and graph == Graph.from_edges(list(map(tuple, wanted)))
+    graph = HOLDERS[kind](rows)
+    same = list_of(graph) == names and graph == wanted
     assert same  # pytest would compare long lists
 
 

@@ -424,6 +424,7 @@ def flipped(whole, bit):
     return bytes(changed)
 
 
+@pytest.mark.sweep(by="damage")
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("name", ["queue", "closeness by weights"])
 def test_damaged_files_are_named_and_made_again(

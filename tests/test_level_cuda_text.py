@@ -66,6 +66,7 @@ def swept(
     return sums, farthest, out
 
 
+@pytest.mark.sweep(by="name")
 @pytest.mark.parametrize("unit", [1, 2**31])
 @pytest.mark.parametrize("name", list(GRAPHS))
 def test_same_as_on_the_cpu(level_text: ctypes.CDLL, name: str, unit: int) -> None:

@@ -90,7 +90,7 @@ def test_mcl_without_pruning(name: str, load: Graphs, golden: Golden) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sweep(cases=2)
+@pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("name", LARGE)
 def test_mcl_on_large_networks(name: str, load: Graphs, golden: Golden) -> None:
     if not has_kernel("mcl_iterate", DEVICE):

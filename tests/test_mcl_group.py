@@ -15,6 +15,7 @@ import pytest
 import torch
 import torch.distributed as dist
 import torch.multiprocessing
+from commands import run
 from internals import group_of, has_kernel
 from surface import call
 from torch import Tensor
@@ -255,17 +256,17 @@ def test_groups(ranks: list[dict[str, Any]]) -> None:
         torchcent.mcl(ring(5, 1), run=torchcent.Run(group="world"))
 
 
-def test_the_command_under_torchrun(tmp_path: Path) -> None:
+def test_the_command_under_torchrun(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     index = generate.planted(160, 8, seed=5)
     lines = "".join(f"{a} {b}\n" for a, b in index.T.tolist())
     (tmp_path / "graph.txt").write_text(lines)
+    assert run(capsys, "mcl", tmp_path / "graph.txt", "-o", tmp_path / "one.txt")[0] == 0
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    for ranks, name in (([], "one.txt"), (torchrun, "two.txt")):
-        done = subprocess.run(
-            [sys.executable, *ranks, "-m", "torchcent", "mcl", "graph.txt", "-o", name],
-            cwd=tmp_path, capture_output=True, text=True, check=False,
-            env={**os.environ, "PYTHONPATH": str(Path(torchcent.__file__).parents[1])},
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.count("clusters ") == done.stderr.count(f"clusters in {name}") == 1
+    done = subprocess.run(
+        [sys.executable, *torchrun, "-m", "torchcent", "mcl", "graph.txt", "-o", "two.txt"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(torchcent.__file__).parents[1])},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("clusters ") == done.stderr.count("clusters in two.txt") == 1
     assert (tmp_path / "one.txt").read_bytes() == (tmp_path / "two.txt").read_bytes()

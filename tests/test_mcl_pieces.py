@@ -34,6 +34,7 @@ def flow_of(n: int) -> _flow.Flow:
 
 
 @needs_operator
+@pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("prune", [Prune(), Prune(1e-3, 500, 600), Prune(1e-2, 300, 300)])
 def test_pieces_do_not_change_a_bit(prune: Prune) -> None:
     options = {"directed": False, "num_nodes": 1500, "engine": "fused", "prune": prune}

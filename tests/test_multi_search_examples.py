@@ -163,6 +163,7 @@ print(status("VmHWM") - before, lanes * (128 * n + 96 * graph.num_slots))
 """
 
 
+@pytest.mark.sweep(cases=1)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/status")
 @pytest.mark.parametrize("kind", ["star", "bipartite"])
 def test_memory_stays_within_the_forecast(kind):

@@ -116,6 +116,7 @@ def check(found: torch.Tensor, wanted: torch.Tensor) -> None:
     torch.testing.assert_close(found.cpu(), wanted, rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.sweep(by="shape weighted directed")
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["hops", "lengths"])
 @pytest.mark.parametrize("shape", SHAPES)

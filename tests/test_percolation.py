@@ -51,6 +51,7 @@ def definition(n: int, lengths: dict, states: list[float]) -> list[Fraction]:
     return score
 
 
+@pytest.mark.sweep(by="shape engine directed")
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("engine", [*ENGINES, *(f"{name} by weights" for name in WEIGHTED)])
 @pytest.mark.parametrize("shape", SHAPES)

@@ -74,6 +74,7 @@ def test_many_vertices_become_a_density(tmp_path, drawn):
     assert drawn[0].get_suptitle() == "Stress of 5,000 vertices"
 
 
+@pytest.mark.sweep(by="scores degree")
 @pytest.mark.parametrize(
     "scores",
     [

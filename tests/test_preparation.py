@@ -95,6 +95,7 @@ def test_large_graphs_are_built(name, both, threads):
     check_building(arcs, n, both, threads)
 
 
+@pytest.mark.sweep(by="tails threads")
 @pytest.mark.parametrize("threads", (1, 2, 3, 7))
 @pytest.mark.parametrize("tails", (1, 2, 7, 1000))
 def test_sorted_columns_of_few_rows(tails, threads):
@@ -170,6 +171,7 @@ def test_transposes(name, threads):
     assert torch.equal(ops.reverse_slots(*both, threads), ops.transpose(*both, threads)[2])
 
 
+@pytest.mark.sweep(by="name share threads")
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("share", [0, 0.3, 1])
 @pytest.mark.parametrize("name", LARGE)

@@ -55,15 +55,19 @@ def digests(name):
     return [digest(each) for each in ALL[name]()]
 
 
+class Alone(dict):
+    """The digests of each case in one process, in units of the same size, once they are needed."""
+
+    def __missing__(self, name):
+        with pytest.MonkeyPatch.context() as patch:
+            tuned(patch)(**ALL[name].sizes)
+            self[name] = digests(name)
+        return self[name]
+
+
 @pytest.fixture(scope="module")
 def alone():
-    """The digests of every case in one process, in units of the same size."""
-    found = {}
-    for name, case in ALL.items():
-        with pytest.MonkeyPatch.context() as patch:
-            tuned(patch)(**case.sizes)
-            found[name] = digests(name)
-    return found
+    return Alone()
 
 
 @pytest.mark.slow
@@ -88,19 +92,31 @@ def test_bits_of_ranks(ranks, alone, tmp_path):
     assert not list(tmp_path.glob(".*.tmp"))
 
 
-def test_who_fails_is_heard_of(alone, tmp_path):
+@pytest.mark.slow
+def test_another_number_of_ranks_goes_on_and_who_fails_is_heard_of(alone, tmp_path):
+    folder = str(tmp_path / "ledger")
+    job = {"case": "lanes", "options": {**WORLD, "checkpoint": folder}}
+    torchrun(tmp_path, 2, [{**job, "kill": [1, 2]}], ok=False)
+    assert list(Path(folder).glob("search-*"))
     jobs = [
+        *(job, job),
         {"case": "lanes", "options": WORLD, "fail": 1},
         {"case": "lanes", "options": WORLD, "fail": 0},
         {"case": "queue", "options": WORLD, "other graph": [2]},
         {"case": "lanes", "options": WORLD},  # and the group is as good as before
     ]
-    for rank, (by_one, by_zero, other, last) in enumerate(torchrun(tmp_path, 3, jobs)):
+    three = torchrun(tmp_path, 3, jobs)
+    for rank, (*kept, by_one, by_zero, other, last) in enumerate(three):
+        assert [each["digest"] for each in kept] == [alone["lanes"]] * 2
         one, zero = ("RuntimeError: on purpose" if rank == x else None for x in (1, 0))
         assert by_one["error"] == (one or "Stopped: rank 1 failed: RuntimeError: on purpose")
         assert by_zero["error"] == (zero or "Stopped: rank 0 failed: RuntimeError: on purpose")
         assert "another search than rank 0: run is" in other["error"]
         assert last["digest"] == alone["lanes"]
+    with pytest.MonkeyPatch.context() as patch:
+        tuned(patch)(**CASES["lanes"].sizes)
+        one = CASES["lanes"](checkpoint=folder)
+    assert [digest(each) for each in one] == alone["lanes"]
 
 
 @pytest.mark.sweep(cases=1)
@@ -120,22 +136,6 @@ def test_a_killed_rank_is_started_again(killed, alone, tmp_path):
     assert not list(tmp_path.glob(".*.tmp"))
     # What had been finished before was not computed again.
     assert sum(each[at]["gives"] for each in found for at in (0, 1)) == 0
-
-
-@pytest.mark.slow
-def test_another_number_of_ranks_goes_on(alone, tmp_path):
-    folder = str(tmp_path / "ledger")
-    job = {"case": "lanes", "options": {**WORLD, "checkpoint": folder}}
-    torchrun(tmp_path, 2, [{**job, "kill": [1, 2]}], ok=False)
-    done = len(list(Path(folder).glob("search-*")))
-    assert done
-    (three,) = zip(*torchrun(tmp_path, 3, [job]), strict=True)
-    assert [each["digest"] for each in three] == [alone["lanes"]] * 3
-    torchrun(tmp_path, 2, [job])
-    with pytest.MonkeyPatch.context() as patch:
-        tuned(patch)(**CASES["lanes"].sizes)
-        one = CASES["lanes"](checkpoint=folder)
-    assert [digest(each) for each in one] == alone["lanes"]
 
 
 @pytest.fixture

@@ -15,6 +15,9 @@ HOOKS = [
     "pytest_addoption", "pytest_collection_modifyitems", "pytest_configure",
     "pytest_itemcollected", "pytest_report_header",
 ]  # fmt: skip
+# Others are imported for nothing.
+ALONE = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
+PLUGINS = ["-p", "xdist", "-p", "_hypothesis_pytestplugin"]
 CONFTEST = f"""
 import sys
 sys.path.insert(0, {str(HERE)!r})
@@ -67,8 +70,8 @@ def drawn(folder, name, *options, **environment):
     for name in ("TORCHCENT_TEST_SEED", "TORCHCENT_TEST_DEVICE"):
         known.pop(name, None)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-c", "pytest.ini", *options],
-        cwd=folder, env=known | {"DRAWN": str(notes)} | environment,
+        [sys.executable, "-m", "pytest", "-c", "pytest.ini", *PLUGINS, *options],
+        cwd=folder, env=known | {"DRAWN": str(notes), ALONE: "1"} | environment,
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == ("FAIL" in environment), done.stdout + done.stderr

@@ -165,7 +165,8 @@ def test_a_batch_has_the_bits_of_each_graph(engine, name):
                 cut = cut[tuple(slice(size) for size in one.shape)]
             else:
                 cut = several[begin : begin + n]
-            if engine == "compiled" or "walk" in name:
+            ours = engine == "compiled" and name != "magnetic_encoding"
+            if ours or "walk" in name:
                 assert torch.equal(one, cut), (number, n)
             else:  # LAPACK's bits depend on where a matrix begins in memory
                 torch.testing.assert_close(one, cut, rtol=0, atol=1e-8)

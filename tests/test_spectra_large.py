@@ -140,6 +140,7 @@ def test_scale_of_weights(way, form):
         torch.testing.assert_close(scaled.vectors, one.vectors, rtol=0, atol=1e-6)
 
 
+@pytest.mark.sweep(by="way light form")
 @pytest.mark.parametrize("light", [1e-3, 1e-17, 1e-30, 1e-200])
 @pytest.mark.parametrize("form", ["sym", None])
 def test_edges_that_hardly_join(way, form, light):

@@ -32,6 +32,7 @@ def in_networkx(n: int, weights: oracles.Weights, directed: bool) -> nx.Graph:
     return graph
 
 
+@pytest.mark.sweep(by="shape kind directed")
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("kind", ["whole", "decimal", "hops"])
 @pytest.mark.parametrize("shape", SHAPES)
@@ -123,6 +124,7 @@ DECAYS = {
 }
 
 
+@pytest.mark.sweep(by="shape decay directed")
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("decay", DECAYS)
 @pytest.mark.parametrize("shape", SHAPES)

@@ -153,6 +153,7 @@ UNDIRECTED = {
 CASES = [(True, name) for name in DIRECTED] + [(False, name) for name in UNDIRECTED]
 
 
+@pytest.mark.sweep(by="kind name")
 @pytest.mark.parametrize(("directed", "name"), CASES)
 @pytest.mark.parametrize(("kind", "weighted"), KINDS_AND_WEIGHTS)
 def test_values_are_those_of_the_adjacency_matrix(kind, weighted, directed, name):

@@ -70,6 +70,7 @@ def scores(measure: str, graph: Graph, threads: int, **options: Any) -> torch.Te
     return found.nan_to_num(-1)  # a single source has no score of its own
 
 
+@pytest.mark.sweep(by="measure name")
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress"])

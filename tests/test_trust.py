@@ -120,6 +120,7 @@ def test_batch_and_sources_are_copies():
     assert found.tolist() == [0, 2]
 
 
+@pytest.mark.sweep(cases=1)
 @compiled
 @pytest.mark.parametrize("what", ["edge_index", "weight", "ptr"])
 def test_a_thread_that_changes_arguments(what):
@@ -259,6 +260,7 @@ def test_a_thread_that_dies_at_work(monkeypatch, tuning):
         watched(lambda: None, torch.zeros(4, dtype=torch.int64), bar)
 
 
+@pytest.mark.sweep(cases=1)
 @compiled
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
 @pytest.mark.parametrize("kind", ["address space", "processes"])
@@ -438,7 +440,7 @@ def test_whole_weights_are_exact_below_2_to_the_53():
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="needs /proc")
 @compiled
-@pytest.mark.sweep(cases=2)
+@pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_building_takes_what_is_said(symmetric, weighted):

@@ -111,6 +111,7 @@ def test_bits_do_not_depend_on_threads_or_memory(name, tuning, units, threads):
         assert all(map(torch.equal, found, expected))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", CASES)
 def test_units_add_up(name, tuning, units):
     """To the values of one unit, up to the order of additions."""

@@ -61,6 +61,7 @@ def engines(weighted: bool) -> list[str]:
     return ["auto", "tensor", *(compiled if has_kernel(operator, DEVICE) else [])]
 
 
+@pytest.mark.sweep(by="shape variant weighted directed")
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["hops", "lengths"])
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -108,12 +109,16 @@ def test_any_graph(graph, variant, weighted, directed, unit):
 def test_a_batch_and_parts_of_the_pairs(variant):
     parts = [SHAPES[name] for name in ("path", "nothing", "random")]
     index, ptr = together(parts)
-    found = call(torchcent.betweenness_variant, index, variant=variant, ptr=ptr, directed=True)
-    alone = [
-        torchcent.betweenness_variant(edge_index(a), variant=variant, num_nodes=n, directed=True)
-        for n, a in parts
-    ]
-    assert torch.equal(found, torch.cat(alone))
+    given = {"variant": variant, "directed": True}
+    for engine, exact in (("queue", True), ("auto", False)):  # which puts small graphs together
+        run = torchcent.Run(engine=engine, dtype=F64)
+        found = call(torchcent.betweenness_variant, index, ptr=ptr, run=run, **given)
+        alone = [
+            torchcent.betweenness_variant(edge_index(a), num_nodes=n, run=run, **given)
+            for n, a in parts
+        ]
+        close = {"rtol": 0, "atol": 0} if exact else {"rtol": 1e-6, "atol": 0}
+        torch.testing.assert_close(found, torch.cat(alone), **close)
     n, arcs = SHAPES["random"]
     options = {"variant": variant, "num_nodes": n, "directed": False, "dtype": F64}
     every = torch.arange(n)

@@ -98,6 +98,7 @@ def check_katz(matrix, whole):
         assert limit == pytest.approx(1 / top, rel=2e-2)
 
 
+@pytest.mark.sweep(by="weighted")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", UNDIRECTED)
 def test_katz(name, weighted):
@@ -163,6 +164,7 @@ def projection(matrix):
     return found / np.linalg.norm(found)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", UNDIRECTED)
 def test_eigenvector_and_hits(name):
     matrix = undirected(UNDIRECTED[name])
@@ -321,6 +323,7 @@ def test_all_eigenvalues_of_large_dense_graphs(monkeypatch):
     assert len(taken) == 1
 
 
+@pytest.mark.sweep(by="name tol weighted")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("tol", [1e-9, 1e-3])
 @pytest.mark.parametrize("name", CLOSED)

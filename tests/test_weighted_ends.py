@@ -65,6 +65,7 @@ CASES = [("betweenness", False), ("betweenness", True), ("edge_betweenness", Fal
          ("stress", False)]  # fmt: skip
 
 
+@pytest.mark.sweep(by="shape engine measure directed")
 @pytest.mark.parametrize("measure, endpoints", CASES)
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("engine", [*ENGINES, *(f"{name} by weights" for name in WEIGHTED)])

@@ -123,6 +123,7 @@ def test_streets_of_no_length(load: Graphs) -> None:
     assert torch.isfinite(torchcent.betweenness(graph, sources=20)).all()
 
 
+@pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("name", ["tn-sydney", "tn-chicago-regional"])
 def test_streets(name: str, load: Graphs) -> None:
     """Both kinds of search, on directed streets with lengths that are no whole numbers."""
@@ -140,6 +141,7 @@ def test_streets(name: str, load: Graphs) -> None:
         assert_scores(other, auto, engine)
 
 
+@pytest.mark.sweep(cases=1)
 @needs_hierarchies
 @pytest.mark.parametrize("name", ["tn-berlin-center", "tn-chicago-regional", "tn-sydney"])
 def test_hierarchies_of_streets(name: str, load: Graphs) -> None:
