@@ -31,8 +31,8 @@ Launch = _codes.Launch
 control_record = _codes.control
 CANCEL = _codes.CANCEL
 DONE = _codes.DONE
-STRATEGIES = _common.STRATEGIES
-WEIGHTED_STRATEGIES = _common.WEIGHTED_STRATEGIES
+# by hops, and by weights
+STRATEGIES = {False: _common.STRATEGIES, True: _common.WEIGHTED_STRATEGIES}
 WARP_SIZES = _common.WARP_SIZES
 Visitor = _visitors.Visitor
 WIDTHS = _flight.WIDTHS

@@ -8,7 +8,8 @@ import pytest
 import torch
 import weighted_oracles as oracles
 from graphs import diamonds, grid, path, random_graph, star, union
-from internals import COMPILED_FOR_CUDA, WARP_SIZES, WEIGHTED_STRATEGIES, Launch
+from internals import COMPILED_FOR_CUDA, WARP_SIZES, Launch
+from internals import STRATEGIES as NAMED
 from surface import call
 from test_cuda import with_hubs
 from test_weighted_ops import LATTICES, MEASURES, Weighted, both_ways, drawn, float_weight
@@ -335,7 +336,7 @@ ROADS = torchcent.generate.grid(60, 70)
 LENGTHS = 1.0 + (ROADS[0] * 31 + ROADS[1] * 31) % 10
 BY_NAME = [
     (name, width)
-    for name in WEIGHTED_STRATEGIES
+    for name in NAMED[True]
     for width in (WARP_SIZES if "warp_centric" in name else (32,))
 ]
 
