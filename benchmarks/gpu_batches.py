@@ -6,10 +6,10 @@ Called by gpu.py, whose results it joins. `error` is the largest relative differ
 from __future__ import annotations
 
 import statistics
-import time
 from typing import Any
 
 import torch
+from machine import seconds_on_device
 from small_graphs import SETS, parts, union
 
 import torchcent
@@ -20,14 +20,7 @@ TARGET = {"molecules": 0.010}  # seconds to reach, betweenness and closeness wit
 
 def seconds(call: Any) -> float:
     call()
-    took = []
-    for _ in range(REPEAT):
-        torch.cuda.synchronize()
-        before = time.perf_counter()
-        call()
-        torch.cuda.synchronize()
-        took.append(time.perf_counter() - before)
-    return statistics.median(took)
+    return statistics.median(seconds_on_device(call) for _ in range(REPEAT))
 
 
 def rows() -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ and Zhao, `multi-search 2` and `3` those of McLaughlin and Bader.
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import torch
 from gpu_weighted import AS_IS, ROOMY, per_source, rounds, weighted
 from graphs import MissingGraph, find
+from machine import seconds_on_device
 from sources import drawn
 
 import torchcent
@@ -56,14 +56,6 @@ def grown(seconds: Seconds) -> list[Row]:
     return rows
 
 
-def taken(call: Callable[[], object]) -> float:
-    torch.cuda.synchronize()
-    begin = time.perf_counter()
-    call()
-    torch.cuda.synchronize()
-    return time.perf_counter() - begin
-
-
 def multiprocessors() -> list[Row]:
     """Seconds of 132 searches of ND-Web, so many at once. Without reductions, each is a block."""
     try:
@@ -78,7 +70,7 @@ def multiprocessors() -> list[Row]:
             times = []
             for part in [sources[:count], *sources.split(count)]:  # the first is not counted
                 call = partial(torchcent.betweenness, graph, sources=part, run=run)
-                times.append(taken(call))
+                times.append(seconds_on_device(call))
             rows.append({"strategy": name, "at_once": count, "seconds": sum(times[1:])})
             print(f"sriram 3: {rows[-1]}", flush=True)
     return rows
@@ -117,7 +109,7 @@ def random_graphs() -> list[Row]:
     for degree in (28, 56, 112):
         for scale in range(13, 17):
             graph = undirected(generate.er(1 << scale, m=degree << scale >> 1))
-            times = [taken(partial(all_pairs, graph)) for _ in range(4)]
+            times = [seconds_on_device(partial(all_pairs, graph)) for _ in range(4)]
             rows.append({"scale": scale, "degree": degree, "seconds": statistics.median(times[1:])})
             print(f"multi-search 2: {rows[-1]}", flush=True)
     return rows
@@ -137,9 +129,8 @@ def traversals(rmat: Rmat, seconds: Seconds) -> list[Row]:
             row = {"kind": kind, "scale": scale, "slots": graph.num_slots}
             for name in ("cooperative", "work_efficient", "edge_parallel"):
                 code = check.STRATEGIES[name]
-                spent = seconds(graph, "betweenness", "queue", some, code, repeat=3, reduce=AS_IS)[
-                    0
-                ]
+                how = {"repeat": 3, "reduce": AS_IS}
+                spent, _ = seconds(graph, "betweenness", "queue", some, code, **how)
                 row[name] = 1e6 * spent / some.numel()
             rows.append(row)
             print(f"multi-search 3: {row}", flush=True)

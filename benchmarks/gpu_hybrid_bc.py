@@ -18,15 +18,13 @@ import re
 import statistics
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from graphs import generated, simplified
-from machine import conditions
+from machine import conditions, seconds_on_device
 from numpy.typing import NDArray
 from report import markdown
 
@@ -60,14 +58,6 @@ def peer(program: Path, graph: Path, *options: str) -> float:
     return float(found[1])
 
 
-def timed(call: Callable[[], Any]) -> float:
-    torch.cuda.synchronize()
-    begin = time.perf_counter()
-    call()
-    torch.cuda.synchronize()
-    return time.perf_counter() - begin
-
-
 def difference(program: Path, folder: Path) -> float:
     """The largest relative difference of scores from all vertices; zeros must agree."""
     edges, n = simplified(*generated(SMALL[0], **SMALL[1]))
@@ -87,9 +77,14 @@ def row(name: str, program: Path, count: int, repeat: int, folder: Path) -> dict
     theirs = peer(program, written(edges, n, folder), "-k", str(count))
     arcs = torch.from_numpy(edges).cuda()
     sources = torch.randperm(n, generator=torch.Generator().manual_seed(1))[:count].cuda()
-    first = timed(lambda: torchcent.betweenness(arcs, num_nodes=n, directed=False, sources=sources))
+    first = seconds_on_device(
+        lambda: torchcent.betweenness(arcs, num_nodes=n, directed=False, sources=sources)
+    )
     graph = Graph.from_edge_index(arcs, n, directed=False)
-    times = [timed(lambda: torchcent.betweenness(graph, sources=sources)) for _ in range(repeat)]
+    times = [
+        seconds_on_device(lambda: torchcent.betweenness(graph, sources=sources))
+        for _ in range(repeat)
+    ]
     return {
         "name": name, "num_nodes": n, "num_slots": graph.num_slots, "sources": count,
         "hybrid_bc": theirs, "first": first, "prepared": statistics.median(times),

@@ -74,11 +74,11 @@ def workload(network: str, labels: Path) -> None:
     for name, locked in RUNS:
         code = code_of(graph, name, locked)
         gpu.seconds(graph, "betweenness", "dijkstra", sources, code, repeat=0, reduce=AS_IS)
-    found = {
+    about = {
         "stands_for_it": stand_in, "sources": sources.numel(), "nodes": graph.num_nodes,
         "slots": graph.num_slots, "rounds": [rounds(graph, int(s)) for s in sources[:2]],
     }  # fmt: skip
-    labels.write_text(json.dumps(found))
+    labels.write_text(json.dumps(about))
 
 
 def parsed(text: str) -> list[dict[str, float]]:
@@ -87,12 +87,14 @@ def parsed(text: str) -> list[dict[str, float]]:
     table = list(csv.reader(line for line in lines if line and not line.startswith("==")))
     head, rows = table[0], [row for row in table[1:] if row[0]]  # the second has units
     names = METRICS | UNSURE | {f"stall: {k}": STALL.format(x) for k, x in STALLS.items()}
-    found = []
+    launches = []
     for row in rows:
         cells = dict(zip(head, row, strict=True))
         values = {k: cells[x].replace(",", "") for k, x in names.items() if x in cells}
-        found.append({k: float(x) * NANO.get(k, 1) for k, x in values.items() if NUMBER.match(x)})
-    return found
+        launches.append(
+            {k: float(x) * NANO.get(k, 1) for k, x in values.items() if NUMBER.match(x)}
+        )
+    return launches
 
 
 def profiled(network: str, folder: Path) -> list[dict[str, Any]]:
@@ -124,8 +126,8 @@ def profiled(network: str, folder: Path) -> list[dict[str, Any]]:
 
 
 def version() -> str:
-    said = subprocess.run(["ncu", "--version"], capture_output=True, text=True, check=True).stdout
-    return said.strip().splitlines()[-1]
+    shown = subprocess.run(["ncu", "--version"], capture_output=True, text=True, check=True).stdout
+    return shown.strip().splitlines()[-1]
 
 
 def table(result: dict[str, Any]) -> str:
@@ -172,13 +174,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for network in given.networks:
             try:
-                found = profiled(network, Path(folder))
+                rows = profiled(network, Path(folder))
             except (MissingGraph, RuntimeError) as error:
                 print(f"{network}: left out: {error}", flush=True)
                 continue
-            result["rows"] += found
+            result["rows"] += rows
             given.output.write_text(json.dumps(result, indent=1) + "\n")
-            for row in found:
+            for row in rows:
                 print(row, flush=True)
 
 

@@ -7,11 +7,11 @@ that would take long run from some sources, and are extrapolated to all of them.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import torch
+from machine import seconds_on_device
 from sources import drawn
 
 import torchcent
@@ -28,14 +28,6 @@ def road(side: int) -> Graph:
     chance = torch.Generator().manual_seed(7)
     weight = torch.randint(10, 1001, (edges.shape[1],), generator=chance)
     return Graph.from_edge_index(edges, directed=False, edge_weight=weight)
-
-
-def seconds(call: Callable[[], Any]) -> float:
-    torch.cuda.synchronize()
-    begin = time.perf_counter()
-    call()
-    torch.cuda.synchronize()
-    return time.perf_counter() - begin
 
 
 def calls(graph: Graph, engine: str) -> dict[str, Callable[[torch.Tensor | None], Any]]:
@@ -71,25 +63,27 @@ def row(side: int) -> dict[str, Any]:
         "graph": f"road {side}x{side}", "vertices": n, "slots": host.num_slots,
         "threads": torch.get_num_threads(), "seconds": {}, "searched": {},
     }  # fmt: skip
-    contraction = seconds(lambda: torchcent.explain(there, measure="closeness"))
+    contraction = seconds_on_device(lambda: torchcent.explain(there, measure="closeness"))
     found["contraction"] = contraction
     for place, graph in (("device", there), ("host", host)):
         for measure, call in calls(graph, "auto").items():
             call(some[:8])
             torchcent.explain(graph, measure=measure)
             taken = found["seconds"].setdefault(measure, {})
-            taken[place] = seconds(lambda call=call: call(None))
+            taken[place] = seconds_on_device(lambda call=call: call(None))
             taken[f"engine on the {place}"] = torchcent.explain(graph, measure=measure).engine
             print(found["graph"], measure, place, taken, flush=True)
         rows = some.to(graph.device)
         torchcent.shortest_path_lengths(graph, sources=rows[:64])
-        each = seconds(lambda g=graph, r=rows: torchcent.shortest_path_lengths(g, sources=r))
+        each = seconds_on_device(
+            lambda g=graph, r=rows: torchcent.shortest_path_lengths(g, sources=r)
+        )
         found["seconds"].setdefault("row", {})[place] = each / SEARCHED
     for engine in ("dijkstra", "relax"):
         for measure, call in calls(there, engine).items():
             part = some[:: 1 if engine == "dijkstra" else 8]
             call(part[:8])
-            each = seconds(lambda call=call, part=part: call(part)) / part.numel()
+            each = seconds_on_device(lambda call=call, part=part: call(part)) / part.numel()
             found["searched"].setdefault(measure, {})[engine] = each * n
     print(found, flush=True)
     return found

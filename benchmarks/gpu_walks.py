@@ -10,7 +10,6 @@ scale 12, with products of SciPy in float64.
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -20,6 +19,7 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 import torch
+from machine import seconds_on_device
 
 import torchcent
 
@@ -83,15 +83,8 @@ def of_cugraph(edges: torch.Tensor) -> Calls:
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    times = []
-    for turn in range(REPEAT + 1):
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        call()
-        torch.cuda.synchronize()
-        if turn:
-            times.append(time.perf_counter() - begin)
-    return statistics.median(times)
+    call()
+    return statistics.median(seconds_on_device(call) for _ in range(REPEAT))
 
 
 def errors() -> dict[str, float]:

@@ -8,6 +8,7 @@ import platform
 import resource
 import subprocess
 import time
+from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -39,6 +40,16 @@ def timed(command: list[str]) -> tuple[dict[str, float], str]:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = sum(getattr(after, x) - getattr(before, x) for x in ("ru_utime", "ru_stime"))
     return {"seconds": seconds, "cpu_seconds": used}, done.stderr
+
+
+def seconds_on_device(call: Callable[[], object]) -> float:
+    """Seconds of a call by the clock, until the CUDA device has done all of it."""
+    synchronize = import_module("torch").cuda.synchronize
+    synchronize()
+    began = time.perf_counter()
+    call()
+    synchronize()
+    return time.perf_counter() - began
 
 
 def description() -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 A sweep is a test marked as such that has many cases (parameters) or examples (Hypothesis). Only a
 part of its cases is run, at least four and one with each engine, and only a part of its examples.
-`sweep(cases=1)` is for a few long cases: one is run. With `sweep(by="shape engine")` each value of
-these parameters is in at least one case. Of tests of Hypothesis without the mark all cases are run,
-with a part of their examples. Tests marked `each` are exempt: their cases have lines of the package
-of their own (docs/notes/reliability.md). Files with tests marked `slow` come first, so that no
-process is left with them at the end. `--part 1`, the default, runs everything.
+`sweep(cases=1)` is for a few long cases: one is run, with each engine. With `sweep(by="shape
+engine")` each value of these parameters is in at least one case. Of tests of Hypothesis without the
+mark all cases are run, with a part of their examples. Tests marked `each` are exempt: their cases
+have lines of the package of their own (docs/notes/reliability.md). Files with tests marked `slow`
+come first, so that no process is left with them at the end. `--part 1`, the default, runs
+everything.
 
 With their graphs on a GPU (TORCHCENT_TEST_DEVICE), of each file one case with the tensor engine is
 run, and none that is slow: plain PyTorch starts dozens of kernels for each level of a search there,

@@ -52,7 +52,6 @@ ENGINES = (
 #: targets of fuzz/readers.py
 READERS = tuple(sorted(path.name for path in (ROOT / "fuzz" / "corpus").glob("*")))
 PLAIN = ("tensor", "dense")  # engines without kernels of ours
-QUICK_PART = 0.1  # of the sweeps of the quick tests, which have every operator
 UNFIT = (
     "memory or room or interrupt or processors or package or cpp or docs or notebooks or wheel"
     " or grants or takes_what_is_said"
@@ -225,7 +224,7 @@ def tasks(quick: bool, simd: Sequence[str], jobs: int, part: float, seconds: int
     def tests(*chosen: str) -> list[str]:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen]
         if quick:
-            return [*command, "--part", str(QUICK_PART)]
+            return command
         return [*command, "-v", "--part", str(part), "--numprocesses", str(jobs)]
 
     def fuzz(seconds: int) -> list[str]:
