@@ -69,7 +69,7 @@ def _regular(rows: bytes, limits: Budget) -> Columns:
     if not separator and b"\t" in rows:  # in a line with tabs, a blank is part of a name
         raise IrregularText
     width = len(first.split(b"\t") if separator else [x for x in first.split(b" ") if x])
-    if width not in (2, 3):
+    if width not in (2, 3) or not first.strip():  # a line of tabs alone says nothing of columns
         raise IrregularText
     layout = Layout(separator, width, 0, 1, 2 if width == 3 else None, False)
     return read_rows(pieces_of(rows), layout, limits, "", names=True, in_order=True)[0]
