@@ -5,9 +5,11 @@ part of its cases is run, at least four and one with each engine, and only a par
 `sweep(cases=1)` is for a few long cases: one is run, with each engine. With `sweep(by="shape
 engine")` each value of these parameters is in at least one case. Of tests of Hypothesis without the
 mark all cases are run, with a part of their examples. Tests marked `each` are exempt: their cases
-have lines of the package of their own (docs/notes/reliability.md). Files with tests marked `slow`
-come first, so that no process is left with them at the end. `--part 1`, the default, runs
-everything.
+have lines of the package of their own (docs/notes/reliability.md).
+
+Tests marked `slow` take seconds: several processes, kills, memory, large graphs. One of SLOW is
+run, drawn by itself, so that different changes run different ones. Files that have one come first:
+no process is left with it at the end. `--part 1`, the default, runs everything.
 
 With their graphs on a GPU (TORCHCENT_TEST_DEVICE), of each file one case with the tensor engine is
 run, and none that is slow: plain PyTorch starts dozens of kernels for each level of a search there,
@@ -32,6 +34,7 @@ from hypothesis import settings
 
 CASES = 4  # of each function at least so many are run
 EXAMPLES = 20  # of each property likewise
+SLOW = 4  # of so many slow tests one is run
 DEVICE = os.environ.get("TORCHCENT_TEST_DEVICE", "cpu").partition(":")[0]  # as in graphs.py
 # Of every value of these at least one case is run.
 FIXTURES = ("engine", "distance_engine", "compiled_engine", "weighted_engine", "row_engine")
@@ -67,13 +70,18 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
     if DEVICE != "cpu":
         counts.leave_out(config, items, _slow_on_a_device(config, items))
+    if config.option.part < 1:
+        if DEVICE == "cpu":
+            counts.leave_out(config, items, _slow(config, items))
+        _draw_cases(config, items)
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+def _draw_cases(config: pytest.Config, items: list[pytest.Item]) -> None:
     part = config.option.part
-    if part == 1:
-        return
     cases: defaultdict[Any, list[pytest.Item]] = defaultdict(list)
     for item in items:
         drawn = item.get_closest_marker("sweep") and not item.get_closest_marker("each")
@@ -107,6 +115,17 @@ def _given(item: pytest.Item) -> dict[str, Any]:
 
 def _engines(item: pytest.Item) -> tuple[str, ...]:
     return tuple(str(_given(item).get(name)) for name in FIXTURES)
+
+
+def _slow(config: pytest.Config, items: list[pytest.Item]) -> dict[pytest.Item, str]:
+    """Slow tests that are not drawn, and why. The other tests that are selected do not matter."""
+    seed = config.option.seed
+    return {
+        item: f"slow: one of {SLOW} is run"
+        for item in items
+        if item.get_closest_marker("slow") and not item.get_closest_marker("each")
+        if random.Random(f"{seed} {_function(item)} is slow").randrange(SLOW) > 0
+    }
 
 
 def _slow_on_a_device(config: pytest.Config, items: list[pytest.Item]) -> dict[pytest.Item, str]:

@@ -743,6 +743,7 @@ torchcent.betweenness_approx(graph, 0.1, method="kadabra")
 """
 
 
+@pytest.mark.slow
 def test_interrupt():
     """The timer's thread ends, too."""
     options = 'method="kadabra", run=torchcent.Run(progress=False), time_limit=600'

@@ -50,6 +50,7 @@ torchcent.shortest_path_lengths(graph, sources=torch.arange(2))  # all that is p
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @engines
 def test_interrupt_leaves_nothing(engine, tmp_path):
@@ -70,6 +71,7 @@ def test_interrupt_leaves_nothing(engine, tmp_path):
 # --- memory
 
 
+@pytest.mark.slow
 @engines
 def test_memory_decides_the_blocks(engine):
     n, arcs = 600, random_graph(600, 1500, seed=3)
@@ -120,6 +122,7 @@ def test_widening_is_refused_beyond_the_memory():
     assert result.tolist() == expected(N_DEEP, DEEP, False)
 
 
+@pytest.mark.slow
 def test_a_million_vertices_stream():
     """The first block of a result of 10^12 entries."""
     n = 10**6
@@ -148,6 +151,7 @@ print(after - before, out.nbytes // 1024)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("bits" not in ENGINES, reason="slow without the compiled engine")
 def test_a_file_is_not_held(tmp_path):
     """A file of 400 MB with 64 MiB of memory, as the system counts it."""

@@ -232,6 +232,7 @@ def test_large_star(engine):
     assert actual[1:].abs().max() == 0
 
 
+@pytest.mark.slow
 def test_pivots_of_a_large_star(engine):
     # Each pivot reaches all other leaves through the hub; as arcs to the hub only, it reaches none.
     leaves = 100_000
@@ -244,6 +245,7 @@ def test_pivots_of_a_large_star(engine):
     assert scores(inward, leaves + 1, engine, **options).abs().max() == 0
 
 
+@pytest.mark.slow
 def test_large_wheel(engine):
     # From a vertex of the rim: the two beside it are at distance 1, the next two have two
     # paths (hub, rim), all others one path through the hub.

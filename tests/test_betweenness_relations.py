@@ -118,6 +118,7 @@ def test_same_bits_whatever_the_threads(engine, threads):
     assert all(torch.equal(result, results[0]) for result in results)
 
 
+@pytest.mark.slow
 def test_same_bits_on_a_deep_graph_whatever_the_threads(engine, threads):
     n, arcs = 1200, grid(20, 60)
     results = []

@@ -159,6 +159,7 @@ NATIVE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="other machines have one kind of kernel")
 def test_native_kernels_are_those_of_the_machine() -> None:
     pytest.importorskip("torch.utils.cpp_extension")
@@ -183,6 +184,7 @@ import torchcent
 """
 
 
+@pytest.mark.slow
 def test_kernels_for_another_processor_are_refused() -> None:
     run = python(FOREIGN, PATH=os.environ["PATH"], TORCHCENT_SIMD="avx2")
     assert run.returncode == 1
@@ -191,6 +193,7 @@ def test_kernels_for_another_processor_are_refused() -> None:
     assert "TORCHCENT_KERNELS=native" in last and "pip install ." in last
 
 
+@pytest.mark.slow
 def test_progress_is_a_line_per_file() -> None:
     pytest.importorskip("torch.utils.cpp_extension")
     run = python(NINJA, PATH=os.environ["PATH"])

@@ -403,6 +403,7 @@ def test_interrupt_leaves_the_old_file(capsys, friends, monkeypatch):
     assert sorted(os.listdir()) == ["friends.csv", "out.csv"]
 
 
+@pytest.mark.slow
 def test_as_a_program(friends):
     """python -m torchcent, and a reader that leaves early."""
     command = f"{sys.executable} -m torchcent betweenness friends.csv -o out.csv"

@@ -139,6 +139,7 @@ def test_another_thread_has_no_signals(capsys, folder):
     assert codes[0] == 0 and "no clock here that interrupts" in codes[1]
 
 
+@pytest.mark.slow
 @POSIX
 @LEDGERS
 def test_a_process_that_a_batch_system_ends(tmp_path):

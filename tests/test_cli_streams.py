@@ -545,6 +545,7 @@ def test_a_pipe_by_name(folder):
         assert reader.read() == b"0\t2\n1\n"
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=3)
 @pytest.mark.parametrize(
     "errors, command, files",
@@ -579,6 +580,7 @@ def test_a_reader_that_leaves_early_does_not_cost_the_files(folder, errors, comm
         assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @full
 def test_a_full_disk_for_the_table_does_not_cost_the_files(folder):
     command = [sys.executable, "-m", "torchcent", "betweenness", "friends.csv", "-o", "out.csv"]

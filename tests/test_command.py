@@ -59,6 +59,7 @@ def test_interrupt_while_importing():
     assert (run.returncode, out, errors) == (130, "", "torchcent: interrupted\n")
 
 
+@pytest.mark.slow
 def test_interrupt_of_a_background_job_is_ignored():
     """A shell starts it with SIGINT ignored, and it stays so."""
     text = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"

@@ -253,6 +253,7 @@ def test_a_checkpoint(name, tmp_path, tuning):
         getattr(torchcent, name)(graph, run=Run(checkpoint=tmp_path))
 
 
+@pytest.mark.slow
 def test_memory(tuning):
     graph = Graph.from_edge_index(torchcent.generate.ba(3000, 8, seed=1).to(DEVICE), directed=False)
     with pytest.raises(MemoryError, match="top_k=64"):

@@ -40,6 +40,7 @@ torchcent.explain(graph, measure="closeness")  # all that is prepared once
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("measure, engine", [("closeness", "bits"), ("diameter", "auto")])
 def test_interrupt(measure, engine):
@@ -72,6 +73,7 @@ print(status("VmHWM") - before, plan.memory - graph.nbytes)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/status")
 @pytest.mark.parametrize("measure, engine", [("closeness", "tensor"), ("harmonic", "bits")])

@@ -118,6 +118,7 @@ class History:
         )
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(n=st.integers(0, 9), directed=st.booleans(), seed=st.integers(0, 2**32))
 def test_samples_are_shortest_paths_of_the_graph_as_it_is(n, directed, seed):

@@ -80,6 +80,7 @@ def by_text(library: ctypes.CDLL) -> Iterator[Text]:
         yield operators
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(by="state directed")
 @pytest.mark.parametrize("state", ["rows", "none", "narrow"])
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
@@ -110,6 +111,7 @@ def test_a_history(
             assert torch.equal(scores, fresh.scores)
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 def test_long_distances(library: ctypes.CDLL, directed: bool) -> None:

@@ -165,6 +165,7 @@ def ranks(history, alpha, restart, jump):
 BY = {"solved": {}, "iterated": {"direct_most": 0}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", BY)
 @settings(max_examples=15)
 @given(history=histories, alpha=st.sampled_from([0.0, 0.3, 0.85, 0.99]), data=st.data())

@@ -192,6 +192,7 @@ def test_complete_graph(engine):
     assert_scores(actual, [1] * len(complete(70)), engine)
 
 
+@pytest.mark.slow
 def test_pivots_of_a_large_star(engine):
     # Each pivot's own edge carries its paths to all others, every other edge one path per pivot.
     leaves = 100_000

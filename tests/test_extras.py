@@ -68,6 +68,7 @@ print(json.dumps(said))
 """
 
 
+@pytest.mark.slow
 def test_what_is_missing_names_its_extra(tmp_path):
     packages = sorted({package for package, _ in USES.values()})
     code = WITHOUT.format(packages=packages, uses=list(USES))

@@ -116,6 +116,7 @@ def test_igraph_distances(distance_engine: str, name: str, load: Graphs, golden:
     torch.testing.assert_close(harmonic / (n - 1), expected, rtol=1e-9, atol=0)
 
 
+@pytest.mark.slow
 @runs([], ["ca-GrQc", "ca-HepTh"], ["ca-CondMat"])
 def test_bebeca(engine: str, name: str, load: Graphs, golden: Golden) -> None:
     file = golden.matching(f"bebeca-bc/{name}.txt.*")[0]
@@ -134,6 +135,7 @@ def test_bebeca(engine: str, name: str, load: Graphs, golden: Golden) -> None:
     )
 
 
+@pytest.mark.slow
 @runs(["Test1", "Rand", "Pref-attach"], ["Road", "Cite"], [])
 def test_networkx_files(engine: str, name: str, golden: Golden) -> None:
     folder = golden / "networkx-bc"
@@ -149,6 +151,7 @@ def test_networkx_files(engine: str, name: str, golden: Golden) -> None:
     assert_scores(actual, [reference[vertex] for vertex in drawn], engine)
 
 
+@pytest.mark.slow
 @runs([], [], ["musae-facebook"])
 def test_networkx_facebook_pages(engine: str, name: str, load: Graphs, golden: Golden) -> None:
     matrix, _ = load.load(name)

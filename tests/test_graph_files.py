@@ -33,7 +33,7 @@ GRAPHS = {
     ),
     "no arcs": lambda: Graph.from_edge_index(torch.empty(2, 0, dtype=torch.int64), 4),
     "nothing": lambda: Graph.from_edge_index(torch.empty(2, 0, dtype=torch.int64), 0),
-    "large": lambda: Graph.from_edge_index(generate.rmat(14, 8, seed=3), directed=False),
+    "large": lambda: Graph.from_edge_index(generate.rmat(13, 8, seed=3), directed=False),
 }
 
 

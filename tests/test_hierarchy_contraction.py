@@ -349,6 +349,7 @@ def test_a_cancelled_contraction_returns_nothing():
     assert [part.numel() for part in parts] == [0] * len(parts)
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("known", [False, True])
 def test_interrupt(known: bool):

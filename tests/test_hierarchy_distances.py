@@ -160,6 +160,7 @@ def test_pivots_and_cutoffs(ways, shape):
         torch.testing.assert_close(found, other, rtol=0, atol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lengths", ["hops", "whole", "decimal"])
 @WAYS
 def test_sums_over_pivots(ways, lengths, threads):
@@ -209,6 +210,7 @@ def test_networkx(directed):
     assert_close(by_hierarchy(graph, "harmonic"), list(expected.values()))
 
 
+@pytest.mark.slow
 @WAYS
 def test_nested_cells_and_several_batches(ways):
     """The batches of 1,024 sources are cut, and their lanes merge at the doors of cells."""

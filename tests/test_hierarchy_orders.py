@@ -315,6 +315,7 @@ print(status("VmHWM") - before, _hierarchy.bytes_to_contract(core, fill))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux")
 @DIRECTED

@@ -118,6 +118,7 @@ def digits(ids, end):
     return text
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not RESET.exists(), reason="needs Linux's /proc")
 @pytest.mark.skipif(not COMPILED, reason="compiled code only")
 @pytest.mark.sweep(cases=2)

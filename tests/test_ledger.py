@@ -474,6 +474,7 @@ def test_all_files_damaged(stopped):
     assert len(told) == 2
 
 
+@pytest.mark.slow
 def test_every_bit_and_every_length(tmp_path):
     """Is noticed, or changes nothing."""
     path = tmp_path / "search-000.npz"
@@ -618,6 +619,7 @@ def test_look(stopped):
     assert (search.units, search.done, search.remaining) == (search.of, search.total, 0)
 
 
+@pytest.mark.slow
 def test_look_counts_units_before_their_turn(tuning, out_of_order, stopping, tmp_path):
     case = CASES["queue"]
     tuning(**case.sizes)

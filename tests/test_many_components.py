@@ -283,6 +283,7 @@ def test_distribution_has_no_row_per_vertex(weights: str, tuning: Tuning) -> Non
     assert len(calls) <= 1
 
 
+@pytest.mark.slow
 @compiled
 def test_diameter_searches_each_component_in_its_own_graph(tuning: Tuning) -> None:
     """Components too large for the tiny engine, of growing diameter, so that none is left out."""

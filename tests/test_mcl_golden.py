@@ -109,6 +109,7 @@ def test_ties_are_ties(name: str, inflation: float, load: Graphs, golden: Golden
     assert clustering_distance(found, reference).distance == 0
 
 
+@pytest.mark.slow
 def test_ties_are_the_only_differences(load: Graphs, golden: Golden) -> None:
     """On the power grid, where many vertices have two ways that are exactly alike."""
     compare(load, golden, TIED, "tensor")

@@ -256,6 +256,7 @@ def test_groups(ranks: list[dict[str, Any]]) -> None:
         torchcent.mcl(ring(5, 1), run=torchcent.Run(group="world"))
 
 
+@pytest.mark.slow
 def test_the_command_under_torchrun(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     index = generate.planted(160, 8, seed=5)
     lines = "".join(f"{a} {b}\n" for a, b in index.T.tolist())

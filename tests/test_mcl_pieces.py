@@ -33,6 +33,7 @@ def flow_of(n: int) -> _flow.Flow:
     return _flow.build(graph, _flow.similarities(graph, weight), "max", None)
 
 
+@pytest.mark.slow
 @needs_operator
 @pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("prune", [Prune(), Prune(1e-3, 500, 600), Prune(1e-2, 300, 300)])
@@ -88,6 +89,7 @@ print(plan.pieces, max(each.entries for each in found.summaries), found.converge
 """
 
 
+@pytest.mark.slow
 @needs_operator
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs the limits of Linux")
 @pytest.mark.parametrize("memory", [14_000_000, 400_000_000])

@@ -156,6 +156,7 @@ print(digest())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     os.uname().machine != "x86_64" or DEVICE.type != "cpu" or len(EXACT) < 2,
     reason="instruction sets of x86-64",

@@ -282,6 +282,7 @@ graph = torchcent.Graph.from_edge_index(torchcent.generate.rmat(16, 8))
 """
 
 
+@pytest.mark.slow
 def test_interrupt():
     assert_stops(
         COUNTING,

@@ -329,6 +329,7 @@ def compiler_or_skip() -> str:
     return compiler
 
 
+@pytest.mark.slow
 @needs_operators
 def test_a_measure_of_one_s_own(tmp_path, monkeypatch):
     """The example of docs/multi_search.md, compiled."""
@@ -384,6 +385,7 @@ void hop_count(Csr graph, const int64_t* sources, int64_t number, HopCount visit
 """
 
 
+@pytest.mark.slow
 def test_cuda_header_compiles(tmp_path):
     """With the hooks of its own example; compiled only, which needs no GPU."""
     if shutil.which("nvcc") is None:

@@ -163,6 +163,7 @@ print(status("VmHWM") - before, lanes * (128 * n + 96 * graph.num_slots))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/status")
 @pytest.mark.parametrize("kind", ["star", "bipartite"])

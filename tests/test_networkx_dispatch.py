@@ -229,6 +229,7 @@ def test_girvan_newman_by_another_measure(preferred, converted):
     assert len(converted) > 1
 
 
+@pytest.mark.slow
 def test_the_warning_of_the_cache_appears_once_at_most():
     code = (
         "import sys, warnings, networkx as nx\n"

@@ -760,6 +760,7 @@ torchcent.betweenness(graph, sources=2, run=torchcent.Run(engine=engine))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("engine", ["lanes", "queue", "tensor"])
 def test_interrupt(engine):
@@ -770,6 +771,7 @@ def test_interrupt(engine):
     )
 
 
+@pytest.mark.slow
 def test_interrupt_of_a_division():
     graph = "import networkx as nx, torchcent.nx\ngraph = nx.gnm_random_graph(2000, 20000, seed=1)"
     run = "next(nx.community.girvan_newman(graph, backend='torchcent'))"

@@ -121,6 +121,7 @@ def test_stress_near_the_end_of_float64(engine):
     assert_scores(actual, expected, engine)
 
 
+@pytest.mark.slow
 def test_only_some_lanes_overflow(engine):
     # Sources in a small part share batches with sources that see 2^1100 paths.
     small = (5, [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4)])

@@ -55,6 +55,7 @@ def unbuilt(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_import_of_an_older_library_says_that_it_is(unbuilt: Path) -> None:
     """As after a pull in a checkout that is installed in place."""
     library = PACKAGE / "_C.abi3.so"
@@ -73,6 +74,7 @@ def test_import_of_an_older_library_says_that_it_is(unbuilt: Path) -> None:
         assert ("_C.abi3.so is older than its sources" in run.stderr) == newer
 
 
+@pytest.mark.slow
 def test_import_without_the_library_says_how_to_build_it(unbuilt: Path) -> None:
     run = python("import torchcent", unbuilt, TORCHCENT_NO_EXTENSION="")
     assert run.returncode != 0
@@ -92,6 +94,7 @@ print(torchcent.show_config())
 """
 
 
+@pytest.mark.slow
 def test_the_tensor_engine_works_without_the_library(unbuilt: Path) -> None:
     """Compiled ones are refused."""
     run = python(STAR + WITHOUT, unbuilt, TORCHCENT_NO_EXTENSION="1")
@@ -104,6 +107,7 @@ def test_the_tensor_engine_works_without_the_library(unbuilt: Path) -> None:
     assert shown["extension"].startswith("no") and shown["kernels"] == "none"
 
 
+@pytest.mark.slow
 def test_installed_without_the_extension_needs_no_variable(unbuilt: Path) -> None:
     (unbuilt / "torchcent" / "installed_without_extension").touch()
     code = STAR + "print(torchcent.show_config())"
@@ -145,6 +149,7 @@ def test_cpp_runtime_is_not_exported(library: Path) -> None:
     assert not mixed, mixed[:5]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason="needs the compiled operators")
 def test_refused_memory_is_an_error() -> None:
     """The message is put together in C++, by the run-time library that was linked."""
@@ -199,6 +204,7 @@ def own_metadata(folder: Path, version: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason="needs the compiled library")
 @pytest.mark.parametrize(
     ("major", "version", "says"),
@@ -225,6 +231,7 @@ def test_cuda_kernels_of_a_wheel_are_found(
     assert config(shown)["kernels"].endswith(", CUDA") == taken
 
 
+@pytest.mark.slow
 def test_show_config_says_that_pytorch_has_no_cuda() -> None:
     code = (
         "import torch; torch.version.cuda = None; import torchcent\nprint(torchcent.show_config())"
@@ -234,6 +241,7 @@ def test_show_config_says_that_pytorch_has_no_cuda() -> None:
     assert config(run.stdout)["cuda"] == "no kernels: this PyTorch is built without CUDA"
 
 
+@pytest.mark.slow
 def test_kernels_can_be_limited_to_portable_code() -> None:
     if os.environ.get("TORCHCENT_NO_EXTENSION"):
         pytest.skip("TORCHCENT_NO_EXTENSION is set: there are no kernels")
@@ -259,6 +267,7 @@ def test_public_names_exist() -> None:
     assert missing == []
 
 
+@pytest.mark.slow
 def test_optional_packages_are_not_imported() -> None:
     optional = ["pyarrow", "matplotlib", "torch_geometric", "scipy", "networkx"]
     code = f"import gc, sys, torchcent; print([x for x in {optional} if x in sys.modules])"
@@ -278,6 +287,7 @@ for before in (gc.enable, gc.disable):
 """
 
 
+@pytest.mark.slow
 def test_import_leaves_the_collector_as_it_was(unbuilt: Path) -> None:
     """It is paused meanwhile, also where the import fails."""
     run = python(FAILS, unbuilt, TORCHCENT_NO_EXTENSION="")
@@ -311,6 +321,7 @@ SMALLER = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_notebook_runs(path: Path, tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ def results():
     return {path.name: json.loads(path.read_text()) for path in folder.glob("*.json")}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason="needs the compiled library")
 def test_all_generated_rows_run_on_tiny_graphs(tmp_path, script):
     output = tmp_path / "papers.json"

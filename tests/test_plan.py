@@ -118,6 +118,7 @@ def test_waves_are_of_one_size(batches, most, wave):
     assert _flight.wave(batches, most) == wave
 
 
+@pytest.mark.slow
 @on_cpu
 @pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "closeness"])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -155,6 +156,7 @@ def test_explain_and_run_agree_about_memory(measure, weighted, tuning):
     assert seen == {False, True}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "tensor"])
 @pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress", "closeness"])
 @pytest.mark.parametrize("weighted", [False, True])

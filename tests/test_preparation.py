@@ -86,6 +86,7 @@ def check_repeats(ids, rowptr, col, length, places, both, threads):
     assert found.tolist() == [max(sums.get(arc, 0) for arc in way) for way in ways]
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("both", [False, True])

@@ -119,6 +119,7 @@ def test_another_number_of_ranks_goes_on_and_who_fails_is_heard_of(alone, tmp_pa
     assert [digest(each) for each in one] == alone["lanes"]
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("killed", [0, 1])
 def test_a_killed_rank_is_started_again(killed, alone, tmp_path):

@@ -56,6 +56,7 @@ def edges_of(edge_index: torch.Tensor) -> tuple[tuple[int, int], ...]:
     return tuple(sorted((u, v) for u, v in edge_index.T.tolist() if u < v))
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("degrees", [[2, 2, 2, 1, 1], [3, 2, 2, 2, 1], [2, 2, 2, 2, 2, 2]])
 def test_all_graphs_are_equally_likely(degrees: list[int]) -> None:

@@ -87,6 +87,7 @@ def suite(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_a_run(suite):
     # A failure first, whose example a database would replay.
     drawn(suite, "failed", "--seed", "7", "-k", "fails", FAIL="1")
@@ -139,6 +140,7 @@ def test_what_is_no_seed_is_refused(monkeypatch, given, variable, said):
         seeds.settle(options(**given))
 
 
+@pytest.mark.slow
 def test_numbers_and_reasons_of_what_is_left_out(suite):
     """Of workers, which alone know them."""
     file = suite / "counts.json"

@@ -397,6 +397,7 @@ def started(*words, **options):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_scores_come_as_changes_do(folder):
     words = ["g.txt", "-", "--every", 1, "--top", 1, "--quiet"]
     with started(*words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -558,6 +559,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 @POSIX
 def test_killed_at_every_step(capsys, folder):
     """A run that is killed before or after every event, and goes on, has the same bytes."""
@@ -629,6 +631,7 @@ def test_a_killed_process(capsys, folder):
     assert Path("s.csv").read_bytes() == Path("usual.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves(folder):
     words = ["g.txt", "-", "--every", 1, "--grow"]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)

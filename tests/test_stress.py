@@ -108,6 +108,7 @@ def test_two_hubs(engine):
     assert_scores(scores(arcs, leaves + 2, engine, directed=False), expected, engine)
 
 
+@pytest.mark.slow
 def test_pivots_of_a_large_star(engine):
     leaves = 100_000
     pivots = list(range(1, 1 + 70 * 9, 9))

@@ -223,6 +223,7 @@ print(status("VmHWM") - before, _tensor.memory_needed(n, col.numel(), lanes))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/status")
 @pytest.mark.parametrize("kind", ["star", "bipartite"])

@@ -345,6 +345,7 @@ graph = torchcent.Graph.from_edge_index(many, ptr=torch.arange(2001) * 2000)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(os.environ.get("TORCHCENT_TEST_DEVICE")), reason="of the CPU's threads")
 def test_interrupt():
     assert_stops(MANY, 'torchcent.stress(graph, run=torchcent.Run(engine="tiny", progress=False))')

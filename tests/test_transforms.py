@@ -415,6 +415,7 @@ def test_quiet_in_workers(monkeypatch: pytest.MonkeyPatch, tuning: Tuning) -> No
     assert asked == [None, False, True]
 
 
+@pytest.mark.slow
 def test_without_torch_geometric() -> None:
     code = """
 import sys
@@ -432,6 +433,7 @@ except ImportError as error:
     ), run.stderr
 
 
+@pytest.mark.slow
 def test_it_is_imported_when_it_is_asked_for() -> None:
     code = "import torchcent; torchcent.transforms.AddCentrality; print(torchcent.transforms)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)

@@ -111,6 +111,7 @@ def test_workers(start: str, used_before: None) -> None:
     assert max(int(t) for batch in batches for t in batch.new_threads) <= 0
 
 
+@pytest.mark.slow
 def test_large_graphs_in_forked_workers(used_before: None) -> None:
     """Such as are computed in a thread of their own beside the progress bar."""
     transform = AddCentrality(["betweenness", "closeness"])

@@ -120,6 +120,7 @@ def test_batch_and_sources_are_copies():
     assert found.tolist() == [0, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @compiled
 @pytest.mark.parametrize("what", ["edge_index", "weight", "ptr"])
@@ -260,6 +261,7 @@ def test_a_thread_that_dies_at_work(monkeypatch, tuning):
         watched(lambda: None, torch.zeros(4, dtype=torch.int64), bar)
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @compiled
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
@@ -346,6 +348,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork")
 def test_processes_as_the_docs_start_them(tmp_path):
     """docs/gnn.md: spawned, or forked with one thread."""
@@ -438,6 +441,7 @@ def test_whole_weights_are_exact_below_2_to_the_53():
 # --- what building takes
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="needs /proc")
 @compiled
 @pytest.mark.sweep(cases=1)
@@ -471,6 +475,7 @@ def test_building_takes_what_is_said(symmetric, weighted):
     assert 0.8 * promised < measured < 1.05 * promised + 2**21
 
 
+@pytest.mark.slow
 def test_what_is_free_knows_limits_of_the_process():
     resource = pytest.importorskip("resource")
     said = run_apart(f"""

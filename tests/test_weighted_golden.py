@@ -35,6 +35,7 @@ def known(load: Graphs, name: str) -> Graph:
     return Graph.from_scipy(matrix, info["directed"], edge_weight=True).to(DEVICE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL + LARGE)
 def test_igraph(weighted_engine: str, name: str, load: Graphs, golden: Golden) -> None:
     if weighted_engine == "tensor" and name in LARGE:

@@ -37,6 +37,7 @@ print(status("VmHWM") - before, plan.memory - nbytes)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=2)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/status")
 @pytest.mark.parametrize(("measure", "cutoff"), [("betweenness", 0), ("edge_betweenness", 7)])
