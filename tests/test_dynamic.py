@@ -219,6 +219,21 @@ def test_a_failure_leaves_the_graph_as_it_was(monkeypatch, failing):
         assert torch.equal(measure.scores, type(measure)(graph).scores)
 
 
+@pytest.mark.parametrize("state", ["rows", "none", "whole"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_an_empty_graph_that_grows(state, directed):
+    graph = DynamicGraph(NONE, 0, directed)
+    measures = [DynamicBetweenness(graph, state=state)]
+    if state != "whole":
+        measures.append(DynamicCloseness(graph, state=state))
+    assert all(measure.scores.shape == (0,) for measure in measures)
+    for end in range(1, 40):
+        graph.update(torch.tensor([[end - 1], [end]]), grow=True)
+        expected = [torchcent.betweenness, torchcent.closeness][: len(measures)]
+        for measure, fresh in zip(measures, expected, strict=True):
+            torch.testing.assert_close(measure.scores, fresh(graph.snapshot(), run=EXACT))
+
+
 def test_labels_stay():
     named = Graph.from_edges([("a", "b"), ("b", "c")], directed=False)
     graph = DynamicGraph(named)

@@ -345,6 +345,29 @@ def test_sums_of_many_distances(measure: str, directed: bool, tuning: Tuning) ->
 
 
 @pytest.mark.skipif(DEVICE.type != "cpu", reason="hierarchies of rounded weights are on the CPU")
+@pytest.mark.parametrize("measure", ["closeness", "harmonic", "eccentricity"])
+@pytest.mark.parametrize("shortest", [1e-4, 1e-6, 1e-8])
+def test_short_distances_have_the_error_that_is_stated(measure: str, shortest: float) -> None:
+    """docs/hierarchy.md: at most 1 / (2 m), where the shortest weight has m units."""
+    index = torchcent.generate.road(12, 12)
+    n = int(index.max()) + 1
+    index = torch.cat([index, torch.tensor([[n, n + 1], [n + 1, n + 2]])], 1)  # an island
+    chance = torch.Generator().manual_seed(6)
+    length = 0.01 + torch.rand(index.shape[1], dtype=F64, generator=chance)
+    length[-2:] = torch.tensor([1, math.pi], dtype=F64) * shortest
+    graph = Graph.from_edge_index(index, directed=False, edge_weight=length)
+    more = {"disconnected": "component"} if measure == "eccentricity" else {}
+    found, expected = (
+        getattr(torchcent, measure)(graph, run=torchcent.Run(engine=engine, dtype=F64), **more)
+        for engine in ("hierarchy", "dijkstra")
+    )
+    scale = in_fixed_point(graph).scale
+    error = 0.5 / (scale.per_one * float(length.min()))
+    assert scale.bits is not None and error < 2.0**-17
+    torch.testing.assert_close(found, expected, rtol=error + 1e-11, atol=0)
+
+
+@pytest.mark.skipif(DEVICE.type != "cpu", reason="hierarchies of rounded weights are on the CPU")
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("measure", ["eccentricity", "diameter", "radius", "center", "periphery"])
 def test_a_hierarchy_that_is_asked_for_is_in_fixed_point(measure: str, directed: bool) -> None:

@@ -301,3 +301,13 @@ def test_write_refuses_a_label_that_would_not_come_back(tmp_path):
     edges = EdgeList(torch.tensor([[0], [1]]), labels=np.array(["a\tb", "c"], object))
     with pytest.raises(ValueError, match="cannot stand in this format"):
         torchcent.write(tmp_path / "x.abc", edges)
+
+
+@pytest.mark.parametrize("label", [-1, 10**18])
+def test_write_refuses_an_id_that_would_not_come_back(tmp_path, label):
+    edges = EdgeList(torch.tensor([[0], [1]]), labels=np.array([label, 5]), num_nodes=2)
+    with pytest.raises(ValueError, match=rf"x\.mci: id {label} cannot stand in this format"):
+        torchcent.write(tmp_path / "x.mci", edges)
+    edges = EdgeList(edges.edge_index, labels=np.array([10**18 - 1, 5]), num_nodes=2)
+    torchcent.write(tmp_path / "x.mci", edges)
+    assert torchcent.read(tmp_path / "x.mci").labels.tolist() == [5, 10**18 - 1]

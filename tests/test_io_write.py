@@ -1,8 +1,11 @@
 """Writing: what survives, score files, and that the old file stays whole."""
 
+import bz2
 import csv
 import gzip
+import io
 import json
+import lzma
 import math
 import os
 import stat
@@ -191,7 +194,7 @@ def test_write_errors(tmp_path):
             write(tmp_path / name, edges)
     with pytest.raises(FileNotFoundError, match="no such directory"):
         write(tmp_path / "nowhere" / "g.txt", edges)
-    for label in ("", " a", "#a", "a\tb", "a\nb", "1 2"):
+    for label in ("", " a", "#a", "a\tb", "a\nb", "a\0b", "1 2"):
         named = EdgeList(torch.tensor([[0], [1]]), None, [label, "z"])
         with pytest.raises(ValueError, match="cannot stand"):
             write(tmp_path / "g.txt", named)
@@ -261,6 +264,17 @@ def test_scores_come_back(tmp_path, suffix):
         assert table.column_names == list(_COLUMNS)
         assert table["betweenness"].to_pylist() == scores
         assert json.loads(table.schema.metadata[b"torchcent"]) == {"measure": "betweenness"}
+
+
+@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz"])
+def test_archives_are_compressed(tmp_path, compression):
+    path, edges = tmp_path / f"s.npz{compression}", EdgeList(torch.tensor([[0, 1], [1, 2]]))
+    write(path, edges)
+    assert rows(read(path, directed=True)) == [(0, 1), (1, 0), (1, 2), (2, 1)]
+    write_scores(path, _COLUMNS)
+    unpack = {".gz": gzip, ".bz2": bz2, ".xz": lzma}[compression].decompress
+    found = np.load(io.BytesIO(unpack(path.read_bytes())))
+    assert found["betweenness"].tolist() == _COLUMNS["betweenness"].tolist()
 
 
 def test_scores_details(tmp_path):

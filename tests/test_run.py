@@ -154,6 +154,14 @@ def test_one_run_over_another():
         (torchcent.closeness, Run(reduce="none"), "closeness does not use reduce='none'"),
         (torchcent.degree, Run(devices=["cpu"]), r"degree does not use devices=\('cpu',\)"),
         (torchcent.mcl, Run(checkpoint="run"), "mcl does not use checkpoint='run'"),
+        (torchcent.Graph.from_edge_index, Run(reduce="none"), "Graph.from_edge_index does not use"),
+        (
+            lambda arcs, run=None: torchcent.DynamicBetweenness(
+                torchcent.DynamicGraph(arcs), run=run
+            ),
+            Run(dtype=torch.float64),
+            "DynamicBetweenness does not use dtype=torch.float64",
+        ),
         (torchcent.harmonic, Run(engine=Engine(strategy="warp_centric")), "not for harmonic"),
     ],
 )

@@ -343,13 +343,14 @@ def computes(
 
     def decorate(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
         known = Signature.from_callable(function).parameters
+        title = function.__qualname__.removesuffix(".__init__")  # of a class
 
         @functools.wraps(function)
         def call(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
             for name in options:
                 if name not in known:
                     raise unknown_argument(function.__qualname__, name, known)
-            run = resolved(options.get("run"), uses, function.__name__)
+            run = resolved(options.get("run"), uses, title)
             options["run"] = run
             within = nullcontext() if run is DEFAULT and not _entered.get() else _inside(run)
             try:

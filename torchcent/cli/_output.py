@@ -38,12 +38,25 @@ def target(args: argparse.Namespace, default: str) -> str | None:
     if args.out != STANDARD:
         if to is not None:
             raise ValueError("--to: only with -o -; of a file, the suffix selects the format")
-        return None if args.out is None else str(args.out)
+        if args.out is None:
+            return None
+        _keep_inputs(args)
+        return str(args.out)
     if getattr(args, "json", False):
         raise ValueError("-o - and --json exclude each other: both are for standard output")
     if (to or default) in ("npy", "npz", "pt", "parquet", "gpkg") and sys.stdout.isatty():
         raise ValueError("-o -: standard output is a terminal; redirect it, or choose a text --to")
     return os.path.join(tempfile.gettempdir(), f"standard-output.{to or default}")
+
+
+def _keep_inputs(args: argparse.Namespace) -> None:
+    """Refuses an output in the place of what is read; a graph may be converted in its place."""
+    if args.command == "convert" or not os.path.isfile(args.out):
+        return
+    for name in ("graph", "changes", "coordinates"):
+        given = getattr(args, name, None)
+        if given is not None and os.path.isfile(given) and os.path.samefile(given, args.out):
+            raise ValueError(f"-o {args.out}: is the file that is read; accepted: another one")
 
 
 def place(args: argparse.Namespace) -> str:

@@ -185,7 +185,8 @@ class DynamicBetweenness(DynamicMeasure):
         after = change.after
         old = rows.sources.numel()
         if change.grown:
-            rows = rows.grow(self._sources(after.num_nodes), after.num_nodes)
+            sources = self._sources(after.num_nodes)
+            rows = rows.grow(sources, after.num_nodes, self._state == "rows")
         present, more = rows.part(0, old), rows.part(old, rows.sources.numel())
         if self._state == "rows":
             arcs = after.forward

@@ -146,11 +146,11 @@ class Rows:
         rows._room = self._workspace(self.distance.dtype)
         return rows
 
-    def grow(self, sources: Tensor, num_nodes: int) -> Rows:
+    def grow(self, sources: Tensor, num_nodes: int, kept: bool) -> Rows:
         """Room for more sources and vertices; the rows of new sources are not computed."""
         more = sources.numel() - self.sources.numel(), num_nodes - self.distance.shape[1]
         pad = torch.nn.functional.pad
-        wide = (0, more[1], 0, more[0] if self.distance.shape[0] else 0)
+        wide = (0, more[1], 0, more[0] if kept else 0)  # of a graph that was empty, too
         return Rows(
             sources,
             pad(self.distance, wide, value=FAR[self.distance.dtype]),

@@ -72,6 +72,16 @@ def _unpack_xz(raw: IO[bytes], limits: Budget) -> Iterator[bytes]:
             return
 
 
+class _Gzip(gzip.GzipFile):
+    """Says that it cannot seek, as bz2 and xz files do: zip archives would go back in it."""
+
+    def seekable(self) -> bool:
+        return False
+
+    def tell(self) -> int:
+        raise io.UnsupportedOperation("tell")
+
+
 @contextlib.contextmanager
 def compressing(raw: IO[bytes], compression: str) -> Iterator[IO[bytes]]:
     """A file that compresses what is written to it into ``raw``."""
@@ -80,7 +90,7 @@ def compressing(raw: IO[bytes], compression: str) -> Iterator[IO[bytes]]:
         return
     packed: Any
     if compression == ".gz":  # no time stamp and no file name: equal contents give equal files
-        with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed:
+        with _Gzip("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed:
             yield packed
     elif compression == ".bz2":
         with bz2.BZ2File(raw, "wb") as packed:

@@ -22,6 +22,7 @@ _SECTION = re.compile(r"\((mclheader|mclcols|mclrows|mcldoms|mclmatrix)\b([^()]*
 _MARK = re.compile(rb"\s*+(?:#[^\n]*+\n\s*+)*+\(mclheader\b")
 
 _WIDTH = 70  # of the lines that mcl writes
+_MOST_DIGITS = 18  # of an id, which fits 64 bits then
 
 
 class Matrix(NamedTuple):
@@ -116,7 +117,7 @@ def _numbered(path: str, domain: np.ndarray, ids: np.ndarray) -> np.ndarray:
 
 
 def _integers(path: str, words: list[str]) -> np.ndarray:
-    wrong = next((x for x in words if not INTEGER.fullmatch(x) or len(x) > 18), None)
+    wrong = next((x for x in words if not INTEGER.fullmatch(x) or len(x) > _MOST_DIGITS), None)
     if wrong is not None:
         raise ValueError(f"{path}: {wrong[:60]!r} is not an index")
     return np.array(words, np.int64)
@@ -189,8 +190,13 @@ def _wrapped(head: str, indent: int, ids: list[int], width: int) -> Iterator[str
 def write_mci(file: IO[bytes], edges: EdgeList, path: str) -> None:
     """Writes the matrix of a graph; of repeated edges the largest weight, as mcl reads them."""
     labels = edges.labels
-    if labels is not None and labels.dtype != object and (labels < 0).any():
-        raise ValueError(f"{path}: id {labels.min()} cannot stand in this format; accepted: >= 0")
+    if labels is not None and labels.dtype != object:
+        wrong = labels[(labels < 0) | (labels >= 10**_MOST_DIGITS)]
+        if len(wrong):
+            raise ValueError(
+                f"{path}: id {wrong[0]} cannot stand in this format; accepted: 0 to "
+                f"10^{_MOST_DIGITS} - 1"
+            )
     has_names = labels is None or labels.dtype == object
     ids = np.arange(edges.num_nodes) if has_names else labels
     place = torch.from_numpy(np.argsort(np.argsort(ids)))

@@ -271,7 +271,7 @@ def _write_abc(file: IO[bytes], edges: EdgeList, path: str) -> None:
 
 def _check_labels(path: str, labels: np.ndarray | None, separator: str) -> None:
     """Rejects names that this format would not read back unchanged."""
-    forbidden = " \t,;\n\r" if separator == " " else "\t\n\r"
+    forbidden = " \t,;\n\r\0" if separator == " " else "\t\n\r\0"
     for label in map(str, () if labels is None or labels.dtype != object else labels):
         words = label.split(" ")
         if (
