@@ -93,27 +93,29 @@ struct Lanes {
   static Count choose(Mask mask, Count x, Count otherwise) { return mask ? x : otherwise; }
   static Count add_product(Mask mask, Count a, Count b, Count sum) { return mask ? sum + a * b : sum; }
   static Count product(Mask mask, Count a, Count b) { return chosen(mask, a * b); }
-  static void store(int32_t* to, unsigned which, int32_t value) {
+  static void store(int32_t* to, unsigned lanes, int32_t value) {
 #if defined(TORCHCENT_AVX2)
-    const int lanes = static_cast<int>(which);
+    const int set = static_cast<int>(lanes);
     if constexpr (kSingle) {
-      const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128), all = _mm256_set1_epi32(lanes);
-      const __m256i mask = _mm256_cmpeq_epi32(_mm256_and_si256(all, bit), bit);
+      const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+      const __m256i mask = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(set), bit), bit);
       __m256i* const at = reinterpret_cast<__m256i*>(to);
       _mm256_storeu_si256(at, _mm256_blendv_epi8(_mm256_loadu_si256(at), _mm256_set1_epi32(value), mask));
     } else {
       const __m128i bit = _mm_setr_epi32(1, 2, 4, 8);
-      const __m128i mask = _mm_cmpeq_epi32(_mm_and_si128(_mm_set1_epi32(lanes), bit), bit);
+      const __m128i mask = _mm_cmpeq_epi32(_mm_and_si128(_mm_set1_epi32(set), bit), bit);
       __m128i* const at = reinterpret_cast<__m128i*>(to);
       _mm_storeu_si128(at, _mm_blendv_epi8(_mm_loadu_si128(at), _mm_set1_epi32(value), mask));
     }
 #else
-    for (; which != 0; which &= which - 1) to[__builtin_ctz(which)] = value;
+    for (; lanes != 0; lanes &= lanes - 1) to[__builtin_ctz(lanes)] = value;
 #endif
   }
   static Distance pick(const Length* row, const int32_t* index, int) {
+    typedef Length Any __attribute__((may_alias));  // rows of path counts come here, too
+    const Any* const from = row;
     Distance found;
-    for (int i = 0; i < width; ++i) found[i] = row[index[i]];
+    for (int i = 0; i < width; ++i) found[i] = from[index[i]];
     return found;
   }
 #endif

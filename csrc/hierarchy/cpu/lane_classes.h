@@ -116,10 +116,10 @@ class LaneClasses {
   int look_up(int start, int outer, int classes) {
     size_t size = 1024;
     while (size < static_cast<size_t>(outer) * L::width * 4) size *= 2;
-    if (static_cast<int64_t>(size) > table_.size() || ++searched_ == 0) {
+    if (static_cast<int64_t>(size) > table_.size() || ++search_ == 0) {
       table_.hold(size);
       for (int64_t i = 0; i < table_.size(); ++i) table_[i].search = 0;
-      searched_ = 1;
+      search_ = 1;
     }
     for (int r = start; r < outer; ++r)
       for (unsigned left = open_[r]; left != 0; left &= left - 1) {
@@ -128,10 +128,10 @@ class LaneClasses {
         const uint64_t mixed =
             static_cast<uint64_t>(first) * 0x9E3779B97F4A7C15u ^ static_cast<uint64_t>(second) * 0xC2B2AE3D27D4EB4Fu;
         size_t at = (mixed >> 20) & (size - 1);
-        while (table_[at].search == searched_ && (table_[at].first != first || table_[at].second != second))
+        while (table_[at].search == search_ && (table_[at].first != first || table_[at].second != second))
           at = (at + 1) & (size - 1);
-        if (table_[at].search != searched_) {
-          table_[at] = {first, second, classes, searched_};
+        if (table_[at].search != search_) {
+          table_[at] = {first, second, classes, search_};
           representative_[classes++] = i;
         }
         class_[i] = table_[at].number;
@@ -175,7 +175,7 @@ class LaneClasses {
     uint32_t search;  // that wrote it; of earlier ones it is empty
   };
   Room<Entry> table_;
-  uint32_t searched_ = 0;
+  uint32_t search_ = 0;
 };
 
 }  // namespace torchcent::TORCHCENT_ISA
