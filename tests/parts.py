@@ -8,8 +8,8 @@ mark all cases are run, with a part of their examples. Tests marked `each` are e
 have lines of the package of their own (docs/notes/reliability.md).
 
 Tests marked `slow` take seconds: several processes, kills, memory, large graphs. One of SLOW is
-run, drawn by itself, so that different changes run different ones. Files that have one come first:
-no process is left with it at the end. `--part 1`, the default, runs everything.
+run, drawn by itself, so that different changes run different ones; `slow(always=True)` is not
+drawn. Files that have one come first: no process is left with it at the end. `--part 1`, the default, runs everything.
 
 With their graphs on a GPU (TORCHCENT_TEST_DEVICE), of each file one case with the tensor engine is
 run, and none that is slow: plain PyTorch starts dozens of kernels for each level of a search there,
@@ -118,14 +118,16 @@ def _engines(item: pytest.Item) -> tuple[str, ...]:
 
 
 def _slow(config: pytest.Config, items: list[pytest.Item]) -> dict[pytest.Item, str]:
-    """Slow tests that are not drawn, and why. The other tests that are selected do not matter."""
-    seed = config.option.seed
-    return {
-        item: f"slow: one of {SLOW} is run"
-        for item in items
-        if item.get_closest_marker("slow") and not item.get_closest_marker("each")
-        if random.Random(f"{seed} {_function(item)} is slow").randrange(SLOW) > 0
-    }
+    """Those that are not drawn, and why. Which other tests are selected does not matter."""
+    left_out = {}
+    for item in items:
+        slow = item.get_closest_marker("slow")
+        if not slow or slow.kwargs.get("always") or item.get_closest_marker("each"):
+            continue
+        chance = random.Random(f"{config.option.seed} {_function(item)} is slow")
+        if chance.randrange(SLOW) > 0:
+            left_out[item] = f"slow: one of {SLOW} is run"
+    return left_out
 
 
 def _slow_on_a_device(config: pytest.Config, items: list[pytest.Item]) -> dict[pytest.Item, str]:

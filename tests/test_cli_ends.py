@@ -285,14 +285,17 @@ def test_pages_that_are_refused(capsys, monkeypatch):
         ["bridges", "g.csv", "-o", "g.csv"],
         ["stream", "g.csv", "c.txt", "--every", "1", "-o", "g.csv"],
         ["stream", "g.csv", "c.csv", "--every", "1", "-o", "c.csv"],
+        ["percolation", "g.csv", "--states", "p.csv", "-o", "p.csv"],
+        ["mcl", "g.csv", "--use-tab", "c.txt", "-o", "c.txt"],
+        ["mcl", "g.mci", "-write-graph", "g.mci", "-o", "x.txt"],
     ],
 )
 def test_what_is_read_is_not_replaced(capsys, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     texts = {"g.csv": "source,target\n0,1\n1,2\n", "p.csv": "id,x,y\n0,1,1\n"}
-    texts |= {"c.txt": "+ 0 2\n", "c.csv": "+ 0 2\n"}
+    texts |= {"c.txt": "+ 0 2\n", "c.csv": "+ 0 2\n", "g.mci": "(mclheader"}
     for name, text in texts.items():
         Path(name).write_text(text)
-    assert "is the file that is read" in refused(capsys, *words)
+    assert ", too; accepted: another file" in refused(capsys, *words)
     assert {name: Path(name).read_text() for name in texts} == texts
     assert run(capsys, "convert", "g.csv", "g.csv")[0] == 0  # which keeps the graph

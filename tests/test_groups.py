@@ -205,7 +205,6 @@ def test_groups_of_two_are_networkx_ones():
     ).tolist() == pytest.approx(nx.group_betweenness_centrality(graph, groups), rel=1e-10)
 
 
-@pytest.mark.slow
 def test_path_counts_beyond_float64():
     n, arcs = 3 * 1030 + 1, diamonds(1030)
     ends = [0, n - 1]

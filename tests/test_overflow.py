@@ -20,6 +20,7 @@ import torchcent
 pytestmark = pytest.mark.sweep
 
 F64 = torch.float64
+ALWAYS = pytest.mark.slow(always=True)  # what counts paths beyond float64
 MEASURES = {
     "betweenness": torchcent.betweenness,
     "edge_betweenness": torchcent.edge_betweenness,
@@ -99,7 +100,7 @@ def test_closed_forms_of_diamonds(measure, count):
 
 
 @pytest.mark.parametrize("measure", DIAMONDS)
-@pytest.mark.parametrize("count", [20, 140, pytest.param(1100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [20, 140, pytest.param(1100, marks=ALWAYS)])
 def test_chain_of_diamonds(engine, measure, count):
     # 2^140 paths exceed float32, 2^1100 float64. Stress is then beyond float64 itself (inf) except
     # where few paths pass.
@@ -121,7 +122,7 @@ def test_stress_near_the_end_of_float64(engine):
     assert_scores(actual, expected, engine)
 
 
-@pytest.mark.slow
+@ALWAYS
 def test_only_some_lanes_overflow(engine):
     # Sources in a small part share batches with sources that see 2^1100 paths.
     small = (5, [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4)])
@@ -163,9 +164,7 @@ def test_closed_form_of_towers(layers, width):
     assert tower_betweenness(layers, width) == pytest.approx([float(x) for x in expected])
 
 
-@pytest.mark.parametrize(
-    "layers, width", [(50, 8), (45, 30), pytest.param(550, 4, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("layers, width", [(50, 8), (45, 30), pytest.param(550, 4, marks=ALWAYS)])
 def test_tower(engine, layers, width):
     # Path counts of width^(layers - 2): 2^144, 2^211, 2^1096.
     actual = undirected("betweenness", tower(layers, width), layers * width, engine)
@@ -210,7 +209,7 @@ def test_closed_form_of_grids():
             assert grid_dependency(side, source, vertex) == pytest.approx(float(expected[at]))
 
 
-@pytest.mark.parametrize("side", [100, pytest.param(600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("side", [100, pytest.param(600, marks=ALWAYS)])
 def test_grid(engine, side):
     # Up to 2^194 and 2^1192 paths, and down to one along the border, on the same level.
     sources = [(0, 0), (side // 2, side // 3)]

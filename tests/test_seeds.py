@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import parts
 import pytest
 import seeds
 
@@ -138,6 +139,34 @@ def test_what_is_no_seed_is_refused(monkeypatch, given, variable, said):
     monkeypatch.setenv(seeds.VARIABLE, variable)
     with pytest.raises(pytest.UsageError, match=said):
         seeds.settle(options(**given))
+
+
+def test_of_slow_tests_a_part_is_drawn():
+    """By itself and with all of its cases; each of them by some seed."""
+
+    class Item:
+        def __init__(self, name, **marks):
+            self.nodeid = name
+            self.marks = {mark: SimpleNamespace(kwargs=given) for mark, given in marks.items()}
+
+        def get_closest_marker(self, mark):
+            return self.marks.get(mark)
+
+    slow = [Item(f"test_x.py::test_{i}[{case}]", slow={}) for i in range(200) for case in "ab"]
+    others = [
+        Item("test_each", slow={}, each={}), Item("test_count", slow={"always": True}),
+        Item("test_quick", sweep={}),
+    ]  # fmt: skip
+    drawn = set()
+    for seed in range(30):
+        left_out = parts._slow(options(seed), [*slow, *others])
+        one, other = (parts._slow(options(seed), slow[case::2]) for case in (0, 1))
+        assert left_out == one | other and not left_out.keys() & set(others)
+        kept = {item.nodeid.partition("[")[0] for item in slow if item not in left_out}
+        assert 2 * len(kept) == len(slow) - len(left_out)
+        assert 20 < len(kept) < 90  # of 200 about 50
+        drawn |= kept
+    assert len(drawn) == 200
 
 
 @pytest.mark.slow

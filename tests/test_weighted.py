@@ -279,7 +279,6 @@ def test_the_shortest_of_parallel_arcs_counts(weighted_engine):
 # --- path counts
 
 
-@pytest.mark.slow
 def test_path_counts_beyond_float64(weighted_engine):
     """2^1100 shortest paths; with weights that differ, as many of one length."""
     arcs = diamonds(1100)

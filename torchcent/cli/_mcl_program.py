@@ -61,6 +61,7 @@ def prepare(args: argparse.Namespace) -> None:
     if args.write_graph is not None:
         refuse_other_format(args.write_graph, "graphs by -write-graph", (".mci",))
         check_target(args.write_graph)
+        _output.keep_inputs(args, "-write-graph", args.write_graph)
     as_mcl = args.abc or matrix or args.icl is not None
     to_file = args.odir is not None or args.beside or args.ap is not None
     if args.out is None and args.sweep is None and not args.json and (as_mcl or to_file):

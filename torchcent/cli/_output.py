@@ -25,6 +25,7 @@ from torchcent.cli import _common
 from torchcent.distribute._look import is_ledger
 
 STANDARD = "-"
+_OUTPUTS = ("out", "plot", "write_graph")  # arguments; all others that name a file are of inputs
 _NAME = "standard output"
 
 
@@ -40,7 +41,7 @@ def target(args: argparse.Namespace, default: str) -> str | None:
             raise ValueError("--to: only with -o -; of a file, the suffix selects the format")
         if args.out is None:
             return None
-        _keep_inputs(args)
+        keep_inputs(args, "-o", args.out)
         return str(args.out)
     if getattr(args, "json", False):
         raise ValueError("-o - and --json exclude each other: both are for standard output")
@@ -49,14 +50,16 @@ def target(args: argparse.Namespace, default: str) -> str | None:
     return os.path.join(tempfile.gettempdir(), f"standard-output.{to or default}")
 
 
-def _keep_inputs(args: argparse.Namespace) -> None:
-    """Refuses an output in the place of what is read; a graph may be converted in its place."""
-    if args.command == "convert" or not os.path.isfile(args.out):
-        return
-    for name in ("graph", "changes", "coordinates"):
-        given = getattr(args, name, None)
-        if given is not None and os.path.isfile(given) and os.path.samefile(given, args.out):
-            raise ValueError(f"-o {args.out}: is the file that is read; accepted: another one")
+def keep_inputs(args: argparse.Namespace, option: str, path: str) -> None:
+    """Refuses an output in the place of a file that is read; `convert` may replace its graph."""
+    for name, value in vars(args).items():
+        if name in _OUTPUTS or (name == "graph" and args.command == "convert"):
+            continue
+        for given in value if isinstance(value, list) else [value]:
+            if not isinstance(given, str) or os.path.realpath(given) != os.path.realpath(path):
+                continue
+            if os.path.splitext(given)[1] or os.path.isfile(given):  # and not a word such as "abc"
+                raise ValueError(f"{option} {path} is {name.upper()}, too; accepted: another file")
 
 
 def place(args: argparse.Namespace) -> str:

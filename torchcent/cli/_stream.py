@@ -230,10 +230,6 @@ def _check(args: argparse.Namespace) -> None:
     if "".join(split_suffix(args.out)) not in _SEPARATORS:
         raise ValueError(f"{args.out}: scores of a stream are written as {' '.join(_SEPARATORS)}")
     check_target(args.out)
-    inputs = {"GRAPH": args.graph, "CHANGES": args.changes, "--checkpoint": args.checkpoint}
-    for name, path in inputs.items():
-        if path is not None and os.path.realpath(path) == os.path.realpath(args.out):
-            raise ValueError(f"-o {args.out} is {name}, too")
 
 
 @contextlib.contextmanager
