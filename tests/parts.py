@@ -9,7 +9,8 @@ have lines of the package of their own (docs/notes/reliability.md).
 
 Tests marked `slow` take seconds: several processes, kills, memory, large graphs. One of SLOW is
 run, drawn by itself, so that different changes run different ones; `slow(always=True)` is not
-drawn. Files that have one come first: no process is left with it at the end. `--part 1`, the default, runs everything.
+drawn. Files that have one come first: no process is left with it at the end. `--part 1`, the
+default, runs everything.
 
 With their graphs on a GPU (TORCHCENT_TEST_DEVICE), of each file one case with the tensor engine is
 run, and none that is slow: plain PyTorch starts dozens of kernels for each level of a search there,
