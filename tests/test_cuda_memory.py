@@ -83,3 +83,24 @@ def test_little_memory() -> None:
         torchcent.betweenness(graph, sources=4096, run=torchcent.Run(engine="lanes", memory=2**40))
     del ballast
     torch.cuda.empty_cache()
+
+
+def test_more_slots_than_32_bits_count() -> None:
+    n = 46_342
+    free = torch.cuda.mem_get_info()[0]
+    if free < 115 * 2**30:
+        pytest.skip("needs 115 GiB of the device's memory")
+    graph = multigraph(n, free * 9 // 10)
+    assert graph.num_slots == n * (n - 1) > 2**31
+    assert torchcent.degree(graph).eq(n).all()
+
+
+def multigraph(n: int, memory: int) -> Graph:
+    """Arcs from each vertex to all others, and to the next one twice."""
+    edges = torch.empty(2, n, n, dtype=torch.int32, device="cuda")
+    vertex = torch.arange(n, dtype=torch.int32, device="cuda")
+    edges[0] = vertex[:, None]
+    edges[1] = vertex
+    edges[1].diagonal().copy_(vertex.roll(-1))
+    with torchcent.Run(memory=memory):
+        return Graph.from_edge_index(edges.flatten(1), n, directed=True)

@@ -78,11 +78,24 @@ def unless(strengths: Strengths, weight: Tensor | None) -> Strengths:
 
 def _grouped(group: Tensor, values: Tensor | None, size: int) -> Tensor:
     """float64 [size]: sums per group, each added up in the order of the values."""
-    if values is None or not group.is_cuda:
+    if values is None:
+        return _occurrences(group, size).double()
+    if not group.is_cuda:
         return torch.bincount(group, values, minlength=size).double()
     order = torch.argsort(group, stable=True)
-    lengths = torch.bincount(group, minlength=size)
+    lengths = _occurrences(group, size)
     return torch.segment_reduce(values[order], "sum", lengths=lengths, unsafe=True)
+
+
+def _occurrences(group: Tensor, size: int) -> Tensor:
+    """int64 [size]: how often each of 0 to size - 1 is there."""
+    if size < 2**31 or not group.is_cuda:
+        return torch.bincount(group, minlength=size)
+    # On CUDA, bincount finds its bins in 32 bits.
+    one = torch.ones(1, dtype=torch.int64, device=group.device)
+    return torch.zeros(size, dtype=torch.int64, device=group.device).scatter_add_(
+        0, group, one.expand(group.numel())
+    )
 
 
 def without_diagonal(rowptr: Tensor, col: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:

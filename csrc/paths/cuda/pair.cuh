@@ -54,4 +54,13 @@ __device__ inline Pair exchange(Pair value, int lane_mask) {
   return {__shfl_xor_sync(~0u, value.mantissa, lane_mask), __shfl_xor_sync(~0u, value.exponent, lane_mask)};
 }
 
+__device__ inline double lane_of(double value, int lane) { return __shfl_sync(~0u, value, lane); }
+__device__ inline Pair lane_of(Pair value, int lane) {
+  return {__shfl_sync(~0u, value.mantissa, lane), __shfl_sync(~0u, value.exponent, lane)};
+}
+__device__ inline double lane_before(double value, int distance) { return __shfl_up_sync(~0u, value, distance); }
+__device__ inline Pair lane_before(Pair value, int distance) {
+  return {__shfl_up_sync(~0u, value.mantissa, distance), __shfl_up_sync(~0u, value.exponent, distance)};
+}
+
 }  // namespace torchcent::cuda

@@ -13,9 +13,9 @@ static __global__ void span_kernel(const int64_t* rowptr, int64_t n, Span* span)
     span[v] = {static_cast<uint32_t>(rowptr[v]), static_cast<uint32_t>(rowptr[v + 1] - rowptr[v])};
 }
 
-static __global__ void slot_row_kernel(const int64_t* rowptr, int64_t n, int32_t* slot_row) {
+static __global__ void slot_vertex_kernel(const int64_t* rowptr, int64_t n, int32_t* vertex_of) {
   for (int64_t v = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; v < n; v += int64_t{gridDim.x} * blockDim.x)
-    for (int64_t j = rowptr[v]; j < rowptr[v + 1]; ++j) slot_row[j] = static_cast<int32_t>(v);
+    for (int64_t j = rowptr[v]; j < rowptr[v + 1]; ++j) vertex_of[j] = static_cast<int32_t>(v);
 }
 
 // Packs the first four slots of every lane of a vertex (lane, lane + width, ...), for one 16-byte load instead of a
@@ -70,7 +70,10 @@ class QueueRun {
     problem_.score_stride = Visitor::edges ? graph.m : graph.n;
     problem_.out = spans(graph.out);
     problem_.in = graph.symmetric() ? problem_.out : spans(graph.in);
-    problem_.slot_row = strategy_ == Strategy::edge_parallel ? slot_rows() : nullptr;
+    if (strategy_ == Strategy::edge_parallel) {
+      problem_.out_vertex = slot_vertices(graph.out);
+      problem_.in_vertex = graph.symmetric() ? problem_.out_vertex : slot_vertices(graph.in);
+    }
     problem_.shift = shift();
     problem_.packed = packed_slots(graph.n, graph.m, problem_.shift);
     problem_.rows = problem_.packed ? rows() : nullptr;
@@ -126,10 +129,10 @@ class QueueRun {
     check_launch("packed_kernel");
     return reinterpret_cast<const int4*>(result);
   }
-  int32_t* slot_rows() {
+  int32_t* slot_vertices(const Arcs& arcs) {
     int32_t* const result = run_.scratch.array<int32_t>(graph_.m);
-    slot_row_kernel<<<grid(graph_.n), 256, 0, run_.stream>>>(graph_.out.rowptr, graph_.n, result);
-    check_launch("slot_row_kernel");
+    slot_vertex_kernel<<<grid(graph_.n), 256, 0, run_.stream>>>(arcs.rowptr, graph_.n, result);
+    check_launch("slot_vertex_kernel");
     return result;
   }
   int shift() const {

@@ -23,9 +23,9 @@ struct QueueProblem {
   Measure measure;
   const Span *out, *in;
   const int32_t *col, *row;
-  const int32_t* slot_row;
-  const int4* rows;  // the first slots of every vertex
-  uint32_t packed;   // number of packed slots: 0, or 4 per lane of a vertex
+  const int32_t *out_vertex, *in_vertex;  // of every slot (edge_parallel)
+  const int4* rows;                       // the first slots of every vertex
+  uint32_t packed;                        // number of packed slots: 0, or 4 per lane of a vertex
   const double *target_weight, *through_weight;
   const double* copies;  // twins that each vertex stands for; null: one
   // Sources: `chosen` holds indices into the other arrays.
@@ -56,7 +56,7 @@ class BlockSearch {
     sigma_ = static_cast<Count*>(problem.sigma) + b * problem.n;
     below_ = problem.below + b * problem.n;
     scores_ = problem.scores + b * problem.num_limits * problem.score_stride;
-    walk_ = {problem.n, problem.m, queue_, problem.place + b * problem.n, problem.slot_row, problem.col, problem.shift};
+    walk_ = {problem.n, problem.m, queue_, problem.place + b * problem.n, problem.shift};
   }
 
   // Path counts of all vertices that source reaches. Returns false if a level does not fit the tables, or a count (of
@@ -67,6 +67,7 @@ class BlockSearch {
       queue_[0] = source;
       level_[0] = 0;
       level_[1] = 1;
+      if constexpr (Strategy::by_slot) sigma_[0] = Count(1.0);  // also without predecessors
       counters_ = {};
     }
     __syncthreads();
@@ -81,25 +82,38 @@ class BlockSearch {
       map_.level(above, begin, end, counters_.claimed + turn);
       const Level level = {begin, end, counters_.taken + turn};
       const bool onward = levels_ <= p_.deepest;
-      if constexpr (Strategy::by_slot)
-        Strategy::slots(walk_, level, [&](int32_t w) {
-          if (onward && map_.find(w) == kNew) map_.claim(w);
-        });
-      Strategy::level(walk_, level, [&](bool valid, int p, int32_t v, int lane, int width) {
-        unsigned below = Strategy::by_slot ? ~0u : 0;
-        Count sum = look(valid, v, lane, width, onward, below);
-        sum = total(sum, width);
-        for (int other = width / 2; other > 0; other /= 2) below |= __shfl_xor_sync(~0u, below, other);
-        if (valid && lane == 0) {
-          below_[p] = below;
-          if (p_.copies != nullptr) sum = sum * Count(p_.copies[v]);
-          sum = p == 0 ? Count(1.0) : stored(sum);
-          sigma_[p] = sum;
-          if constexpr (__is_same(Count, double)) {
-            if (!(sum < kLargestCount)) counters_.full = p_.flags->overflow = 1;
-          }
+      const auto settle = [&](int p, int32_t v, Count sum) {
+        if (p_.copies != nullptr) sum = sum * Count(p_.copies[v]);
+        sum = p == 0 ? Count(1.0) : stored(sum);
+        sigma_[p] = sum;
+        if constexpr (__is_same(Count, double)) {
+          if (!(sum < kLargestCount)) counters_.full = p_.flags->overflow = 1;
         }
-      });
+      };
+      if constexpr (Strategy::by_slot) {
+        const auto claim = [&](int32_t w, int q) {
+          if (onward && q == kNew) map_.claim(w);
+        };
+        if constexpr (!symmetric)
+          Strategy::slots(walk_, p_.out_vertex, level, [&](int64_t j) { claim(p_.col[j], map_.find(p_.col[j])); });
+        const auto find = [&](int64_t j) { return map_.find(p_.row[j]); };
+        const auto term = [&](int64_t j, int, int q) {
+          if constexpr (symmetric) claim(p_.row[j], q);
+          return q >= 0 ? carried<Visitor::unit>(sigma_[q]) : Count(0.0);
+        };
+        Strategy::template sums<Count>(walk_, p_.in_vertex, level, find, term, settle);
+      } else {
+        Strategy::level(walk_, level, [&](bool valid, int p, int32_t v, int lane, int width) {
+          unsigned below = 0;
+          Count sum = look(valid, v, lane, width, onward, below);
+          sum = total(sum, width);
+          for (int other = width / 2; other > 0; other /= 2) below |= __shfl_xor_sync(~0u, below, other);
+          if (valid && lane == 0) {
+            below_[p] = below;
+            settle(p, v, sum);
+          }
+        });
+      }
       if (stop) counters_.full = 1;
       __syncthreads();
       const int found = *const_cast<volatile int*>(counters_.claimed + turn);
@@ -146,14 +160,7 @@ class BlockSearch {
       if (threadIdx.x == 0) counters_.taken[later] = 0;
       map_.ascend_begin();
       const Level level = {begin, end, counters_.taken + turn};
-      Strategy::level(walk_, level, [&](bool valid, int p, int32_t v, int lane, int width) {
-        const Count sigma = valid ? sigma_[p] : Count(0.0);
-        Count sum(0.0);
-        unsigned below = valid && end < below_end ? below_[p] : 0;
-        if constexpr (Strategy::by_slot) below &= valid ? (1u << min(p_.out[v].degree, kLastBit + 1)) - 1 : 0;
-        if (below) sum = sum_below(v, below, weight, sigma, end, below_end, lane, width);
-        sum = total(sum, width);
-        if (!valid || lane != 0) return;
+      const auto settle = [&](int p, int32_t v, Count sigma, Count sum) {
         if constexpr (!Visitor::edges) {
           if (l == 0) {
             if (own != 0) atomicAdd(scores_ + v, own * double(sum));
@@ -175,7 +182,31 @@ class BlockSearch {
         if constexpr (__is_same(Count, double) && __is_same(Visitor, Stress)) largest = fmax(largest, passed);
         sigma_[p] = passed;
         map_.leave(v, p - begin);
-      });
+      };
+      if constexpr (Strategy::by_slot) {
+        const auto find = [&](int64_t j) { return map_.below(p_.col[j], end, below_end); };
+        const auto term = [&](int64_t j, int p, int q) {
+          if (q < 0) return Count(0.0);
+          const Count rho = sigma_[q];
+          if constexpr (Visitor::edges) atomicAdd(scores_ + j, weight * double(sigma_[p] * rho));
+          return rho;
+        };
+        Strategy::template sums<Count>(walk_, p_.out_vertex, level, find, term,
+                                       [&](int p, int32_t v, Count sum) { settle(p, v, sigma_[p], sum); });
+        if constexpr (!symmetric) {
+          for (int p = begin + threadIdx.x; p < end; p += blockDim.x)
+            if (p_.out[queue_[p]].degree == 0) settle(p, queue_[p], sigma_[p], Count(0.0));
+        }
+      } else {
+        Strategy::level(walk_, level, [&](bool valid, int p, int32_t v, int lane, int width) {
+          const Count sigma = valid ? sigma_[p] : Count(0.0);
+          Count sum(0.0);
+          const unsigned below = valid && end < below_end ? below_[p] : 0;
+          if (below) sum = sum_below(v, below, weight, sigma, end, below_end, lane, width);
+          sum = total(sum, width);
+          if (valid && lane == 0) settle(p, v, sigma, sum);
+        });
+      }
       below_end = end, end = begin, begin = upper;
       __syncthreads();
       map_.ascend();
@@ -191,41 +222,39 @@ class BlockSearch {
   __device__ Count look(bool valid, int32_t v, int lane, int width, bool onward, unsigned& below) {
     Count sum(0.0);
     if (!valid) return sum;
-    if constexpr (!Strategy::by_slot) {
-      // Four at a time, without a branch between their loads; then the work that needs branches.
-      const auto four = [&](int4 slots, uint32_t first) {
-        const int32_t w[4] = {slots.x, slots.y, slots.z, slots.w};
-        int q[4];
+    // Four at a time, without a branch between their loads; then the work that needs branches.
+    const auto four = [&](int4 slots, uint32_t first) {
+      const int32_t w[4] = {slots.x, slots.y, slots.z, slots.w};
+      int q[4];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) q[i] = w[i] < 0 ? kBeside : map_.find(w[i]);
+      for (int i = 0; i < 4; ++i) q[i] = w[i] < 0 ? kBeside : map_.find(w[i]);
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          if (q[i] < kBeside) below |= 1u << min(first + i * width, kLastBit);
-          if (symmetric) sum = sum + (q[i] >= 0 ? carried<Visitor::unit>(sigma_[q[i]]) : Count(0.0));
-        }
+      for (int i = 0; i < 4; ++i) {
+        if (q[i] < kBeside) below |= 1u << min(first + i * width, kLastBit);
+        if (symmetric) sum = sum + (q[i] >= 0 ? carried<Visitor::unit>(sigma_[q[i]]) : Count(0.0));
+      }
 #pragma unroll 1
-        for (unsigned left = onward ? (q[0] == kNew) | (q[1] == kNew) << 1 | (q[2] == kNew) << 2 | (q[3] == kNew) << 3
-                                    : 0;
-             left; left &= left - 1) {
-          const unsigned low = left & -left;
-          map_.claim(low == 1 ? w[0] : low == 2 ? w[1] : low == 4 ? w[2] : w[3]);
-        }
-      };
-      uint32_t first = lane;
-      bool more = true;
-      if (p_.packed) {
-        four(packed(v, lane, more), first);
-        first += p_.packed;
+      for (unsigned left = onward ? (q[0] == kNew) | (q[1] == kNew) << 1 | (q[2] == kNew) << 2 | (q[3] == kNew) << 3
+                                  : 0;
+           left; left &= left - 1) {
+        const unsigned low = left & -left;
+        map_.claim(low == 1 ? w[0] : low == 2 ? w[1] : low == 4 ? w[2] : w[3]);
       }
-      if (more) {
-        const Span span = p_.out[v];
-        const int32_t* const col = p_.col + span.begin;
-        const auto slot = [&](uint32_t j) { return j < span.degree ? __ldg(col + j) : -1; };
-        for (; first < span.degree; first += 4 * width)
-          four(make_int4(slot(first), slot(first + width), slot(first + 2 * width), slot(first + 3 * width)), first);
-      }
+    };
+    uint32_t first = lane;
+    bool more = true;
+    if (p_.packed) {
+      four(packed(v, lane, more), first);
+      first += p_.packed;
     }
-    if constexpr (!symmetric || Strategy::by_slot) {
+    if (more) {
+      const Span span = p_.out[v];
+      const int32_t* const col = p_.col + span.begin;
+      const auto slot = [&](uint32_t j) { return j < span.degree ? __ldg(col + j) : -1; };
+      for (; first < span.degree; first += 4 * width)
+        four(make_int4(slot(first), slot(first + width), slot(first + 2 * width), slot(first + 3 * width)), first);
+    }
+    if constexpr (!symmetric) {
       const Span span = p_.in[v];
       for (uint32_t j = lane; j < span.degree; j += width) {
         const int q = map_.find(p_.row[span.begin + j]);
