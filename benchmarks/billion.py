@@ -185,7 +185,7 @@ def measured(graph: Graph, measure: str, run: Run, seconds: float) -> dict[str, 
 
 def room(device: str) -> int | None:
     """More than the half of the free memory that a call takes by default."""
-    return torch.cuda.mem_get_info()[0] * 9 // 10 if device == "cuda" else None
+    return torch.cuda.mem_get_info()[0] * 97 // 100 if device == "cuda" else None
 
 
 def rows(like: Like, options: argparse.Namespace) -> list[dict[str, Any]]:

@@ -30,6 +30,7 @@ from typing import Any
 import about
 import approximation
 import batches
+import billion
 import counterparts
 import country
 import current_flow
@@ -219,6 +220,7 @@ WRITERS: dict[str, Callable[[Results, str], str | None]] = {
     "roads": chosen("roads.json", roads.table),
     "sums": of("road_distances.json", road_distances.table),
     "country": of("country.json", country.table),
+    "billion": of("billion.json", lambda result: billion.table(result["rows"])),
     "choice": of("hierarchy_choice.json", hierarchy_choice.table),
     "history": of("history.json", history.table),
     "streets": of("streets.json", streets_table),
