@@ -387,6 +387,31 @@ def test_stress_of_large_blocks(directed: bool) -> None:
         torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.parametrize("engine", ["auto", "hierarchy"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["hops", "weights"])
+def test_stress_by_a_hierarchy(weighted: bool, engine: str) -> None:
+    """Paths to the blocks are counted by other searches, which know weights in between."""
+    edges = generate.road(12, 12, seed=2)
+    chance = torch.Generator().manual_seed(3)
+    weight = torch.randint(1, 50, edges.shape[1:], generator=chance) if weighted else None
+    graph = Graph.from_edge_index(edges, directed=False, edge_weight=weight)
+    for targets in (None, torch.arange(0, 100, 3), torch.rand(graph.num_nodes, generator=chance)):
+        known = torchcent.stress(graph, targets=targets, run=torchcent.Run(engine="reference"))
+        for reduce in ("blocks", ["blocks", "fold"]):
+            run = torchcent.Run(engine=engine, reduce=reduce, dtype=F64)
+            found = torchcent.stress(graph, targets=targets, run=run)
+            torch.testing.assert_close(found, known.double(), rtol=1e-6, atol=0)
+
+
+def test_stress_of_fractions_is_searched_without_blocks() -> None:
+    """What hangs on a vertex is a difference of sums, of which nothing may be left by rounding."""
+    graph = Graph.from_edge_index(generate.road(40, 40), directed=False)
+    targets = torch.rand(graph.num_nodes, dtype=F64, generator=torch.Generator().manual_seed(2))
+    request = Request("stress", reduce=frozenset(["blocks"]), targets=targets)
+    assert _block_paths.reduce(_blocks.of(graph), graph, request) is None
+    assert _block_paths.reduce(_blocks.of(graph), graph, request._replace(targets=None)) is not None
+
+
 def test_counts_beyond_float64_inside_a_block() -> None:
     width, count = 4, 530  # 4^528 = 2^1056 shortest paths from end to end
     pairs = torch.cartesian_prod(torch.arange(width), torch.arange(width)).T

@@ -339,3 +339,22 @@ def test_other_refusals() -> None:
         torchcent.betweenness_variant(
             road(6), variant="distance", run=torchcent.Run(engine="hierarchy")
         )
+
+
+@DIRECTED
+@pytest.mark.parametrize("bits", [-900, 57, 62, 100, 990])
+def test_lengths_of_any_magnitude(bits: int, directed: bool) -> None:
+    """Multiples of a power of two far from 1, whose sums are exact, are as many units."""
+    edges = generate.road(8, 8, seed=3)
+    edges = torch.cat([edges, edges.flip(0)], 1) if directed else edges
+    units = torch.randint(1, 6, edges.shape[1:], generator=torch.Generator().manual_seed(2))
+    graph, scaled = (
+        Graph.from_edge_index(edges.to(DEVICE), directed=directed, edge_weight=w.to(DEVICE))
+        for w in (units.double(), units.double() * 2.0**bits)
+    )
+    for measure, power in (
+        ("betweenness", 0), ("stress", 0), ("closeness", -1), ("harmonic", -1), ("eccentricity", 1),
+    ):  # fmt: skip
+        run = torchcent.Run(engine="hierarchy", dtype=F64)
+        known, found = (getattr(torchcent, measure)(each, run=run) for each in (graph, scaled))
+        torch.testing.assert_close(found, known * 2.0 ** (power * bits), rtol=1e-12, atol=0)

@@ -254,6 +254,33 @@ def test_subgraph_centrality(seed, dense, monkeypatch):
     close(torchcent.communicability(plain, run=torchcent.Run(dtype=F64)), wanted)
 
 
+@pytest.mark.parametrize("most", [1024, 2])
+def test_exponentials_beyond_float64(most, monkeypatch):
+    """Of one component; the others are as they are alone."""
+    monkeypatch.setattr(_subgraph, "_DENSE", most)
+    monkeypatch.setattr(_subgraph, "_MOST_DENSE", most)
+    arcs, run = torch.tensor([[0, 1, 3, 5], [1, 2, 4, 6]]), torchcent.Run(dtype=F64)
+    weight = torch.tensor([800.0, 800.0, 1.0, 705.0], dtype=F64)
+    graph = Graph.from_edge_index(arcs.to(DEVICE), directed=False, edge_weight=weight.to(DEVICE))
+    diagonal = [math.inf] * 3 + [math.cosh(1)] * 2 + [math.cosh(705)] * 2
+    close(torchcent.subgraph_centrality(graph, run=run), diagonal)
+    if most > 2:
+        known = np.diag(diagonal)
+        known[:3, :3] = math.inf
+        known[3, 4] = known[4, 3] = math.sinh(1)
+        known[5, 6] = known[6, 5] = math.sinh(705)
+        close(torchcent.communicability(graph, run=run), known)
+
+
+@pytest.mark.parametrize("heavy", [1e3, 1e6, 1e12])
+def test_eigenvector_beside_a_heavy_arc(heavy):
+    """An arc outside of the cycles outweighs them for many steps of a power iteration."""
+    arcs = torch.tensor([[0, 1, 0, 3], [1, 0, 2, 2]]).to(DEVICE)
+    weight = torch.tensor([1, 1, 1, heavy], dtype=F64, device=DEVICE)
+    found = torchcent.eigenvector(arcs, weight, directed=True, run=torchcent.Run(dtype=F64))
+    close(found, np.array([1, 1, 1, 0]) / math.sqrt(3), 1e-8)
+
+
 @pytest.mark.parametrize("tol", [1e-2, 1e-5])
 def test_the_error_of_quadratures_is_bounded(tol, monkeypatch):
     monkeypatch.setattr(_subgraph, "_DENSE", 4)

@@ -301,8 +301,8 @@ def _are_decimals(weight: Tensor, digits: int, single: Tensor | bool) -> Tensor:
 
 
 def unit_of(weight: Tensor) -> float:
-    """The largest power of two, at most 1, of which all weights are multiples."""
-    return 2.0 ** min(int(_last_digits(weight).min()), 0)
+    """The largest power of two of which all weights are multiples."""
+    return 2.0 ** int(_last_digits(weight).min())
 
 
 def _last_digits(weight: Tensor) -> Tensor:

@@ -26,6 +26,7 @@ _FIRST = 100  # products after which another method is considered
 _EQUAL = 1e-13  # eigenvalues that are one to the dense method, relative
 _TOGETHER = 2**25  # bytes of dense matrices
 _OF_VALUE, _PRODUCTS = 1e-5, 64  # angle to the vector, and products, for the eigenvalue alone
+_NEAR = 1e-3  # relative error of a leading eigenvalue and its vector that are only checked
 _MOST_SEARCHED = 2**22  # arcs up to which directed cycles are looked for beforehand
 
 
@@ -243,10 +244,10 @@ def _directed(pull: _matrix.Rows, start: Tensor, tol: float, max_iter: int) -> T
     if is_small:
         _need_cycle(pull.to_scipy())
     x: Tensor = start / _lanczos.norm(start)
-    last, shift = torch.inf, 1.0
+    last, shift, low = torch.inf, 1.0, 0.0
     # x, added to much smaller numbers, would hardly change.
     if is_small and pull.weight is not None:
-        high = _perron.bounds(pull.to_scipy(), 0.0)[1]
+        low, high = _perron.bounds(pull.to_scipy(), 0.0)
         shift = 2.0 ** (math.frexp(high)[1] - 1)
     for step in range(max_iter):
         if step == _FIRST:
@@ -260,11 +261,23 @@ def _directed(pull: _matrix.Rows, start: Tensor, tol: float, max_iter: int) -> T
         new = new / _lanczos.norm(new)
         change = float(_lanczos.norm(new - x))
         x, ratio, last = new, change / last if last else 0.0, change
-        if change == 0 or (0 < ratio < 1 and change * ratio / (1 - ratio) <= tol):
+        slows_down = 0 < ratio < 1 and change * ratio / (1 - ratio) <= tol
+        if (change == 0 or slows_down) and _is_leading(pull, x, low):
             return x
     raise ValueError(
         f"no convergence to tol={tol:g} in max_iter={max_iter} iterations; raise max_iter or tol"
     )
+
+
+def _is_leading(pull: _matrix.Rows, x: Tensor, low: float) -> bool:
+    """Whether a normalised x is nearly an eigenvector, of an eigenvalue that is not below `low`.
+
+    What heavy arcs bring from outside of the cycles may outweigh the leading eigenvector for many
+    steps, in which x hardly changes.
+    """
+    image = pull(x)
+    value = _lanczos.norm(image)
+    return float(value) >= (1 - _NEAR) * low and float(_lanczos.norm(image / value - x)) <= _NEAR
 
 
 def _need_cycle(matrix: Any) -> None:

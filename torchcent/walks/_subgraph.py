@@ -24,6 +24,7 @@ _TOGETHER = 64  # quadratures that run together, at most
 _STEPS = 200  # of a quadrature, at most
 _USUAL = 16  # steps of most quadratures
 _TERMS = 150  # of the series of the exponential, at most
+_LARGEST = 700.0  # its exponential is a float64 number, and so are thousands of these
 _POWERS = 30  # of A + 1, for the bound on the largest eigenvalue
 
 
@@ -102,8 +103,7 @@ def closed_walks(graph: Graph, tol: float, vertices: Tensor | None = None) -> Te
             continue
         scores = every[_batch.run(graph, number)[0]]
         if part.num_nodes <= _DENSE or _is_dense(part, part.num_nodes if ids is None else len(ids)):
-            values, states = _small.eigen(_dense(part))
-            scores.copy_((states * states) @ values.exp())
+            scores.copy_(_exponential(part, whole=False))
             continue
         ids = torch.arange(part.num_nodes, device=graph.device) if ids is None else ids
         some = _within_reach(part, ids, tol)
@@ -116,6 +116,33 @@ def _is_dense(graph: Graph, searches: int) -> bool:
     n = graph.num_nodes
     few = graph.device.type != "cpu" or n > _MOST_DENSE
     return not few and _SHARE * searches * graph.num_slots >= n**3
+
+
+def _exponential(graph: Graph, whole: bool) -> Tensor:
+    """exp(A), or its diagonal.
+
+    Where it leaves float64 in one component, the others are not to have its rounding.
+    """
+    matrix = _dense(graph)
+    values, states = _small.eigen(matrix)
+    if not values.numel() or float(values.max()) <= _LARGEST:
+        return _product(values, states, whole)
+    result = torch.zeros_like(matrix if whole else values)
+    for number in range(int(graph.components.max()) + 1):
+        ids = torch.nonzero(graph.components == number).flatten()
+        square = ids[:, None], ids
+        own = _product(*_small.eigen(matrix[square]), whole)
+        result[square if whole else ids] = own
+    return result
+
+
+def _product(values: Tensor, states: Tensor, whole: bool) -> Tensor:
+    """The exponential of a matrix, or its diagonal; inf beyond float64."""
+    beyond = (values.max() - _LARGEST).clamp(min=0)
+    factors = (values - beyond).exp()
+    sums: Tensor = (states * factors) @ states.T if whole else (states * states) @ factors
+    half = (beyond / 2).exp()
+    return torch.where(sums > 0, sums * half * half, 0) if float(beyond) > 0 else sums
 
 
 def _dense(graph: Graph) -> Tensor:
@@ -224,8 +251,10 @@ def _bounds(
 
 def _corner(matrix: Tensor) -> Tensor:
     values, states = _small.eigen(matrix.cpu())  # on a GPU one after the other
-    corner: Tensor = (states[:, 0, :] ** 2 * values.exp()).sum(1)
-    return corner.to(matrix.device)
+    beyond = (values.amax(1) - _LARGEST).clamp(min=0)
+    corner: Tensor = (states[:, 0, :] ** 2 * (values - beyond[:, None]).exp()).sum(1)
+    half = (beyond / 2).exp()
+    return torch.where(corner > 0, corner * half * half, 0).to(matrix.device)
 
 
 @measure(
@@ -276,6 +305,4 @@ def communicability(
     check.undirected(graph, "communicability")
     what = f"communicability ({graph.num_nodes} vertices)"
     _memory.allow(what, 4 * 8 * graph.num_nodes**2, run.memory, graph.device)
-    values, states = _small.eigen(_dense(graph))
-    matrix: Tensor = (states * values.exp()) @ states.T
-    return matrix.to(run.dtype)
+    return _exponential(graph, whole=True).to(run.dtype)

@@ -56,12 +56,14 @@ class Sums(NamedTuple):
 def reduce(blocks: Blocks, graph: Graph, request: Request) -> tuple[Request, Tensor] | None:
     """The request for `blocks.searched`, and what is counted in closed form.
 
-    None if that takes numbers of paths beyond 2^53.
+    None if that takes numbers of paths beyond 2^53, or fractions of them: most of a sum may cancel.
     """
     if KERNELS[request.measure].visitor != Visitor.STRESS:
         return blocks.reduce(graph, request)
     rest = blocks.rest(graph, request)
     a, b = weights(graph, request.sources), weights(graph, request.targets)
+    if not all(torch.equal(each, each.round()) for each in (a, b)):
+        return None
     counted = _reduce_paths(blocks, graph, a, b, rest)
     if counted is None:
         return None
@@ -144,8 +146,10 @@ def _searched(graph: Graph, pairs: Pairs, sources: Tensor, request: Request) -> 
     """The scores of stress for these weights, with path counts that are float64 at least."""
     if not sources.numel():
         return torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
-    engine = "auto" if request.engine == "tiny" else request.engine
-    own = request._replace(engine=engine, sources=sources, targets=None, reduce=frozenset())
+    engine = "auto" if request.engine in ("tiny", "hierarchy") else request.engine
+    own = request._replace(
+        engine=engine, sources=sources, targets=None, reduce=frozenset(), through=True
+    )
     plan, core = _plan.plan(graph, own)
     start = torch.zeros_like(pairs.source).index_fill_(0, sources, 1)
     problem = _reduce.of_pairs(graph, core, "stress", pairs._replace(source=start), sources.numel())

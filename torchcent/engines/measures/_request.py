@@ -32,6 +32,8 @@ class Request(NamedTuple):
         scale: where units of work are kept; None for nowhere (distribute/).
         blocked: whether this is the search of blocks of a larger graph (_blocks.py), to which no
             further reductions but twins and chains apply.
+        through: whether paths count by weights of the vertices that they pass, too
+            (_block_paths.py), which a hierarchy does not know.
     """
 
     measure: str
@@ -47,6 +49,7 @@ class Request(NamedTuple):
     cutoffs: tuple[float, ...] | None = None
     reduce: frozenset[str] | None = None
     blocked: bool = False
+    through: bool = False
     scale: Scale | None = None
 
     def begin(self, graph: Graph) -> None:

@@ -147,6 +147,8 @@ def without_hierarchy(graph: Graph, measure: Kernel, request: Request, device: t
     paths = measure.family == "paths"
     if paths and measure.visitor not in (*_BY_PAIRS, Visitor.STRESS):
         return f"does not compute {measure.name}"
+    if request.through:
+        return "has no weights of the vertices that paths pass"
     if not paths and not graph.is_weighted and measure.folds == "no" and not measure.collapses:
         return f"does not compute {measure.name} by hops"
     if request.cutoffs is not None and (paths or not graph.is_weighted):

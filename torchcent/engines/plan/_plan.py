@@ -157,7 +157,7 @@ def _plan(graph: Graph, request: Request, num_sources: int | None) -> tuple[Plan
     keeps = MOST_KEPT > 0 and (of_all or not by_weights)
     key = (
         request.measure, request.engine, request.strategy, request.memory,
-        request.cutoffs, request.reduce, request.blocked, num_sources,
+        request.cutoffs, request.reduce, request.blocked, request.through, num_sources,
         torch.get_num_threads(),
     )  # fmt: skip
     plans = _plans(graph)
