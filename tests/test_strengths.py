@@ -714,3 +714,11 @@ def test_subnormal_strengths_are_refused(name):
         directed = {} if arguments[0] is graph else {"directed": False}
         with pytest.raises(ValueError, match="from 2.3e-308 on"):
             call(getattr(torchcent, name), *arguments, **directed)
+
+
+@pytest.mark.parametrize("name", ["pagerank", "random_walk_encoding", "hits", "degree"])
+def test_loops_of_subnormal_strength_are_refused(name):
+    index = torch.tensor([[0, 1, 2, 2], [1, 2, 0, 2]])
+    weight = torch.tensor([1.0, 1.0, 1.0, 1e-313], dtype=torch.float64)
+    with pytest.raises(ValueError, match="from 2.3e-308 on"):
+        call(getattr(torchcent, name), index, weight, directed=False)

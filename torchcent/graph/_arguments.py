@@ -39,8 +39,8 @@ def as_graph(
     """
     if weights != "distances":
         graph = graph_of(edge_index, edge_weight, num_nodes, batch, directed, run, weights)
-        check_weights.normal(graph._least_weight, weights)
         of_sums: Graph = graph._adjacency if weights == "strengths" else graph._conductances
+        check_weights.normal(of_sums._least_weight, weights)  # with loops, if there are any
         return of_sums
     graph = graph_of(edge_index, edge_weight, num_nodes, batch, directed, run)
     return _fixed_point.of(graph) if paths else graph
