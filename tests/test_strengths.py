@@ -716,7 +716,7 @@ def test_subnormal_strengths_are_refused(name):
             call(getattr(torchcent, name), *arguments, **directed)
 
 
-@pytest.mark.parametrize("name", ["pagerank", "random_walk_encoding", "hits", "degree"])
+@pytest.mark.parametrize("name", ["pagerank", "eigenvector", "hits", "degree"])
 def test_loops_of_subnormal_strength_are_refused(name):
     index = torch.tensor([[0, 1, 2, 2], [1, 2, 0, 2]])
     weight = torch.tensor([1.0, 1.0, 1.0, 1e-313], dtype=torch.float64)
