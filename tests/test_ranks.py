@@ -265,7 +265,8 @@ def test_a_worker_that_fails_ends_the_others(tuning, three_devices, monkeypatch)
     before = set(threading.enumerate())
     with pytest.raises(MemoryError, match="on purpose"):
         CASES["lanes"](devices=["cpu"])
-    assert set(threading.enumerate()) <= before
+    left = set(threading.enumerate()) - before
+    assert all(thread.name.startswith("Dummy") for thread in left)  # not started by Python
 
 
 @pytest.mark.parametrize(
