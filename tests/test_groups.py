@@ -247,7 +247,7 @@ def test_forms_of_a_group(form):
 
 
 BAD = {
-    "empty": ([], ValueError, "must not be empty"),
+    "empty": ([], ValueError, "group must not be empty$"),
     "outside": ([1, 9], ValueError, r"group contains vertex 9, but ids must be in \[0, 4\)"),
     "twice": ([1, 1], ValueError, "group contains vertex 1 more than once"),
     "a number": (3, TypeError, "group must hold vertex ids, or a list of groups, got int"),
@@ -255,7 +255,7 @@ BAD = {
     "fractions": ([0.5], TypeError, "integer vertex ids"),
     "mixed": ([[0, 1], 2], TypeError, r"group\[1\] must be a group"),
     "one of several": ([[0], [7]], ValueError, r"group\[1\] contains vertex 7"),
-    "one of several is empty": ([[0], []], ValueError, r"group\[1\] must not be empty"),
+    "one of several is empty": ([[0], []], ValueError, r"group\[1\] must not be empty$"),
     "three dimensions": (torch.zeros(1, 1, 1, dtype=torch.int64), ValueError, "one-dimensional"),
 }
 

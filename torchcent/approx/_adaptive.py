@@ -74,7 +74,7 @@ def betweenness_adaptive(
     """
     graph = as_graph(edge_index, edge_weight, num_nodes, None, directed, run, paths=True)
     check_batch.one_graph(graph, "betweenness_adaptive", check_approx.OF_BATCHES)
-    ids = check.vertices(vertices, "vertices", graph)
+    ids = check.vertices(vertices, "vertices", graph, optional=False)
     c = check.within(c, "c", "[2, inf)", "at least 2 and finite")
     epsilon = check_approx.share(epsilon, "epsilon", 0.5)
     most = check.positive(max_samples, "max_samples")

@@ -223,16 +223,19 @@ def random_generator(value: object) -> torch.Generator | None:
     return value
 
 
-def vertices(value: object, name: str, graph: Checked, hint: str = "") -> Tensor:
+def vertices(
+    value: object, name: str, graph: Checked, hint: str = "", *, optional: bool = True
+) -> Tensor:
     """Distinct vertex ids, as an int64 tensor on the graph's device.
 
-    The errors about ids end with the hint.
+    The errors about ids end with the hint. If they are optional, None stands for all vertices.
     """
     ids = vertex_ids(_as_tensor(value, name, "of vertex ids"), name, graph.device)
     if ids.dim() != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {list(ids.shape)}")
     if ids.numel() == 0:
-        raise ValueError(f"{name} must not be empty; pass None for all vertices")
+        instead = "; pass None for all vertices" if optional else ""
+        raise ValueError(f"{name} must not be empty{instead}")
     low, high, repeats = _id_faults(ids, graph.num_nodes)
     ids_within(low, high, graph.num_nodes, name, hint)
     if repeats:

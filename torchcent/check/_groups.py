@@ -19,12 +19,12 @@ def groups(value: object, graph: Checked) -> tuple[list[Tensor], bool]:
     if isinstance(value, Tensor):
         dense(value, "group")
         if value.dim() != 2:
-            return [check.vertices(value, "group", graph)], True
+            return [check.vertices(value, "group", graph, optional=False)], True
         parts: list[Any] = list(value)
     else:
         parts = _listed(value, "group")
         if not any(_is_group(x) for x in parts):
-            return [check.vertices(parts, "group", graph)], True
+            return [check.vertices(parts, "group", graph, optional=False)], True
     if not parts:
         raise ValueError(f"group must hold {_ACCEPTED}, and is empty")
     members = []
@@ -33,7 +33,7 @@ def groups(value: object, graph: Checked) -> tuple[list[Tensor], bool]:
         if not _is_group(part):
             raise wrong_type(name, "a group, as others are", part)
         each = part if isinstance(part, Tensor) else _listed(part, name)
-        members.append(check.vertices(each, name, graph))
+        members.append(check.vertices(each, name, graph, optional=False))
     return members, False
 
 

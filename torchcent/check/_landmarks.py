@@ -28,7 +28,7 @@ def landmarks(value: object, graph: Checked) -> int | Tensor:
         raise ValueError(f"landmarks must be {shape} got shape {list(ids.shape)}")
     chosen = rows[rows != -1]
     if chosen.numel():
-        check.vertices(chosen, "landmarks", graph, "; -1 stands for none")
+        check.vertices(chosen, "landmarks", graph, "; -1 stands for none", optional=False)
     if graph.ptr is not None:
         first, end = graph.ptr[:-1, None], graph.ptr[1:, None]
         wrong = ((rows < first) | (rows >= end)) & (rows != -1)
