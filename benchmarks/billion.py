@@ -137,13 +137,12 @@ class Watch(threading.Thread):
 
     def spread(self) -> float | None:
         """Twice the standard error of the seconds per source, relative to their mean."""
-        steps = [
-            ((seconds - before) / (done - had), done - had)
+        rates = [
+            (seconds - before) / (done - had)
             for (had, before), (done, seconds) in zip(self.seen, self.seen[1:], strict=False)
         ]
-        if len(steps) < 3:
+        if len(rates) < 3:
             return None
-        rates = [rate for rate, _ in steps]
         return 2 * statistics.stdev(rates) / math.sqrt(len(rates)) / statistics.mean(rates)
 
 
@@ -175,8 +174,8 @@ def measured(graph: Graph, measure: str, run: Run, seconds: float) -> dict[str, 
     row |= {"seconds": worked, "clock": clock}
     row["gteps"] = done * graph.num_slots / worked / 1e9
     # Units of several devices are worked on at the same time.
-    rate = clock / done if complete else worked / done / max(len(run.devices or ()), 1)
-    row |= {"whole": rate * watch.total, "spread": spread, "watts": watts}
+    extrapolated = worked / done * watch.total / max(len(run.devices or ()), 1)
+    row |= {"whole": clock if complete else extrapolated, "spread": spread, "watts": watts}
     if graph.device.type == "cuda":
         row["memory"] = torch.cuda.max_memory_allocated()
     print(f"{measure}: {json.dumps(row)}", flush=True)

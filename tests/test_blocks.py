@@ -389,9 +389,10 @@ def test_stress_of_large_blocks(directed: bool) -> None:
 
 @pytest.mark.parametrize("engine", ["auto", "hierarchy"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["hops", "weights"])
-def test_stress_by_a_hierarchy(weighted: bool, engine: str) -> None:
+def test_stress_by_a_hierarchy(weighted: bool, engine: str, tuning: Tuning) -> None:
     """Paths to the blocks are counted by other searches, which know weights in between."""
-    edges = generate.road(12, 12, seed=2)
+    tuning(hierarchy_least={True: 1, False: 1})
+    edges = generate.road(30, 30, seed=2)
     chance = torch.Generator().manual_seed(3)
     weight = torch.randint(1, 50, edges.shape[1:], generator=chance) if weighted else None
     graph = Graph.from_edge_index(edges, directed=False, edge_weight=weight)

@@ -272,6 +272,11 @@ def test_exponentials_beyond_float64(most, monkeypatch):
         close(torchcent.communicability(graph, run=run), known)
 
 
+def test_communicability_of_no_vertices():
+    none = torch.zeros(2, 0, dtype=torch.int64, device=DEVICE)
+    assert torchcent.communicability(none, num_nodes=0, directed=False).shape == (0, 0)
+
+
 @pytest.mark.parametrize("heavy", [1e3, 1e6, 1e12])
 def test_eigenvector_beside_a_heavy_arc(heavy):
     """An arc outside of the cycles outweighs them for many steps of a power iteration."""

@@ -125,7 +125,9 @@ def _exponential(graph: Graph, whole: bool) -> Tensor:
     """
     matrix = _dense(graph)
     values, states = _small.eigen(matrix)
-    if not values.numel() or float(values.max()) <= _LARGEST:
+    if not values.numel():
+        return matrix if whole else values
+    if float(values.max()) <= _LARGEST:
         return _product(values, states, whole)
     result = torch.zeros_like(matrix if whole else values)
     for number in range(int(graph.components.max()) + 1):
@@ -138,11 +140,20 @@ def _exponential(graph: Graph, whole: bool) -> Tensor:
 
 def _product(values: Tensor, states: Tensor, whole: bool) -> Tensor:
     """The exponential of a matrix, or its diagonal; inf beyond float64."""
-    beyond = (values.max() - _LARGEST).clamp(min=0)
-    factors = (values - beyond).exp()
-    sums: Tensor = (states * factors) @ states.T if whole else (states * states) @ factors
-    half = (beyond / 2).exp()
-    return torch.where(sums > 0, sums * half * half, 0) if float(beyond) > 0 else sums
+    factors, root = _factors(values)
+    sums = (states * factors) @ states.T if whole else (states * states) @ factors
+    return _times(sums, root)
+
+
+def _factors(values: Tensor) -> tuple[Tensor, Tensor]:
+    """exp(values), divided by a number that keeps it within float64, and the root of that."""
+    beyond = (values.amax(-1, keepdim=True) - _LARGEST).clamp(min=0)
+    return (values - beyond).exp(), (beyond / 2).exp()
+
+
+def _times(sums: Tensor, root: Tensor) -> Tensor:
+    """The sums times the square of the root; those that rounding leaves below 0 are 0."""
+    return torch.where(sums <= 0, 0, sums * root * root)
 
 
 def _dense(graph: Graph) -> Tensor:
@@ -251,10 +262,8 @@ def _bounds(
 
 def _corner(matrix: Tensor) -> Tensor:
     values, states = _small.eigen(matrix.cpu())  # on a GPU one after the other
-    beyond = (values.amax(1) - _LARGEST).clamp(min=0)
-    corner: Tensor = (states[:, 0, :] ** 2 * (values - beyond[:, None]).exp()).sum(1)
-    half = (beyond / 2).exp()
-    return torch.where(corner > 0, corner * half * half, 0).to(matrix.device)
+    factors, root = _factors(values)
+    return _times((states[:, 0, :] ** 2 * factors).sum(1), root[:, 0]).to(matrix.device)
 
 
 @measure(

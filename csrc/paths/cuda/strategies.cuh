@@ -94,35 +94,35 @@ struct EdgeWalk {
   __device__ static void sums(const Walk& walk, const int32_t* vertex_of, const Level& level, Find find, Term term,
                               Finish finish) {
     // Of a vertex whose slots several warps have: the sum of the warp where they begin, and those of the others.
-    __shared__ Count begun[kMostWarps], continued[kMostWarps];
+    __shared__ Count first_part[kMostWarps], further_part[kMostWarps];
     const int warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x & 31;
     const auto bound = [&](int of) { return walk.m * of / warps; };
     const auto in_level = [&](int p) { return p >= level.begin && p < level.end; };
     const int64_t first = bound(warp), last = bound(warp + 1);
     const int32_t before = first > 0 ? vertex_of[first - 1] : -1;
-    Count carried(0.0);  // of the vertex of the slot before, if it has more slots
+    Count open_sum(0.0);  // of the vertex of the slot before, if it has more slots
     for (int64_t base = first + lane; base - lane < last; base += 32 * kAhead) {
       // The loads of several slots per thread are under way at the same time.
       int32_t vertex[kAhead];
-      int place[kAhead], found[kAhead];
+      int place[kAhead], neighbour[kAhead];
       Count terms[kAhead];
-      bool any = false;
+      bool is_any = false;
 #pragma unroll
       for (int k = 0; k < kAhead; ++k) vertex[k] = base + 32 * k < last ? vertex_of[base + 32 * k] : -1;
 #pragma unroll
       for (int k = 0; k < kAhead; ++k) {
         place[k] = vertex[k] < 0 ? -1 : walk.place[vertex[k]];
-        any |= in_level(place[k]);
+        is_any |= in_level(place[k]);
       }
-      if (!__any_sync(~0u, any)) {
-        carried = Count(0.0);
+      if (!__any_sync(~0u, is_any)) {
+        open_sum = Count(0.0);
         continue;
       }
 #pragma unroll
-      for (int k = 0; k < kAhead; ++k) found[k] = in_level(place[k]) ? find(base + 32 * k) : 0;
+      for (int k = 0; k < kAhead; ++k) neighbour[k] = in_level(place[k]) ? find(base + 32 * k) : 0;
 #pragma unroll
       for (int k = 0; k < kAhead; ++k)
-        terms[k] = in_level(place[k]) ? term(base + 32 * k, place[k], found[k]) : Count(0.0);
+        terms[k] = in_level(place[k]) ? term(base + 32 * k, place[k], neighbour[k]) : Count(0.0);
 #pragma unroll 1
       for (int k = 0; k < kAhead; ++k) {
         const int64_t j = base + 32 * k;
@@ -139,15 +139,15 @@ struct EdgeWalk {
           const Count other = lane_before(sum, distance);
           if (lane - distance >= begin) sum = sum + other;
         }
-        if (begin == 0) sum = sum + carried;
+        if (begin == 0) sum = sum + open_sum;
         const bool more = v >= 0 && (lane < 31 ? !(begins >> (lane + 1) & 1) : j + 1 < walk.m && vertex_of[j + 1] == v);
         const bool cut = j + 1 == last && j + 1 < walk.m && vertex_of[j + 1] == v;  // other warps have the rest
         if (in_level(p)) {
-          if (cut) (v == before ? continued : begun)[warp] = stored(sum);
-          else if (!more && v == before) continued[warp] = stored(sum);
+          if (cut) (v == before ? further_part : first_part)[warp] = stored(sum);
+          else if (!more && v == before) further_part[warp] = stored(sum);
           else if (!more) finish(p, v, sum);
         }
-        carried = lane_of(more ? stored(sum) : Count(0.0), 31);
+        open_sum = lane_of(more ? stored(sum) : Count(0.0), 31);
       }
     }
     __syncthreads();
@@ -155,9 +155,9 @@ struct EdgeWalk {
     const int32_t v = vertex_of[last - 1];
     const int p = walk.place[v];
     if (v == before || vertex_of[last] != v || !in_level(p)) return;
-    Count sum = begun[warp];
+    Count sum = first_part[warp];
     for (int other = warp + 1; other < warps && vertex_of[bound(other)] == v; ++other)
-      if (bound(other) < bound(other + 1)) sum = sum + continued[other];
+      if (bound(other) < bound(other + 1)) sum = sum + further_part[other];
     finish(p, v, sum);
   }
 
