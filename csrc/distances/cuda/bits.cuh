@@ -20,6 +20,7 @@ using Mask = unsigned long long;  // a word of a row
 
 constexpr int kTeam = 4;  // threads per row
 constexpr int kBitLanes = kWideBits;
+constexpr int kHitsOfSparse = 4;  // a frontier is sparse if fewer than one of so many vertices is in it
 
 using Quarter = ulonglong2;  // a thread's part of a row
 static_assert(kTeam * sizeof(Quarter) == kWideBits / 8);
@@ -57,9 +58,15 @@ struct BitWave {
   Quarter* frontier;  // lanes that reached a vertex at the previous level
   Quarter* next;      // and at this one; at level 0, the sources
   int* reached;       // [kRing][batches]: whether the level has a vertex
+  // Which rows of the frontier are not empty, [batches][hit_words], and how many; null where the rows are in the cache.
+  uint32_t* hit;
+  int64_t hit_words;
+  int* hits;
 
   __device__ int64_t at(int batch, int64_t v) const { return (batch * n + v) * kTeam + quarter(); }
   __device__ int* reached_at(int64_t level, int batch) const { return reached + (level % kRing) * batches + batch; }
+  // Whether most rows of the frontier are empty, and hits are tested first.
+  __device__ bool is_sparse(int batch) const { return hit != nullptr && kHitsOfSparse * int64_t{hits[batch]} < n; }
   // Lanes in use: all except in the last batch.
   __device__ Quarter full(int batch) const {
     const int64_t left = sources - int64_t{batch} * kBitLanes - 128 * quarter();
@@ -108,23 +115,70 @@ struct BitLevel {
   }
 };
 
-// A team ORs the frontier rows of slots first, first + step, ... below end; it stops when it has all needed lanes.
-__device__ inline Quarter gather_bits(const int32_t* col, int64_t first, int step, int64_t end, const Quarter* frontier,
-                                      Quarter need) {
-  constexpr int kAtOnce = 4;
+// Finds the rows of the frontier that are not empty, a warp for 32 vertices.
+static __global__ void mark_hits(BitWave wave, int64_t level) {
+  const int batch = blockIdx.y, lane = lane_id();
+  if (*wave.reached_at(level - 1, batch) == 0) return;
+  const int64_t warps = int64_t{gridDim.x} * blockDim.x / 32;
+  int found = 0;
+  for (int64_t word = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / 32; word < wave.hit_words; word += warps) {
+    uint32_t hit = 0;
+#pragma unroll
+    for (int step = 0; step < kTeam; ++step) {
+      const int64_t v = 32 * word + 8 * step + lane / kTeam;
+      const Quarter part = v < wave.n ? wave.frontier[wave.at(batch, v)] : Quarter{0, 0};
+      uint32_t teams = __ballot_sync(kAll, any(part));  // four bits each, of which one is left
+      teams = (teams | teams >> 1 | teams >> 2 | teams >> 3) & 0x11111111u;
+      teams = (teams | teams >> 3) & 0x03030303u;
+      teams = (teams | teams >> 6) & 0x000f000fu;
+      hit |= ((teams | teams >> 12) & 0xffu) << 8 * step;
+    }
+    if (lane == 0) wave.hit[batch * wave.hit_words + word] = hit;
+    found += __popc(hit);
+  }
+  if (lane == 0 && found != 0) atomicAdd(wave.hits + batch, found);
+}
+
+// A team ORs the frontier rows of slots first, first + step, ... below end; it stops when it has all needed lanes. With
+// `hit`, it reads only the rows that are not empty.
+template <bool kSparse>
+__device__ Quarter gather_rows(const int32_t* col, int64_t first, int step, int64_t end, const Quarter* frontier,
+                               const uint32_t* hit, Quarter need) {
+  constexpr int kAtOnce = kSparse ? 8 : 4;
   Quarter got = {0, 0};
   for (int64_t i = first; i < end; i += int64_t{kAtOnce} * step) {
     Quarter part[kAtOnce];
+    if constexpr (kSparse) {
+      int32_t head[kAtOnce];
+      unsigned hits = 0;
 #pragma unroll
-    for (int k = 0; k < kAtOnce; ++k) {
-      const int64_t slot = i + int64_t{k} * step;
-      part[k] = slot < end ? __ldcg(frontier + int64_t{col[slot]} * kTeam + quarter()) : Quarter{0, 0};
+      for (int k = 0; k < kAtOnce; ++k) {
+        const int64_t slot = i + int64_t{k} * step;
+        head[k] = slot < end ? col[slot] : -1;
+      }
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)
+        if (head[k] >= 0) hits |= (hit[head[k] >> 5] >> (head[k] & 31) & 1) << k;
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)
+        part[k] = hits >> k & 1 ? __ldcg(frontier + int64_t{head[k]} * kTeam + quarter()) : Quarter{0, 0};
+    } else {
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) {
+        const int64_t slot = i + int64_t{k} * step;
+        part[k] = slot < end ? __ldcg(frontier + int64_t{col[slot]} * kTeam + quarter()) : Quarter{0, 0};
+      }
     }
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) got = got | part[k];
     if (!any_in_team(need & ~got)) break;
   }
   return got & need;
+}
+__device__ inline Quarter gather_bits(const int32_t* col, int64_t first, int step, int64_t end, const Quarter* frontier,
+                                      const uint32_t* hit, Quarter need) {
+  return hit == nullptr ? gather_rows<false>(col, first, step, end, frontier, hit, need)
+                        : gather_rows<true>(col, first, step, end, frontier, hit, need);
 }
 
 template <class Visitor>
@@ -134,6 +188,7 @@ __global__ void __launch_bounds__(32 * kWarps) pull_bits(Tasks tasks, BitLevel<V
   if (*wave.reached_at(at.level - 1, batch) == 0) return;
   const Arcs& in = tasks.arcs;
   const Quarter* const frontier = wave.frontier + batch * wave.n * kTeam;
+  const uint32_t* const hit = wave.is_sparse(batch) ? wave.hit + batch * wave.hit_words : nullptr;
   const Quarter full = wave.full(batch);
   int64_t id = blockIdx.x * int64_t{kWarps} + (threadIdx.x >> 5);
 
@@ -147,7 +202,7 @@ __global__ void __launch_bounds__(32 * kWarps) pull_bits(Tasks tasks, BitLevel<V
     if (!any_in_team(need)) return;
     const int64_t begin = in.rowptr[v] + int64_t{tasks.slots_per_chunk} * chunk.index;
     const int64_t end = min(in.rowptr[v + 1], begin + tasks.slots_per_chunk);
-    const Quarter got = or_over_teams(gather_bits(in.col, begin + lane / kTeam, 32 / kTeam, end, frontier, need));
+    const Quarter got = or_over_teams(gather_bits(in.col, begin + lane / kTeam, 32 / kTeam, end, frontier, hit, need));
     if (lane < kTeam) {
       if (got.x != 0) atomicOr(&row->x, got.x);
       if (got.y != 0) atomicOr(&row->y, got.y);
@@ -163,7 +218,7 @@ __global__ void __launch_bounds__(32 * kWarps) pull_bits(Tasks tasks, BitLevel<V
       Quarter got = {0, 0};
       if (any_in_team(need))
         got = or_over_teams(
-            gather_bits(in.col, in.rowptr[v] + lane / kTeam, 32 / kTeam, in.rowptr[v + 1], frontier, need));
+            gather_bits(in.col, in.rowptr[v] + lane / kTeam, 32 / kTeam, in.rowptr[v + 1], frontier, hit, need));
       if (lane < kTeam) at.settle(batch, v, seen, got);
     }
     return;
@@ -174,7 +229,7 @@ __global__ void __launch_bounds__(32 * kWarps) pull_bits(Tasks tasks, BitLevel<V
     const int64_t v = tasks.small[i];
     const Quarter seen = wave.seen[wave.at(batch, v)], need = full & ~seen;
     Quarter got = {0, 0};
-    if (any_in_team(need)) got = gather_bits(in.col, in.rowptr[v], 1, in.rowptr[v + 1], frontier, need);
+    if (any_in_team(need)) got = gather_bits(in.col, in.rowptr[v], 1, in.rowptr[v + 1], frontier, hit, need);
     at.settle(batch, v, seen, got);
   }
 }
@@ -326,12 +381,17 @@ class Limits {
 // ---- the waves ------------------------------------------------------------------------------------------
 
 class BitWaves {
+  static constexpr int64_t kCachedRows = int64_t{16} << 20;  // bytes of rows that are read from L2 in any case
+
  public:
   BitWaves(int64_t n, const Tasks& tasks, const Run& run, int batches) : tasks_(tasks), run_(run) {
     wave_.n = n;
     wave_.seen = run.scratch.array<Quarter>(batches * n * kTeam);
     for (Quarter** row : {&wave_.frontier, &wave_.next}) *row = run.scratch.array<Quarter>(batches * n * kTeam);
     wave_.reached = run.scratch.array<int>(kRing * batches);
+    wave_.hit_words = bit_hit_words(n);
+    hit_ = run.scratch.array<uint32_t>(batches * wave_.hit_words);
+    wave_.hits = run.scratch.array<int>(batches);
   }
 
   // Searches from the sources, up to a level. after(wave, level) enqueues the work that follows each level. Returns
@@ -342,6 +402,7 @@ class BitWaves {
     wave_.sources = count;
     wave_.batches = static_cast<int>((count + kBitLanes - 1) / kBitLanes);
     const int64_t rows = wave_.batches * wave_.n * kTeam;
+    wave_.hit = rows * int64_t{sizeof(Quarter)} > kCachedRows ? hit_ : nullptr;
     zero(wave_.seen, rows);
     zero(wave_.frontier, rows);
     zero(wave_.next, rows);
@@ -355,6 +416,7 @@ class BitWaves {
         if (l > last) return true;
         zero(wave_.reached + l % kRing * wave_.batches, wave_.batches);  // from kRing levels ago
         std::swap(wave_.frontier, wave_.next);
+        if (wave_.hit != nullptr) mark(l);
         pull(BitLevel<Visitor>{wave_, visitor, l});
         after(wave_, l);
       }
@@ -367,6 +429,14 @@ class BitWaves {
   template <class Value>
   void zero(Value* values, int64_t count) {
     check(cudaMemsetAsync(values, 0, count * sizeof(Value), run_.stream), "memset");
+  }
+
+  void mark(int64_t level) {
+    zero(wave_.hits, wave_.batches);
+    const int64_t most = int64_t{run_.processors} * 8;
+    const unsigned grid = static_cast<unsigned>(std::min<int64_t>(blocks(32 * wave_.hit_words, 256), most));
+    mark_hits<<<dim3(grid, static_cast<unsigned>(wave_.batches)), 256, 0, run_.stream>>>(wave_, level);
+    check_launch("mark_hits");
   }
 
   template <class Visitor>
@@ -390,6 +460,7 @@ class BitWaves {
   const Tasks& tasks_;
   const Run& run_;
   BitWave wave_ = {};
+  uint32_t* hit_;
 };
 
 }  // namespace torchcent::cuda
