@@ -73,13 +73,14 @@ def compiled(home: Path, folder: Path, jobs: int) -> Path:
     same = record.exists() and record.read_text() == shlex.join(command)
 
     def compile_one(source: Path) -> Path:
-        target = folder / f"{source.parts[-3]}_{source.stem}.o"
+        target = folder / f"{source.stem}.o"
         if not (same and target.exists() and target.stat().st_mtime > newest):
             run(*command, "-c", source, "-o", target)
         return target
 
     with ThreadPoolExecutor(jobs) as pool:
-        objects = list(pool.map(compile_one, sorted(kernels.CSRC.glob("*/cuda/*.cu"))))
+        sources = kernels.units(sorted(map(str, kernels.CSRC.glob("*/cuda/*.cu"))))
+        objects = list(pool.map(compile_one, map(Path, sources)))
     record.write_text(shlex.join(command))
     source, single = folder / "single_threaded.c", folder / "single_threaded.o"
     source.write_text(SINGLE_THREADED)

@@ -87,16 +87,18 @@ def units(sources: list[str]) -> list[str]:
 
     What the files of a folder share, most of it PyTorch's, is then compiled once. Names that are
     local to a file must be unique in its folder."""
-    alone, together = [], dict[str, list[str]]()
+    alone, together = [], dict[Path, list[str]]()
     for source in sources:
         path = Path(source).relative_to(CSRC)
-        if "_kernels_" in path.stem or path.parent.name != "cpu":
+        if "_kernels_" in path.stem:
             alone.append(source)
         else:
-            together.setdefault(path.parts[0], []).append(f'#include "{path.as_posix()}"\n')
+            line = f'#include "{path.as_posix()}"\n'
+            unit = UNITS / ("_".join(path.parts[:-1]) + path.suffix)
+            together.setdefault(unit, []).append(line)
     UNITS.mkdir(parents=True, exist_ok=True)
-    for folder, lines in together.items():
-        unit, text = UNITS / f"{folder}.cpp", "".join(lines)
+    for unit, lines in together.items():
+        text = "".join(lines)
         if not unit.exists() or unit.read_text() != text:
             unit.write_text(text)
         alone.append(str(unit))
@@ -184,7 +186,7 @@ def progress() -> Iterator[None]:
                     done, files, seconds, source = found.groups()
                     said = f"[{done:>{len(files)}}/{files}]"
                     path = Path(os.path.relpath(source))
-                    name = CSRC / path.stem / "cpu" if path.parent == UNITS else path
+                    name = path if path.parent != UNITS else CSRC / path.stem.replace("_", "/")
                     say(f"{float(seconds):5.0f} s  {said} {name}")
                 elif not line.startswith("ninja: "):
                     say(line.rstrip())
@@ -215,7 +217,7 @@ class BuildKernels(BuildExtension):
     def build_extension(self, extension: Extension) -> None:
         if extension.name == "torchcent._C":
             self.precompile(extension)
-            extension.sources = units(extension.sources)
+        extension.sources = units(extension.sources)
         super().build_extension(extension)
 
     def precompile(self, extension: Extension) -> None:
@@ -247,9 +249,9 @@ class BuildKernels(BuildExtension):
         extension.extra_compile_args += ["-include", str(PRECOMPILED)]
 
     def build_extensions(self) -> None:
-        """ninja knows the headers of CUDA's objects only with a CUDA build of PyTorch."""
-        newest = max(header.stat().st_mtime for header in CSRC.rglob("*.*h"))
-        for item in Path(self.build_temp).rglob("cuda/*.o"):
+        """ninja knows what CUDA's objects are of only with a CUDA build of PyTorch."""
+        newest = max(path.stat().st_mtime for path in (*CSRC.rglob("*.*h"), *CSRC.rglob("*.cu")))
+        for item in Path(self.build_temp).rglob("*_cuda.o"):
             if item.stat().st_mtime < newest:
                 item.unlink()
         with progress():

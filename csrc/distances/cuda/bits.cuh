@@ -9,66 +9,11 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
-#include "paths/cuda/tasks.cuh"  // first: it names the namespace of the others
-
-#include "distances/workspace.h"
+#include "distances/cuda/bit_visitors.cuh"
 
 namespace torchcent::cuda {
-
-using Mask = unsigned long long;  // a word of a row
-
-constexpr int kTeam = 4;  // threads per row
-constexpr int kBitLanes = kWideBits;
-
-using Quarter = ulonglong2;  // a thread's part of a row
-static_assert(kTeam * sizeof(Quarter) == kWideBits / 8);
-
-__device__ inline Quarter operator|(Quarter a, Quarter b) { return {a.x | b.x, a.y | b.y}; }
-__device__ inline Quarter operator&(Quarter a, Quarter b) { return {a.x & b.x, a.y & b.y}; }
-__device__ inline Quarter operator~(Quarter a) { return {~a.x, ~a.y}; }
-__device__ inline bool any(Quarter a) { return (a.x | a.y) != 0; }
-__device__ inline int count(Quarter a) { return __popcll(a.x) + __popcll(a.y); }
-
-// The threads of this thread's team.
-__device__ inline unsigned team_mask() { return 0xfu << (lane_id() & ~(kTeam - 1)); }
-__device__ inline int quarter() { return threadIdx.x & (kTeam - 1); }
-__device__ inline bool any_in_team(Quarter a) { return (__ballot_sync(team_mask(), any(a)) & team_mask()) != 0; }
-__device__ inline int sum_over_team(int value) {
-  value += __shfl_xor_sync(team_mask(), value, 1);
-  return value + __shfl_xor_sync(team_mask(), value, 2);
-}
-__device__ inline Quarter or_over_teams(Quarter a) {
-#pragma unroll
-  for (int distance = kTeam; distance < 32; distance *= 2) {
-    a.x |= __shfl_xor_sync(kAll, a.x, distance);
-    a.y |= __shfl_xor_sync(kAll, a.y, distance);
-  }
-  return a;
-}
-
-// Concurrent batches at one level. Rows are [batches][n]. The two that change places from level to level are members of
-// their own: an array indexed by the level would be copied to the stack of every thread.
-struct BitWave {
-  int64_t n;
-  int batches;
-  int64_t sources;
-  Quarter* seen;
-  Quarter* frontier;  // lanes that reached a vertex at the previous level
-  Quarter* next;      // and at this one; at level 0, the sources
-  int* reached;       // [kRing][batches]: whether the level has a vertex
-
-  __device__ int64_t at(int batch, int64_t v) const { return (batch * n + v) * kTeam + quarter(); }
-  __device__ int* reached_at(int64_t level, int batch) const { return reached + (level % kRing) * batches + batch; }
-  // Lanes in use: all except in the last batch.
-  __device__ Quarter full(int batch) const {
-    const int64_t left = sources - int64_t{batch} * kBitLanes - 128 * quarter();
-    return {ones(left), ones(left - 64)};
-  }
-  __device__ static Mask ones(int64_t lanes) {
-    return lanes >= 64 ? ~Mask{0} : lanes <= 0 ? Mask{0} : (Mask{1} << lanes) - 1;
-  }
-};
 
 static __global__ void seed_bits(BitWave wave, const int64_t* sources) {
   const int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
@@ -108,23 +53,70 @@ struct BitLevel {
   }
 };
 
-// A team ORs the frontier rows of slots first, first + step, ... below end; it stops when it has all needed lanes.
-__device__ inline Quarter gather_bits(const int32_t* col, int64_t first, int step, int64_t end, const Quarter* frontier,
-                                      Quarter need) {
-  constexpr int kAtOnce = 4;
+// Finds the rows of the frontier that are not empty, a warp for 32 vertices.
+static __global__ void mark_hits(BitWave wave, int64_t level) {
+  const int batch = blockIdx.y, lane = lane_id();
+  if (*wave.reached_at(level - 1, batch) == 0) return;
+  const int64_t warps = int64_t{gridDim.x} * blockDim.x / 32;
+  int found = 0;
+  for (int64_t word = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / 32; word < wave.hit_words; word += warps) {
+    uint32_t hit = 0;
+#pragma unroll
+    for (int step = 0; step < kTeam; ++step) {
+      const int64_t v = 32 * word + 8 * step + lane / kTeam;
+      const Quarter part = v < wave.n ? wave.frontier[wave.at(batch, v)] : Quarter{0, 0};
+      uint32_t teams = __ballot_sync(kAll, any(part));  // four bits each, of which one is left
+      teams = (teams | teams >> 1 | teams >> 2 | teams >> 3) & 0x11111111u;
+      teams = (teams | teams >> 3) & 0x03030303u;
+      teams = (teams | teams >> 6) & 0x000f000fu;
+      hit |= ((teams | teams >> 12) & 0xffu) << 8 * step;
+    }
+    if (lane == 0) wave.hit[batch * wave.hit_words + word] = hit;
+    found += __popc(hit);
+  }
+  if (lane == 0 && found != 0) atomicAdd(wave.hits + batch, found);
+}
+
+// A team ORs the frontier rows of slots first, first + step, ... below end; it stops when it has all needed lanes. With
+// `hit`, it reads only the rows that are not empty.
+template <bool kSparse>
+__device__ Quarter gather_rows(const int32_t* col, int64_t first, int step, int64_t end, const Quarter* frontier,
+                               const uint32_t* hit, Quarter need) {
+  constexpr int kAtOnce = kSparse ? 8 : 4;
   Quarter got = {0, 0};
   for (int64_t i = first; i < end; i += int64_t{kAtOnce} * step) {
     Quarter part[kAtOnce];
+    if constexpr (kSparse) {
+      int32_t head[kAtOnce];
+      unsigned hits = 0;
 #pragma unroll
-    for (int k = 0; k < kAtOnce; ++k) {
-      const int64_t slot = i + int64_t{k} * step;
-      part[k] = slot < end ? __ldcg(frontier + int64_t{col[slot]} * kTeam + quarter()) : Quarter{0, 0};
+      for (int k = 0; k < kAtOnce; ++k) {
+        const int64_t slot = i + int64_t{k} * step;
+        head[k] = slot < end ? col[slot] : -1;
+      }
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)
+        if (head[k] >= 0) hits |= (hit[head[k] >> 5] >> (head[k] & 31) & 1) << k;
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)
+        part[k] = hits >> k & 1 ? __ldcg(frontier + int64_t{head[k]} * kTeam + quarter()) : Quarter{0, 0};
+    } else {
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) {
+        const int64_t slot = i + int64_t{k} * step;
+        part[k] = slot < end ? __ldcg(frontier + int64_t{col[slot]} * kTeam + quarter()) : Quarter{0, 0};
+      }
     }
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) got = got | part[k];
     if (!any_in_team(need & ~got)) break;
   }
   return got & need;
+}
+__device__ inline Quarter gather_bits(const int32_t* col, int64_t first, int step, int64_t end, const Quarter* frontier,
+                                      const uint32_t* hit, Quarter need) {
+  return hit == nullptr ? gather_rows<false>(col, first, step, end, frontier, hit, need)
+                        : gather_rows<true>(col, first, step, end, frontier, hit, need);
 }
 
 template <class Visitor>
@@ -134,6 +126,7 @@ __global__ void __launch_bounds__(32 * kWarps) pull_bits(Tasks tasks, BitLevel<V
   if (*wave.reached_at(at.level - 1, batch) == 0) return;
   const Arcs& in = tasks.arcs;
   const Quarter* const frontier = wave.frontier + batch * wave.n * kTeam;
+  const uint32_t* const hit = wave.is_sparse(batch) ? wave.hit + batch * wave.hit_words : nullptr;
   const Quarter full = wave.full(batch);
   int64_t id = blockIdx.x * int64_t{kWarps} + (threadIdx.x >> 5);
 
@@ -147,7 +140,7 @@ __global__ void __launch_bounds__(32 * kWarps) pull_bits(Tasks tasks, BitLevel<V
     if (!any_in_team(need)) return;
     const int64_t begin = in.rowptr[v] + int64_t{tasks.slots_per_chunk} * chunk.index;
     const int64_t end = min(in.rowptr[v + 1], begin + tasks.slots_per_chunk);
-    const Quarter got = or_over_teams(gather_bits(in.col, begin + lane / kTeam, 32 / kTeam, end, frontier, need));
+    const Quarter got = or_over_teams(gather_bits(in.col, begin + lane / kTeam, 32 / kTeam, end, frontier, hit, need));
     if (lane < kTeam) {
       if (got.x != 0) atomicOr(&row->x, got.x);
       if (got.y != 0) atomicOr(&row->y, got.y);
@@ -163,7 +156,7 @@ __global__ void __launch_bounds__(32 * kWarps) pull_bits(Tasks tasks, BitLevel<V
       Quarter got = {0, 0};
       if (any_in_team(need))
         got = or_over_teams(
-            gather_bits(in.col, in.rowptr[v] + lane / kTeam, 32 / kTeam, in.rowptr[v + 1], frontier, need));
+            gather_bits(in.col, in.rowptr[v] + lane / kTeam, 32 / kTeam, in.rowptr[v + 1], frontier, hit, need));
       if (lane < kTeam) at.settle(batch, v, seen, got);
     }
     return;
@@ -174,7 +167,7 @@ __global__ void __launch_bounds__(32 * kWarps) pull_bits(Tasks tasks, BitLevel<V
     const int64_t v = tasks.small[i];
     const Quarter seen = wave.seen[wave.at(batch, v)], need = full & ~seen;
     Quarter got = {0, 0};
-    if (any_in_team(need)) got = gather_bits(in.col, in.rowptr[v], 1, in.rowptr[v + 1], frontier, need);
+    if (any_in_team(need)) got = gather_bits(in.col, in.rowptr[v], 1, in.rowptr[v + 1], frontier, hit, need);
     at.settle(batch, v, seen, got);
   }
 }
@@ -192,146 +185,20 @@ __global__ void settle_hubs(Tasks tasks, BitLevel<Visitor> at) {
   at.settle(batch, v, at.wave.seen[place], at.wave.next[place]);
 }
 
-// ---- visitors -------------------------------------------------------------------------------------------
-
-// Sums per vertex, in private tables per batch, which are added in batch order.
-struct VertexSums {
-  static constexpr bool per_source = false;
-  int64_t n;
-  const Quarter* leaves;  // [planes][batches][4]: bit p of the number of leaves of every lane
-  int planes, batches;
-  double* sums;           // [batches][n][4]
-  int32_t* eccentricity;  // [n]
-  Mask* levels;           // [n + 1], or none
-
-  __device__ void found(int batch, int64_t v, int64_t depth, Quarter lanes) const {
-    const int pairs = sum_over_team(count(lanes));
-    int64_t more = 0;
-    for (int p = 0; p < planes; ++p)
-      more += int64_t{sum_over_team(count(lanes & leaves[(p * batches + batch) * kTeam + quarter()]))} << p;
-    const double d = static_cast<double>(depth), here = depth > 0 ? static_cast<double>(pairs) : 0.0;
-    const double beyond = static_cast<double>(more);
-    const double near = depth > 0 ? here / d : 0.0;
-    // One of the four sums per thread.
-    const double term[] = {here * d + beyond * (d + 1), near + beyond / (d + 1), here / (d + 1) + beyond / (d + 2),
-                           here + beyond};
-    double mine = term[0];
-#pragma unroll
-    for (int k = 1; k < kTeam; ++k) mine = quarter() == k ? term[k] : mine;
-    sums[(batch * n + v) * 4 + quarter()] += mine;
-    if (quarter() != 0) return;
-    atomicMax(eccentricity + v, static_cast<int32_t>(more > 0 ? depth + 1 : depth));
-    if (levels != nullptr) atomicAdd(levels + depth, static_cast<Mask>(pairs));
-  }
-};
-
-// Sums per source: new rows are counted per lane after each level.
-struct SourceSums {
-  static constexpr bool per_source = true;
-  __device__ void found(int, int64_t, int64_t, Quarter) const {}
-};
-
-constexpr int kSlab = 4096;  // vertices that a block counts
-
-// A thread per lane.
-static __global__ void __launch_bounds__(kBitLanes) count_lanes(BitWave wave, int64_t level, int32_t* pairs) {
-  const int batch = blockIdx.y, lane = threadIdx.x;
-  if (*wave.reached_at(level, batch) == 0) return;
-  const Mask* const words = reinterpret_cast<const Mask*>(wave.next) + batch * wave.n * 8 + lane / 64;
-  const int64_t first = blockIdx.x * int64_t{kSlab}, end = min(first + kSlab, wave.n);
-  int32_t sum = 0;
-  for (int64_t v = first; v < end; ++v) sum += static_cast<int32_t>(words[8 * v] >> (lane % 64) & 1);
-  if (sum != 0) atomicAdd(pairs + int64_t{batch} * kBitLanes + lane, sum);
-}
-
-static __global__ void add_level(BitWave wave, int64_t level, int32_t* pairs, double* sums, int32_t* eccentricity) {
-  const int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
-  if (i >= wave.sources || pairs[i] == 0) return;
-  const double d = static_cast<double>(level), more = static_cast<double>(pairs[i]);
-  pairs[i] = 0;
-  sums[4 * i] += more * d;
-  sums[4 * i + 1] += more / d;
-  sums[4 * i + 2] += more / (d + 1);
-  sums[4 * i + 3] += more;
-  eccentricity[i] = static_cast<int32_t>(level);
-}
-
-// Rows of distances. The entries of neighbouring vertices are adjacent and are written at about the same time, so that
-// the cache combines the writes.
-template <class T>
-struct DistanceRows {
-  static constexpr bool per_source = false;
-  static constexpr int64_t kDeepest = (int64_t{1} << (8 * sizeof(T) - 1)) - 1;
-  int64_t n;
-  T* out;  // [sources][n]
-  int* too_deep;
-
-  __device__ void found(int batch, int64_t v, int64_t depth, Quarter lanes) const {
-    if (depth > kDeepest) {
-      *too_deep = 1;
-      return;
-    }
-    T* const at = out + (int64_t{batch} * kBitLanes + 128 * quarter()) * n + v;
-    write(at, lanes.x, depth);
-    write(at + 64 * n, lanes.y, depth);
-  }
-  __device__ void write(T* at, Mask lanes, int64_t depth) const {
-    for (; lanes != 0; lanes &= lanes - 1) at[(__ffsll(lanes) - 1) * n] = static_cast<T>(depth);
-  }
-};
-
-// The columns of the sums of each limit, [rows, limits, 4].
-struct Column {
-  double* sums;
-  int64_t limits, at;
-};
-
-// Adds the batches of a wave in order.
-static __global__ void add_sums(int64_t size, int batches, const double* part, Column column) {
-  for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < size; i += int64_t{gridDim.x} * blockDim.x) {
-    double& target = column.sums[(i / 4 * column.limits + column.at) * 4 + i % 4];
-    double sum = target;
-    for (int batch = 0; batch < batches; ++batch) sum += part[batch * size + i];
-    target = sum;
-  }
-}
-
-// The limits of a search, and which of them a wave has passed: with each one, its sums so far are added to a column.
-// Without limits that is once, at the end.
-class Limits {
- public:
-  Limits(const int64_t* limits, int64_t count, double* sums) : limits_(limits), count_(count), sums_(sums) {}
-
-  // The last level that counts.
-  int64_t last() const { return limits_ == nullptr ? kNoLevel : limits_[count_ - 1]; }
-  bool none() const { return limits_ == nullptr; }
-  // Within a limit of 0 the sums are 0.
-  void begin() {
-    for (passed_ = 0; !none() && passed_ < count_ && limits_[passed_] < 1;) ++passed_;
-  }
-  // Calls add(column) for the limits up to a level, from the row `first` on.
-  template <class Add>
-  void pass(int64_t level, int64_t first, Add add) {
-    for (; passed_ < count_ && (limits_ == nullptr ? level == kNoLevel : limits_[passed_] <= level); ++passed_)
-      add(Column{sums_ + 4 * count_ * first, count_, passed_});
-  }
-  static constexpr int64_t kNoLevel = int64_t{1} << 62;
-
- private:
-  const int64_t* limits_;  // [count], ascending; null: none
-  int64_t count_, passed_ = 0;
-  double* sums_;
-};
-
 // ---- the waves ------------------------------------------------------------------------------------------
 
 class BitWaves {
+  static constexpr int64_t kCachedRows = int64_t{16} << 20;  // bytes of rows that are read from L2 in any case
+
  public:
   BitWaves(int64_t n, const Tasks& tasks, const Run& run, int batches) : tasks_(tasks), run_(run) {
     wave_.n = n;
     wave_.seen = run.scratch.array<Quarter>(batches * n * kTeam);
     for (Quarter** row : {&wave_.frontier, &wave_.next}) *row = run.scratch.array<Quarter>(batches * n * kTeam);
     wave_.reached = run.scratch.array<int>(kRing * batches);
+    wave_.hit_words = bit_hit_words(n);
+    hit_ = run.scratch.array<uint32_t>(batches * wave_.hit_words);
+    wave_.hits = run.scratch.array<int>(batches);
   }
 
   // Searches from the sources, up to a level. after(wave, level) enqueues the work that follows each level. Returns
@@ -342,6 +209,7 @@ class BitWaves {
     wave_.sources = count;
     wave_.batches = static_cast<int>((count + kBitLanes - 1) / kBitLanes);
     const int64_t rows = wave_.batches * wave_.n * kTeam;
+    wave_.hit = rows * int64_t{sizeof(Quarter)} > kCachedRows ? hit_ : nullptr;
     zero(wave_.seen, rows);
     zero(wave_.frontier, rows);
     zero(wave_.next, rows);
@@ -355,6 +223,7 @@ class BitWaves {
         if (l > last) return true;
         zero(wave_.reached + l % kRing * wave_.batches, wave_.batches);  // from kRing levels ago
         std::swap(wave_.frontier, wave_.next);
+        if (wave_.hit != nullptr) mark(l);
         pull(BitLevel<Visitor>{wave_, visitor, l});
         after(wave_, l);
       }
@@ -367,6 +236,14 @@ class BitWaves {
   template <class Value>
   void zero(Value* values, int64_t count) {
     check(cudaMemsetAsync(values, 0, count * sizeof(Value), run_.stream), "memset");
+  }
+
+  void mark(int64_t level) {
+    zero(wave_.hits, wave_.batches);
+    const int64_t most = int64_t{run_.processors} * 8;
+    const unsigned grid = static_cast<unsigned>(std::min<int64_t>(blocks(32 * wave_.hit_words, 256), most));
+    mark_hits<<<dim3(grid, static_cast<unsigned>(wave_.batches)), 256, 0, run_.stream>>>(wave_, level);
+    check_launch("mark_hits");
   }
 
   template <class Visitor>
@@ -390,6 +267,7 @@ class BitWaves {
   const Tasks& tasks_;
   const Run& run_;
   BitWave wave_ = {};
+  uint32_t* hit_;
 };
 
 }  // namespace torchcent::cuda

@@ -34,6 +34,10 @@ inline Tensor words(const Tensor& like, int64_t size) {
   return torch::stable::new_empty(like, {size}, ScalarType::Long);
 }
 
+inline Tensor numbers(const Tensor& like, int64_t size) {
+  return torch::stable::new_empty(like, {size}, ScalarType::Double);
+}
+
 inline int bits_for(int64_t size) { return std::bit_width(static_cast<uint64_t>(size > 1 ? size - 1 : 1)); }
 
 // The packed arcs in order, in one of two tensors; the other is released.

@@ -18,7 +18,6 @@ constexpr int kAlone = 16;                          // arcs that a thread visits
 constexpr int kTogether = 512;                      // arcs that a warp visits; a block visits longer rows
 constexpr int kOneBlock = 1024, kManyBlocks = 256;  // threads per block
 constexpr int kAtOnce = 4;                          // arcs whose loads are in flight together
-constexpr int kRounds = 8;                          // enqueued before the host looks again
 
 // The level being searched: vertices begin to end of the queue. The next level is end to tail.
 struct Level {
@@ -39,11 +38,11 @@ __device__ void push(const bool (&fresh)[N], const int32_t (&head)[N], int32_t* 
   unsigned votes[N];
   int total = 0;
 #pragma unroll
-  for (int i = 0; i < N; ++i) total += __popc(votes[i] = __ballot_sync(0xffffffffu, fresh[i]));
+  for (int i = 0; i < N; ++i) total += __popc(votes[i] = __ballot_sync(kAllLanes, fresh[i]));
   if (total == 0) return;
   const int lane = threadIdx.x & 31;
   int base = lane == 0 ? atomicAdd(tail, total) : 0;
-  base = __shfl_sync(0xffffffffu, base, 0);
+  base = __shfl_sync(kAllLanes, base, 0);
 #pragma unroll
   for (int i = 0; i < N; ++i) {
     if (fresh[i]) put(base + __popc(votes[i] & ((1u << lane) - 1)), head[i]);
@@ -54,7 +53,7 @@ __device__ void push(const bool (&fresh)[N], const int32_t (&head)[N], int32_t* 
 // Visits the slots first, first + step, ... below last. All lanes of a warp take part, with ranges of their own.
 __device__ void visit(const Search& s, int64_t first, int64_t last, int step, int32_t next, int32_t* tail,
                       const auto& put) {
-  while (__any_sync(0xffffffffu, first < last)) {
+  while (__any_sync(kAllLanes, first < last)) {
     int32_t head[kAtOnce], found[kAtOnce];
     bool fresh[kAtOnce];
 #pragma unroll
@@ -80,10 +79,10 @@ __device__ void expand(const Search& s, int32_t vertex, int32_t next, int32_t* t
   const int64_t end = vertex < 0 ? 0 : s.out.rowptr[vertex + 1];
   const int64_t arcs = end - begin;
   visit(s, begin, arcs <= kAlone ? end : begin, 1, next, tail, put);
-  unsigned shared = __ballot_sync(0xffffffffu, arcs > kAlone && arcs <= kTogether);
+  unsigned shared = __ballot_sync(kAllLanes, arcs > kAlone && arcs <= kTogether);
   for (; shared != 0; shared &= shared - 1) {
     const int owner = __ffs(shared) - 1;
-    const int64_t first = __shfl_sync(0xffffffffu, begin, owner), last = __shfl_sync(0xffffffffu, end, owner);
+    const int64_t first = __shfl_sync(kAllLanes, begin, owner), last = __shfl_sync(kAllLanes, end, owner);
     visit(s, first + lane, last, 32, next, tail, put);
   }
   if (!__syncthreads_or(arcs > kTogether)) return;
@@ -159,6 +158,7 @@ void search(const Arcs& out, int64_t n, int64_t source, int32_t* depth, Scratch&
   const unsigned grid = 8 * multiprocessors(device);
   Level level = {0, 1, 1, 0, 0};
   while (level.begin < level.end) {
+    constexpr int kRounds = 8;  // enqueued before the host looks again
     for (int round = 0; round < kRounds; ++round) {
       small_levels<<<1, kOneBlock, 0, stream>>>(found);
       large_level<<<grid, kManyBlocks, 0, stream>>>(found);
@@ -193,7 +193,7 @@ __global__ void first_neighbours(Arcs in, const int32_t* vertex, int64_t count, 
   const int64_t end = in.rowptr[vertex[i] + 1];
   for (int64_t slot = in.rowptr[vertex[i]]; slot < end && found != least; slot += 32) {
     const int64_t mine = slot + (threadIdx.x & 31);
-    found = min(found, __reduce_min_sync(0xffffffffu, mine < end ? rank[in.col[mine]] : UINT32_MAX));
+    found = min(found, __reduce_min_sync(kAllLanes, mine < end ? rank[in.col[mine]] : UINT32_MAX));
   }
   if ((threadIdx.x & 31) == 0) first[i] = found;
 }

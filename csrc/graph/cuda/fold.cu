@@ -15,7 +15,6 @@ namespace {
 // Rounds after which the rest of a long, thin tree is left to the search: each takes two launches, however little it
 // folds.
 constexpr int kMostRounds = 128;
-constexpr int kRounds = 4;  // enqueued before the host looks again
 
 // The leaves of a round are candidates begin to end; those of the next one are end to tail. `folded` vertices are in
 // order.
@@ -42,11 +41,11 @@ __global__ void first_leaves(Folding f, int64_t n) {
     f.degree[v] = static_cast<int32_t>(degree);
     f.parent[v] = -1;
   }
-  const unsigned votes = __ballot_sync(0xffffffffu, degree == 1);
+  const unsigned votes = __ballot_sync(kAllLanes, degree == 1);
   if (votes == 0) return;
   const int lane = threadIdx.x & 31;
   int place = lane == 0 ? atomicAdd(&f.round->tail, __popc(votes)) : 0;
-  place = __shfl_sync(0xffffffffu, place, 0) + __popc(votes & ((1u << lane) - 1));
+  place = __shfl_sync(kAllLanes, place, 0) + __popc(votes & ((1u << lane) - 1));
   if (degree == 1) f.candidate[place] = static_cast<int32_t>(v);
 }
 
@@ -63,8 +62,8 @@ __global__ void find_parents(Folding f) {
       const int64_t end = f.graph.rowptr[leaf + 1];
       for (int64_t slot = f.graph.rowptr[leaf]; slot < end && found < 0; slot += 32) {
         const int32_t u = slot + lane < end ? f.graph.col[slot + lane] : -1;
-        const unsigned left = __ballot_sync(0xffffffffu, u >= 0 && f.parent[u] < 0);
-        if (left != 0) found = __shfl_sync(0xffffffffu, u, __ffs(left) - 1);
+        const unsigned left = __ballot_sync(kAllLanes, u >= 0 && f.parent[u] < 0);
+        if (left != 0) found = __shfl_sync(kAllLanes, u, __ffs(left) - 1);
       }
       if (f.degree[found] == 1 && found < leaf) found = -1;
     }
@@ -120,7 +119,7 @@ __global__ void measure_by_label(const int64_t* label, int64_t n, Column value, 
     if (label[v] == common) mine = max(mine, own);
     else if (own != 0) sums.measure(label[v], own);
   }
-  mine = __reduce_max_sync(0xffffffffu, mine);
+  mine = __reduce_max_sync(kAllLanes, mine);
   if ((threadIdx.x & 31) == 0 && mine != 0) atomicMax(&largest, mine);
   __syncthreads();
   if (threadIdx.x == 0 && largest != 0) sums.measure(common, largest);
@@ -137,7 +136,7 @@ __global__ void add_by_label(const int64_t* label, int64_t n, Column value, Exac
     else sums.pass<false>(label[v], value[v]);
   }
   for (int k = 0; k < kParts; ++k) {
-    for (int distance = 16; distance > 0; distance /= 2) mine[k] += __shfl_xor_sync(0xffffffffu, mine[k], distance);
+    for (int distance = 16; distance > 0; distance /= 2) mine[k] += __shfl_xor_sync(kAllLanes, mine[k], distance);
     if ((threadIdx.x & 31) == 0 && mine[k] != 0) sums.add_part(common, k, mine[k]);
   }
 }
@@ -167,8 +166,6 @@ __global__ void count_pairs(FoldedPairs pairs, int64_t n, bool folded, BranchSum
   if (v >= n) return;
   known[v] = pairs(v, folded ? Branches{sums.a.total(v), sums.b.total(v), sums.product.total(v)} : Branches{});
 }
-
-Tensor numbers(const Tensor& like, int64_t size) { return torch::stable::new_empty(like, {size}, ScalarType::Double); }
 
 // Sums over the trees folded onto each vertex.
 void enqueue_climb(const Tensor& parent, Column value, Scratch& scratch, double* total, cudaStream_t stream) {
@@ -216,6 +213,7 @@ std::tuple<Tensor, Tensor> fold(const Tensor& rowptr, const Tensor& col, bool re
   look();
   const unsigned grid = 8 * multiprocessors(device);
   const int most = recursive ? kMostRounds : 1;
+  constexpr int kRounds = 4;  // enqueued before the host looks again
   for (int done = 0; done < most && round.begin < round.end; look())
     for (const int until = std::min(done + kRounds, most); done < until; ++done) {
       find_parents<<<grid, kBlock, 0, stream>>>(f);

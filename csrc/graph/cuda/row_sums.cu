@@ -16,7 +16,6 @@ namespace {
 constexpr int kPiece = 2048;  // slots; longer rows are cut
 constexpr int kShort = 48;    // slots of a row for kFewLanes
 constexpr int kFewLanes = 8;
-constexpr unsigned kAllLanes = 0xffffffffu;
 
 struct Rows {
   const int64_t* begin;

@@ -32,8 +32,8 @@ __global__ void look_at_ids(const int64_t* ids, int64_t count, int64_t n, unsign
   const int64_t id = ids[min(thread(), count - 1)];  // the last one again, where there are none left
   long long low = id, high = id;
   for (int distance = 16; distance > 0; distance /= 2) {
-    low = min(low, __shfl_xor_sync(0xffffffffu, low, distance));
-    high = max(high, __shfl_xor_sync(0xffffffffu, high, distance));
+    low = min(low, __shfl_xor_sync(kAllLanes, low, distance));
+    high = max(high, __shfl_xor_sync(kAllLanes, high, distance));
   }
   if ((threadIdx.x & 31) == 0) {
     atomicMin(&faults->low, Faults::ordered(low));
@@ -58,8 +58,6 @@ __global__ void gather_two(const int64_t* vertex, const int64_t* of, int64_t cou
   new_first[thread()] = first[v];
   new_second[thread()] = second[v];
 }
-
-Tensor numbers(const Tensor& like, int64_t size) { return torch::stable::new_empty(like, {size}, ScalarType::Double); }
 
 }  // namespace
 

@@ -17,7 +17,6 @@ constexpr int kWarps = kBlock / 32;
 constexpr int kOfWarp = 64;     // heads for a warp
 constexpr int kOfBlock = 1024;  // heads for a block with a table of 2 kOfBlock places
 constexpr int kMost = 4096;     // heads for a block with a table of 2 kMost places
-constexpr unsigned kAllLanes = 0xffffffffu;
 
 struct Edges {
   int64_t n;

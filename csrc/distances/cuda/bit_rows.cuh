@@ -1,0 +1,71 @@
+// Rows of 512 lanes on CUDA, and the batches of the bits engine that are under way.
+#pragma once
+
+#include "paths/cuda/tasks.cuh"  // first: it names the namespace of the others
+
+#include "distances/workspace.h"
+
+namespace torchcent::cuda {
+
+using Mask = unsigned long long;  // a word of a row
+
+constexpr int kTeam = 4;  // threads per row
+constexpr int kBitLanes = kWideBits;
+constexpr int kHitsOfSparse = 4;  // a frontier is sparse if fewer than one of so many vertices is in it
+
+using Quarter = ulonglong2;  // a thread's part of a row
+static_assert(kTeam * sizeof(Quarter) == kWideBits / 8);
+
+__device__ inline Quarter operator|(Quarter a, Quarter b) { return {a.x | b.x, a.y | b.y}; }
+__device__ inline Quarter operator&(Quarter a, Quarter b) { return {a.x & b.x, a.y & b.y}; }
+__device__ inline Quarter operator~(Quarter a) { return {~a.x, ~a.y}; }
+__device__ inline bool any(Quarter a) { return (a.x | a.y) != 0; }
+__device__ inline int count(Quarter a) { return __popcll(a.x) + __popcll(a.y); }
+
+// The threads of this thread's team.
+__device__ inline unsigned team_mask() { return 0xfu << (lane_id() & ~(kTeam - 1)); }
+__device__ inline int quarter() { return threadIdx.x & (kTeam - 1); }
+__device__ inline bool any_in_team(Quarter a) { return (__ballot_sync(team_mask(), any(a)) & team_mask()) != 0; }
+__device__ inline int sum_over_team(int value) {
+  value += __shfl_xor_sync(team_mask(), value, 1);
+  return value + __shfl_xor_sync(team_mask(), value, 2);
+}
+__device__ inline Quarter or_over_teams(Quarter a) {
+#pragma unroll
+  for (int distance = kTeam; distance < 32; distance *= 2) {
+    a.x |= __shfl_xor_sync(kAll, a.x, distance);
+    a.y |= __shfl_xor_sync(kAll, a.y, distance);
+  }
+  return a;
+}
+
+// Concurrent batches at one level. Rows are [batches][n]. The two that change places from level to level are members of
+// their own: an array indexed by the level would be copied to the stack of every thread.
+struct BitWave {
+  int64_t n;
+  int batches;
+  int64_t sources;
+  Quarter* seen;
+  Quarter* frontier;  // lanes that reached a vertex at the previous level
+  Quarter* next;      // and at this one; at level 0, the sources
+  int* reached;       // [kRing][batches]: whether the level has a vertex
+  // Which rows of the frontier are not empty, [batches][hit_words], and how many; null where the rows are in the cache.
+  uint32_t* hit;
+  int64_t hit_words;
+  int* hits;
+
+  __device__ int64_t at(int batch, int64_t v) const { return (batch * n + v) * kTeam + quarter(); }
+  __device__ int* reached_at(int64_t level, int batch) const { return reached + (level % kRing) * batches + batch; }
+  // Whether most rows of the frontier are empty, and hits are tested first.
+  __device__ bool is_sparse(int batch) const { return hit != nullptr && kHitsOfSparse * int64_t{hits[batch]} < n; }
+  // Lanes in use: all except in the last batch.
+  __device__ Quarter full(int batch) const {
+    const int64_t left = sources - int64_t{batch} * kBitLanes - 128 * quarter();
+    return {ones(left), ones(left - 64)};
+  }
+  __device__ static Mask ones(int64_t lanes) {
+    return lanes >= 64 ? ~Mask{0} : lanes <= 0 ? Mask{0} : (Mask{1} << lanes) - 1;
+  }
+};
+
+}  // namespace torchcent::cuda
