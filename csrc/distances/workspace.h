@@ -26,15 +26,17 @@ namespace cuda {
 constexpr int kLook = 16;  // levels enqueued between two checks by the host
 constexpr int kRing = 2 * kLook;
 
+constexpr int64_t kFrontBytes = 80;  // distances/cuda/bit_rows.cuh, Front
+
 // A bit per vertex.
 constexpr int64_t bit_hit_words(int64_t nodes) { return (nodes + 31) / 32; }
 
 // Of a batch (distances/cuda/bits.cuh), with sums of every vertex or without. A hub has at most twice as many chunks as
 // its slots fill.
 inline Workspace bits_workspace(int64_t nodes, int64_t slots, bool sums) {
-  Workspace space = {
-      tasks_bytes(nodes, 2 * slots / kChunk),
-      {nodes * (kBitRows * kWideBits / 8), bytes_of<int>(kRing + 1), bytes_of<uint32_t>(bit_hit_words(nodes))}};
+  Workspace space = {tasks_bytes(nodes, 2 * slots / kChunk),
+                     {nodes * (kBitRows * kWideBits / 8), bytes_of<int>(kRing), kFrontBytes,
+                      bytes_of<uint32_t>(bit_hit_words(nodes))}};
   if (sums) space.each.push_back(bytes_of<double>(kDistanceSums * nodes));
   return space;
 }

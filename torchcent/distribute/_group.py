@@ -23,6 +23,9 @@ from torchcent.distribute._digest import difference
 
 _LOOK_SECONDS = 0.1  # between two looks for errors of other ranks
 POLL_SECONDS = 0.001  # between two looks for an entry
+# Of a tensor on a device that is broadcast by way of the hosts. NCCL takes seconds to begin, and
+# most runs then need none.
+_BY_HOSTS = 1 << 29
 _groups: weakref.WeakKeyDictionary[dist.ProcessGroup, Group] = weakref.WeakKeyDictionary()
 
 
@@ -150,9 +153,13 @@ class Group:
 
     def broadcast(self, tensor: Tensor) -> None:
         """Overwrites a tensor with that of rank 0, on all ranks."""
-        if tensor.numel():
-            group = self.host if tensor.device.type == "cpu" else self.pg
-            dist.broadcast(_as_bytes(tensor), group=group, group_src=0)
+        if tensor.nbytes > _BY_HOSTS and tensor.device.type != "cpu":
+            dist.broadcast(_as_bytes(tensor), group=self.pg, group_src=0)
+        elif tensor.numel():
+            on_host = tensor.cpu()
+            dist.broadcast(_as_bytes(on_host), group=self.host, group_src=0)
+            if on_host is not tensor and self.rank:
+                tensor.copy_(on_host)
 
     def broadcast_object(self, value: Any) -> Any:
         """The object of rank 0, on all ranks."""

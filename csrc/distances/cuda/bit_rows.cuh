@@ -11,7 +11,9 @@ using Mask = unsigned long long;  // a word of a row
 
 constexpr int kTeam = 4;  // threads per row
 constexpr int kBitLanes = kWideBits;
-constexpr int kHitsOfSparse = 4;  // a frontier is sparse if fewer than one of so many vertices is in it
+constexpr int kHitsOfSparse = 4;    // a frontier is sparse if fewer than one of so many vertices is in it
+constexpr int kSlotsOfPush = 64;    // and it is pushed if fewer than one of so many slots leaves it
+constexpr int kLongestPush = 8192;  // a warp pushes a vertex: of one with more slots, others would wait for it
 
 using Quarter = ulonglong2;  // a thread's part of a row
 static_assert(kTeam * sizeof(Quarter) == kWideBits / 8);
@@ -39,30 +41,47 @@ __device__ inline Quarter or_over_teams(Quarter a) {
   return a;
 }
 
+// What is known of the frontier of a batch.
+struct Front {
+  Quarter lanes[kTeam];  // that are in some row; the others have ended
+  Mask slots;            // that leave its vertices; those of all if one vertex is long
+  int vertices;          // rows that are not empty
+};
+static_assert(sizeof(Front) == kFrontBytes);
+
 // Concurrent batches at one level. Rows are [batches][n]. The two that change places from level to level are members of
 // their own: an array indexed by the level would be copied to the stack of every thread.
 struct BitWave {
-  int64_t n;
+  int64_t n, slots;
+  Arcs out;
   int batches;
   int64_t sources;
   Quarter* seen;
   Quarter* frontier;  // lanes that reached a vertex at the previous level
   Quarter* next;      // and at this one; at level 0, the sources
   int* reached;       // [kRing][batches]: whether the level has a vertex
-  // Which rows of the frontier are not empty, [batches][hit_words], and how many; null where the rows are in the cache.
+  // Of frontiers whose rows are not in the cache; null otherwise. hit is a bit per row, [batches][hit_words]: whether
+  // it is not empty.
+  Front* front;
   uint32_t* hit;
   int64_t hit_words;
-  int* hits;
 
   __device__ int64_t at(int batch, int64_t v) const { return (batch * n + v) * kTeam + quarter(); }
   __device__ int* reached_at(int64_t level, int batch) const { return reached + (level % kRing) * batches + batch; }
   // Whether most rows of the frontier are empty, and hits are tested first.
-  __device__ bool is_sparse(int batch) const { return hit != nullptr && kHitsOfSparse * int64_t{hits[batch]} < n; }
+  __device__ bool is_sparse(int batch) const {
+    return front != nullptr && kHitsOfSparse * int64_t{front[batch].vertices} < n;
+  }
+  __device__ bool is_pushed(int batch) const {
+    return front != nullptr && kSlotsOfPush * front[batch].slots < static_cast<Mask>(slots);
+  }
   // Lanes in use: all except in the last batch.
   __device__ Quarter full(int batch) const {
     const int64_t left = sources - int64_t{batch} * kBitLanes - 128 * quarter();
     return {ones(left), ones(left - 64)};
   }
+  // Those that the level may add to.
+  __device__ Quarter live(int batch) const { return front != nullptr ? front[batch].lanes[quarter()] : full(batch); }
   __device__ static Mask ones(int64_t lanes) {
     return lanes >= 64 ? ~Mask{0} : lanes <= 0 ? Mask{0} : (Mask{1} << lanes) - 1;
   }

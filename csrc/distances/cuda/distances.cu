@@ -18,17 +18,19 @@ namespace {
 class Search {
  public:
   // sums: whether a batch has sums of every vertex.
-  Search(const Tensor& rowptr, const Tensor& colptr, const Tensor& row, const Tensor& sources, Tensor& control,
-         bool sums)
+  Search(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row, const Tensor& sources,
+         Tensor& control, bool sums)
       : n_(rowptr.numel() - 1),
+        slots_(row.numel()),
+        out_{rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
         count_(n_ > 0 ? sources.numel() : 0),
         sources_(sources.const_data_ptr<int64_t>()),
         guard_(rowptr.get_device_index()),
         scratch_(rowptr),
         run_(run_on(rowptr.get_device_index(), scratch_, control)) {
     if (count_ == 0) return;
-    tasks_ = make_tasks({colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()}, n_, row.numel(), run_);
-    const int64_t bytes = bits_workspace(n_, row.numel(), sums).total();
+    tasks_ = make_tasks({colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()}, n_, slots_, run_);
+    const int64_t bytes = bits_workspace(n_, slots_, sums).total();
     const int64_t batches = (count_ + kBitLanes - 1) / kBitLanes;
     const int64_t busy = (kBusyRows + n_ - 1) / n_, fit = std::max<int64_t>(1, run_.control.bytes / bytes);
     flight_ = static_cast<int>(std::min({busy, batches, kMostBitsInFlight, fit}));
@@ -53,7 +55,7 @@ class Search {
   template <class Wave>
   void each_wave(Wave wave) {
     if (count_ == 0) return;
-    BitWaves waves(n_, tasks_, run_, flight_);
+    BitWaves waves(n_, slots_, out_, tasks_, run_, flight_);
     const int64_t size = int64_t{flight_} * kBitLanes;
     for (int64_t first = 0; first < count_; first += size) {
       const int64_t count = std::min(size, count_ - first);
@@ -64,7 +66,9 @@ class Search {
   const int64_t* sources(int64_t first) const { return sources_ + first; }
 
  private:
-  int64_t n_, count_;
+  int64_t n_, slots_;
+  Arcs out_;
+  int64_t count_;
   const int64_t* sources_;
   torch::stable::accelerator::DeviceGuard guard_;
   TensorScratch scratch_;
@@ -104,7 +108,7 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
   same_device("distance_sums", rowptr.get_device_index(),
               {&col, &colptr, &row, &sources, &leaves, &sums, &eccentricity, &levels});
   const int64_t n = rowptr.numel() - 1;
-  Search search(rowptr, colptr, row, sources, control, true);
+  Search search(rowptr, col, colptr, row, sources, control, true);
   if (search.count() == 0) return;
   const cudaStream_t stream = search.run().stream;
   const int32_t* const hanging = leaves.const_data_ptr<int32_t>();
@@ -148,7 +152,7 @@ void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
                  const Tensor& sources, Tensor& sums, Tensor& eccentricity, Tensor& control, int64_t,
                  std::optional<Tensor> within) {
   same_device("source_sums", rowptr.get_device_index(), {&col, &colptr, &row, &sources, &sums, &eccentricity});
-  Search search(rowptr, colptr, row, sources, control, false);
+  Search search(rowptr, col, colptr, row, sources, control, false);
   if (search.count() == 0) return;
   const cudaStream_t stream = search.run().stream;
   int32_t* const pairs = search.zeros<int32_t>(int64_t{search.flight()} * kBitLanes);
@@ -197,7 +201,7 @@ Tensor distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
                  const Tensor& sources, Tensor& out, Tensor& control, int64_t, std::optional<Tensor> place) {
   if (place) throw std::invalid_argument("distances writes rows on CUDA in the order of the sources");
   same_device("distances", rowptr.get_device_index(), {&col, &colptr, &row, &sources, &out});
-  Search search(rowptr, colptr, row, sources, control, false);
+  Search search(rowptr, col, colptr, row, sources, control, false);
   Tensor result = torch::stable::new_empty(control, {1});
   int64_t* const failed = result.mutable_data_ptr<int64_t>();
   *failed = 0;
