@@ -41,6 +41,11 @@ __device__ inline Quarter or_over_teams(Quarter a) {
   return a;
 }
 
+// The row of the team that begins with a thread, for all teams.
+__device__ inline Quarter of_team(Quarter a, int from) {
+  return {__shfl_sync(kAll, a.x, from + quarter()), __shfl_sync(kAll, a.y, from + quarter())};
+}
+
 // What is known of the frontier of a batch.
 struct Front {
   Quarter lanes[kTeam];  // that are in some row; the others have ended

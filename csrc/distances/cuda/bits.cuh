@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "distances/cuda/bit_front.cuh"
+#include "distances/cuda/bit_gather.cuh"
 #include "distances/cuda/bit_visitors.cuh"
 
 namespace torchcent::cuda {
@@ -38,72 +39,14 @@ __global__ void visit_sources(BitWave wave, Visitor visitor) {
   if (any_in_team(lanes)) visitor.found(batch, v, 0, lanes);
 }
 
-// ORs the frontier rows of the slots of a vertex until all needed lanes are found, by a team, or by the teams of a warp
-// together. A warp begins with a row per team, because the first few have most lanes where the frontier is dense.
-template <bool kWarp>
-__device__ Quarter gather_rows(const int32_t* col, int64_t begin, int64_t end, const Quarter* frontier, Quarter need) {
-  constexpr int kAtOnce = 4, kStep = kWarp ? 32 / kTeam : 1;
-  const int own = kWarp ? lane_id() / kTeam : 0;
-  Quarter got = {0, 0};
-  for (int rows = kWarp ? 1 : kAtOnce; begin < end; begin += rows * kStep, rows = min(2 * rows, kAtOnce)) {
-    Quarter part[kAtOnce];
-#pragma unroll
-    for (int k = 0; k < kAtOnce; ++k) {
-      const int64_t slot = begin + k * kStep + own;
-      part[k] = k < rows && slot < end ? __ldcg(frontier + int64_t{col[slot]} * kTeam + quarter()) : Quarter{0, 0};
-    }
-#pragma unroll
-    for (int k = 0; k < kAtOnce; ++k) got = got | part[k];
-    if constexpr (kWarp) got = or_over_teams(got);
-    if (!any_in_team(need & ~got)) break;
-  }
-  return got & need;
-}
-
-// The same where most rows are empty: a thread tests two slots at a time, and its team reads the rows of those in which
-// there is something.
-template <bool kWarp>
-__device__ Quarter gather_hits(const int32_t* col, int64_t begin, int64_t end, const Quarter* frontier,
-                               const uint32_t* hit, Quarter need) {
-  constexpr int kWidth = kWarp ? 32 : kTeam;
-  const int own = kWarp ? lane_id() : quarter();
-  const auto head_of = [&](int64_t slot) { return slot < end ? col[slot] : -1; };
-  const auto hits_of_team = [&](int32_t head) {
-    const bool is_hit = head >= 0 && (hit[head >> 5] >> (head & 31) & 1) != 0;
-    return (__ballot_sync(team_mask(), is_hit) & team_mask()) >> (lane_id() & ~(kTeam - 1));
-  };
-  Quarter got = {0, 0};
-  for (; begin < end; begin += 2 * kWidth) {
-    const int32_t near = head_of(begin + own), far = head_of(begin + kWidth + own);
-    unsigned hits = hits_of_team(near);
-    hits |= hits_of_team(far) << kTeam;
-    for (; hits != 0; hits &= hits - 1) {
-      const int at = __ffs(hits) - 1;
-      const int64_t head = __shfl_sync(team_mask(), at < kTeam ? near : far, at % kTeam, kTeam);
-      got = got | __ldcg(frontier + head * kTeam + quarter());
-    }
-    if constexpr (kWarp) got = or_over_teams(got);
-    if (!any_in_team(need & ~got)) break;
-  }
-  return got & need;
-}
-
-template <class Visitor>
-__global__ void __launch_bounds__(32 * kWarps, 5) pull_bits(Tasks tasks, BitLevel<Visitor> at) {
+template <bool kSparse, class Visitor>
+__global__ void __launch_bounds__(32 * kWarps, kSparse ? 4 : 5) pull_bits(Tasks tasks, BitLevel<Visitor> at) {
   const BitWave& wave = at.wave;
-  const int batch = blockIdx.y, lane = lane_id();
-  if (*wave.reached_at(at.level - 1, batch) == 0 || wave.is_pushed(batch)) return;
+  const int batch = blockIdx.y, lane = lane_id(), team = lane / kTeam;
+  if (*wave.reached_at(at.level - 1, batch) == 0 || wave.is_pushed(batch) || wave.is_sparse(batch) != kSparse) return;
   const Arcs& in = tasks.arcs;
-  const Quarter* const frontier = wave.frontier + batch * wave.n * kTeam;
-  const uint32_t* const hit = wave.is_sparse(batch) ? wave.hit + batch * wave.hit_words : nullptr;
-  const auto by_team = [&](int64_t begin, int64_t end, Quarter need) {
-    return hit == nullptr ? gather_rows<false>(in.col, begin, end, frontier, need)
-                          : gather_hits<false>(in.col, begin, end, frontier, hit, need);
-  };
-  const auto by_warp = [&](int64_t begin, int64_t end, Quarter need) {
-    return hit == nullptr ? gather_rows<true>(in.col, begin, end, frontier, need)
-                          : gather_hits<true>(in.col, begin, end, frontier, hit, need);
-  };
+  const FrontierRows<kSparse> rows = {in.col, wave.frontier + batch * wave.n * kTeam,
+                                      wave.hit + batch * wave.hit_words};
   const Quarter live = wave.live(batch);
   int64_t id = blockIdx.x * int64_t{kWarps} + (threadIdx.x >> 5);
 
@@ -112,12 +55,11 @@ __global__ void __launch_bounds__(32 * kWarps, 5) pull_bits(Tasks tasks, BitLeve
     const int64_t v = chunk.vertex, place = wave.at(batch, v);
     Quarter* const row = wave.next + place;
     // Lanes that other chunks have found are skipped. One team reads the row for all, because it changes concurrently.
-    Quarter need = live & ~wave.seen[place] & ~__ldcg(row);
-    need = {__shfl_sync(kAll, need.x, quarter()), __shfl_sync(kAll, need.y, quarter())};
+    const Quarter need = of_team(live & ~wave.seen[place] & ~__ldcg(row), 0);
     if (!any_in_team(need)) return;
     const int64_t begin = in.rowptr[v] + int64_t{tasks.slots_per_chunk} * chunk.index;
     const int64_t end = min(in.rowptr[v + 1], begin + tasks.slots_per_chunk);
-    const Quarter got = by_warp(begin, end, need);
+    const Quarter got = rows.by_warp(rows.head(begin + lane, end), begin, end, need);
     if (lane < kTeam) {
       if (got.x != 0) atomicOr(&row->x, got.x);
       if (got.y != 0) atomicOr(&row->y, got.y);
@@ -125,25 +67,39 @@ __global__ void __launch_bounds__(32 * kWarps, 5) pull_bits(Tasks tasks, BitLeve
     return;
   }
 
+  // A team has a vertex. For one of up to kShort slots it gathers by itself, otherwise the warp gathers for one team
+  // after the other, with the first slots of the next on their way.
   id -= tasks.chunks;
-  if (id < tasks.groups()) {  // a warp per vertex, in sequence
-    for (int64_t i = kGroup * id; i < min(kGroup * (id + 1), tasks.middles); ++i) {
-      const int64_t v = tasks.middle[i];
-      const Quarter seen = wave.seen[wave.at(batch, v)], need = live & ~seen;
-      Quarter got = {0, 0};
-      if (any_in_team(need)) got = by_warp(in.rowptr[v], in.rowptr[v + 1], need);
-      if (lane < kTeam) at.settle(batch, v, seen, got);
-    }
-    return;
-  }
-
-  id -= tasks.groups();
-  for (int64_t i = 32 * id + lane / kTeam; i < min(32 * (id + 1), tasks.smalls); i += 32 / kTeam) {
-    const int64_t v = tasks.small[i];
-    const Quarter seen = wave.seen[wave.at(batch, v)], need = live & ~seen;
+  static_assert(kGroup * kTeam == 32);
+  const bool is_middle = id < tasks.groups();
+  const int32_t* const vertices = is_middle ? tasks.middle + kGroup * id : tasks.small + 32 * (id - tasks.groups());
+  const int64_t left = is_middle ? tasks.middles - kGroup * id : tasks.smalls - 32 * (id - tasks.groups());
+  for (int i = team; i < (is_middle ? kGroup : 32); i += kGroup) {
+    const bool is_real = i < left;
+    const int64_t v = is_real ? vertices[i] : 0;
+    const Quarter seen = wave.seen[wave.at(batch, v)], need = is_real ? live & ~seen : Quarter{0, 0};
+    const bool is_wanted = is_middle || any_in_team(need);
+    const int64_t begin = is_wanted ? in.rowptr[v] : 0, end = is_wanted ? in.rowptr[v + 1] : 0;
     Quarter got = {0, 0};
-    if (any_in_team(need)) got = by_team(in.rowptr[v], in.rowptr[v + 1], need);
-    at.settle(batch, v, seen, got);
+    if (is_middle) {
+      const auto first_heads = [&](int from) {
+        return rows.head(__shfl_sync(kAll, begin, from) + lane, __shfl_sync(kAll, end, from));
+      };
+      unsigned open = __ballot_sync(kAll, any(need));
+      int32_t head = open != 0 ? first_heads(__ffs(open) - 1) : -1;
+      while (open != 0) {
+        const int from = (__ffs(open) - 1) & ~(kTeam - 1);
+        open &= ~(0xfu << from);
+        const int32_t next = open != 0 ? first_heads(__ffs(open) - 1) : -1;
+        const Quarter found =
+            rows.by_warp(head, __shfl_sync(kAll, begin, from), __shfl_sync(kAll, end, from), of_team(need, from));
+        if (team == from / kTeam) got = found;
+        head = next;
+      }
+    } else if (is_wanted) {
+      got = rows.by_team(begin, end, need);
+    }
+    if (is_real) at.settle(batch, v, seen, got);
   }
 }
 
@@ -164,7 +120,8 @@ __global__ void settle_hubs(Tasks tasks, BitLevel<Visitor> at) {
 // ---- the waves ------------------------------------------------------------------------------------------
 
 class BitWaves {
-  static constexpr int64_t kCachedRows = int64_t{16} << 20;  // bytes of rows that are read from L2 in any case
+  // Frontiers are looked at where their rows exceed the cache, and where the slots are most of the work.
+  static constexpr int64_t kCachedRows = int64_t{128} << 20, kLookedAt = 12;
 
  public:
   BitWaves(int64_t n, int64_t slots, const Arcs& out, const Tasks& tasks, const Run& run, int batches)
@@ -188,7 +145,8 @@ class BitWaves {
     wave_.sources = count;
     wave_.batches = static_cast<int>((count + kBitLanes - 1) / kBitLanes);
     const int64_t rows = wave_.batches * wave_.n * kTeam;
-    wave_.front = rows * int64_t{sizeof(Quarter)} > kCachedRows ? front_ : nullptr;
+    const bool looks = wave_.n * kWideBits / 8 > kCachedRows && wave_.slots > kLookedAt * wave_.n;
+    wave_.front = looks ? front_ : nullptr;
     zero(wave_.seen, rows);
     zero(wave_.frontier, rows);
     zero(wave_.next, rows);
@@ -239,7 +197,9 @@ class BitWaves {
   template <class Visitor>
   void pull(const BitLevel<Visitor>& level) {
     const unsigned batches = static_cast<unsigned>(wave_.batches);
-    pull_bits<<<dim3(blocks(tasks_.warps(), kWarps), batches), 32 * kWarps, 0, run_.stream>>>(tasks_, level);
+    const dim3 grid(blocks(tasks_.warps(), kWarps), batches);
+    pull_bits<false><<<grid, 32 * kWarps, 0, run_.stream>>>(tasks_, level);
+    if (wave_.front != nullptr) pull_bits<true><<<grid, 32 * kWarps, 0, run_.stream>>>(tasks_, level);
     check_launch("pull_bits");
     if (tasks_.chunks == 0) return;
     settle_hubs<<<dim3(blocks(tasks_.chunks * kTeam, 256), batches), 256, 0, run_.stream>>>(tasks_, level);
