@@ -44,7 +44,10 @@ def torch_of(head: dict[str, Any]) -> str:
 
 
 def digest_of(head: dict[str, Any]) -> str:
-    """Its first digits; with the parts that it is of, where they have different ones."""
+    """Its first digits; with the parts that it is of, where they have different ones.
+
+    Older results have the last commit of their day instead, which was found afterwards.
+    """
     if "digests" in head:
         parts: dict[str, list[str]] = {}
         for part, digest in head["digests"].items():
@@ -57,7 +60,7 @@ def digest_of(head: dict[str, Any]) -> str:
 
 
 def table(results: dict[str, Any], names: list[str]) -> str:
-    """A row for each machine of these files; older results have no digest of their sources."""
+    """A row for each machine of these files."""
     lines = [["file", "measured", "on", "torch", "digest of the sources"]]
     for name in names:
         rows: dict[tuple[str, ...], list[str]] = {}
