@@ -139,10 +139,17 @@ def scale(result: dict[str, Any]) -> str:
     head = ["run", "slots", *(f"{n} GPU{'s' * (n != '1')}, seconds" for n in counts)]
     lines = [[*head, *(f"efficiency of {n}" for n in counts[1:]), "bits of one"]]
     for name, row in rows.items():
-        cells = [name, f"{row['slots']:,}"]
-        cells += [f"{row['seconds'][n]:.2f}" if n in row["seconds"] else "" for n in counts]
-        cells += [f"{row['efficiency'][n]:.2f}" if n in row["seconds"] else "" for n in counts[1:]]
-        lines.append([*cells, "yes" if row["same_bits"] else "no"])
+        calls = {name: (row["seconds"], row["efficiency"])}
+        if "again" in row:
+            calls = {
+                f"{name}, first call": calls[name],
+                f"{name}, next call": (row["again"], row["efficiency_again"]),
+            }
+        for call, (seconds, efficiency) in calls.items():
+            cells = [call, f"{row['slots']:,}"]
+            cells += [f"{seconds[n]:.2f}" if n in seconds else "" for n in counts]
+            cells += [f"{efficiency[n]:.2f}" if n in seconds else "" for n in counts[1:]]
+            lines.append([*cells, "yes" if row["same_bits"] else "no"])
     return markdown(lines)
 
 

@@ -113,12 +113,18 @@ def mcl_of_ranks(run: Run) -> dict[str, Any]:
 
 
 def ranks(run: Run) -> dict[str, Any]:
-    """Betweenness by ranks against one process."""
+    """Betweenness by ranks against one: the first call of a process, and the next."""
     found = {str(count): run.job("whole", ranks=count) for count in run.counts}
-    seconds = {count: each["seconds"] for count, each in found.items()}
+
+    def efficiency(call: str) -> dict[str, float]:
+        return {n: found["1"][call] / (int(n) * each[call]) for n, each in found.items()}
+
     return {
-        "nodes": found["1"]["nodes"], "slots": found["1"]["slots"], "seconds": seconds,
-        "efficiency": {n: seconds["1"] / (int(n) * t) for n, t in seconds.items()},
+        "nodes": found["1"]["nodes"], "slots": found["1"]["slots"],
+        "seconds": {n: each["seconds"] for n, each in found.items()},
+        "efficiency": efficiency("seconds"),
+        "again": {n: each["again"] for n, each in found.items()},
+        "efficiency_again": efficiency("again"),
         "same_bits": len({each["bits"] for each in found.values()}) == 1,
     }  # fmt: skip
 

@@ -241,14 +241,20 @@ def whole(place: Place, checkpoint: str | None, ranked: bool) -> dict[str, Any]:
     scale = place.size((19, 48) if ranked else (21, 12), (11, 4))
     graph = graph_of(rmat(*scale, place.device), place)
     run = Run(checkpoint=checkpoint, group="world" if ranked else None, progress=False)
-    begun = time.perf_counter()
-    result = torchcent.betweenness(graph, run=run | torchcent.Run(dtype=torch.float64))
-    synchronize(place)
-    return {
-        "nodes": graph.num_nodes, "slots": graph.num_slots,
-        "seconds": time.perf_counter() - begun, "bits": _digest.of_tensors(result),
-        "ranks": int(os.environ.get("WORLD_SIZE", 1)),
+    run |= Run(dtype=torch.float64)
+
+    def seconds() -> tuple[float, Tensor]:
+        begun = time.perf_counter()
+        result = torchcent.betweenness(graph, run=run)
+        synchronize(place)
+        return time.perf_counter() - begun, result
+
+    took, result = seconds()  # with the beginning of the group, and the preparation
+    found = {
+        "nodes": graph.num_nodes, "slots": graph.num_slots, "seconds": took,
+        "bits": _digest.of_tensors(result), "ranks": int(os.environ.get("WORLD_SIZE", 1)),
     }  # fmt: skip
+    return found | ({"again": seconds()[0]} if ranked else {})
 
 
 def main() -> None:

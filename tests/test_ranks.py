@@ -19,7 +19,7 @@ from surface import call
 from tuning import tuned
 
 import torchcent
-from torchcent.distribute import _records, _totals
+from torchcent.distribute import _group, _records, _totals
 
 pytestmark = [
     pytest.mark.skipif(not COMPILED, reason="needs the compiled library"),
@@ -49,6 +49,22 @@ def torchrun(folder, ranks, jobs, *options, ok=True):
     if not ok:
         return []
     return [json.loads((folder / f"found-{rank}.json").read_text()) for rank in range(ranks)]
+
+
+@pytest.mark.parametrize(("asked", "given"), [("1", 6), ("3", 1)])
+def test_threads_of_a_rank_on_a_gpu(asked, given, monkeypatch):
+    """Its share of the cores, unless somebody has asked for fewer."""
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "x")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    monkeypatch.setenv("OMP_NUM_THREADS", asked)
+    monkeypatch.setattr(os, "cpu_count", lambda: 12)
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        _group.share_cores()
+        assert torch.get_num_threads() == given
+    finally:
+        torch.set_num_threads(before)
 
 
 def digests(name):

@@ -400,9 +400,12 @@ def refuse(run: Run, uses: tuple[str, ...], function: str) -> None:
 
 @contextmanager
 def _inside(run: Run) -> Iterator[None]:
-    """What a public function runs in: with its threads, and no surrounding Run."""
+    """What a public function runs in: with its threads, and no surrounding Run.
+
+    A rank may change their number within (distribute/_group.py).
+    """
     entered = _entered.get()
-    threads = torch.get_num_threads() if run.threads is not None else 0
+    threads = torch.get_num_threads()
     if run.threads is not None:
         torch.set_num_threads(run.threads)
     if entered:
@@ -412,5 +415,5 @@ def _inside(run: Run) -> Iterator[None]:
     finally:
         if entered:
             _entered.set(entered)
-        if run.threads is not None:
+        if torch.get_num_threads() != threads:
             torch.set_num_threads(threads)

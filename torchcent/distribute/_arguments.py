@@ -12,7 +12,7 @@ from torchcent.check import _common as check
 from torchcent.check import _devices as check_devices
 from torchcent.check._run import Run
 from torchcent.distribute import _digest
-from torchcent.distribute._group import Group, check_same, group_of, publish
+from torchcent.distribute._group import Group, check_same, group_of, publish, share_cores
 from torchcent.distribute._ledger import Ledger
 
 if TYPE_CHECKING:
@@ -107,6 +107,8 @@ def scale_of(graph: Graph, run: Run) -> Scale | None:
     ranks = group_of(run.group)
     if run.checkpoint is None and ranks is None and len(devices) < 2:
         return None
+    if ranks is not None and run.threads is None and graph.device.type == "cuda":
+        share_cores()
     return Scale(run.checkpoint, devices, ranks)
 
 

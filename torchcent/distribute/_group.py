@@ -65,6 +65,16 @@ def launched() -> bool:
     return "TORCHELASTIC_RUN_ID" in os.environ
 
 
+def share_cores() -> None:
+    """Lets a rank on a GPU prepare its search with its share of the cores, in this call.
+
+    torchrun leaves one thread to each rank, by OMP_NUM_THREADS, where nobody has set that.
+    """
+    if launched() and os.environ.get("OMP_NUM_THREADS") == "1" and torch.get_num_threads() == 1:
+        ranks = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+        torch.set_num_threads(max(1, (os.cpu_count() or 1) // ranks))
+
+
 def _initialise() -> None:
     """Initialises the default group of processes that torchrun has started.
 
