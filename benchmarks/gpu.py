@@ -59,6 +59,7 @@ from torchcent.engines.search import _driver
 
 KERNELS = [
     "test_cuda",
+    "test_cuda_bits",
     "test_cuda_weighted",
     "test_cuda_hierarchy",
     "test_cuda_dynamic",

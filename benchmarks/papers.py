@@ -99,12 +99,15 @@ def stand_ins(
     Meshes of the plane and of a body stand for meshes, a graph with hubs for a network.
     """
     n, side = at_most(1_696_415, 300), at_most(2611, 12)
+    actors, together = at_most(1_139_905, 300), at_most(57_515_616, 900)
     return [
         ("auto (points in a cube)", partial(body, at_most(448_695, 300), 14.8)),
         ("ldoor (points in a cube)", partial(body, at_most(952_203, 300), 47.9)),
         ("as-Skitter (hubs)", partial(hubs, n, at_most(11_095_298, 900), 0.7)),
         ("adaptive (grid 2611x2611)", partial(generate.grid, side, side)),
         ("thermal2 (Delaunay)", partial(generate.delaunay, at_most(1_228_045, 300), seed=1)),
+        ("hollywood-2009 (hubs)", partial(hubs, actors, together, 0.4)),
+        ("333SP (Delaunay)", partial(generate.delaunay, at_most(3_712_815, 300), seed=1)),
     ]
 
 

@@ -11,39 +11,39 @@ from torchcent import Graph, Run
 if not (COMPILED_FOR_CUDA and torch.cuda.is_available()):
     pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
 
-N = 2_200_000  # rows of a batch take 141 MB (csrc/distances/cuda/bits.cuh, kCachedRows)
+N = 2_200_001  # rows of a batch take 141 MB (csrc/distances/workspace.h, looks_at_frontiers)
+HALF = N // 2 - 10_000
 BITS = Run(engine="bits")
 SEARCH = BITS | Run(dtype=torch.float64)
 
 
-def edges(count: int, below: int) -> torch.Tensor:
-    """So many random edges, some vertices in none, a path, and hubs whose neighbours are too many
-    for a push, or not."""
+def edges(count: int) -> torch.Tensor:
+    """Two random graphs that a path joins, hubs whose neighbours are too many for a push, or not,
+    and some vertices without edges. A search pushes, pulls, pushes along the path, and pulls."""
     chance = torch.Generator().manual_seed(1)
-    line = torch.arange(below, below + 40)
-    spokes = torch.arange(below, below + 6000)
-    return torch.cat(
-        [
-            torch.randint(below, (2, count), generator=chance),
-            torch.stack([line, line + 1]),
-            torch.stack([torch.zeros_like(spokes), spokes]),
-            torch.stack([torch.ones(N // 2, dtype=torch.long), torch.arange(N // 2)]),
-        ],
-        1,
-    )
+    line = torch.tensor([5, *range(2 * HALF, 2 * HALF + 20), HALF + 5])
+    spokes = torch.arange(2 * HALF, 2 * HALF + 6000)
+    parts = [torch.stack([line[:-1], line[1:]])]
+    for first in (0, HALF):
+        parts.append(first + torch.randint(HALF, (2, count // 2), generator=chance))
+        parts.append(torch.stack([torch.full_like(spokes, first), spokes + first // 200]))
+        many = torch.arange(HALF // 2)
+        parts.append(torch.stack([torch.full_like(many, first + 1), many + first]))
+    return torch.cat(parts, 1)
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["undirected", "directed"])
 def graph(request: pytest.FixtureRequest) -> Graph:
     count = 14 * N if request.param else 7 * N
-    return Graph.from_edge_index(edges(count, N - 10_000), num_nodes=N, directed=request.param)
+    return Graph.from_edge_index(edges(count), num_nodes=N, directed=request.param)
 
 
 def test_large_rows(graph: Graph) -> None:
     """Sums of vertices and of sources, and rows, as on the CPU."""
     there = graph.to("cuda")
-    some = torch.randperm(N, generator=torch.Generator().manual_seed(2))
-    several = torch.cat([some[:518], torch.tensor([1, N - 9980])])  # the second batch is not full
+    # Two waves of batches, the last of which is not full; most sources are on one side of the path.
+    some = torch.randperm(HALF, generator=torch.Generator().manual_seed(2))[:1090]
+    several = torch.cat([some[some != 1], torch.tensor([1, HALF + 3, 2 * HALF + 7, N - 1])])
     expected = torchcent.distance_profile(graph, sources=several, run=SEARCH)
     found = torchcent.distance_profile(there, sources=several.cuda(), run=SEARCH)
     for ours, theirs in zip(found, expected, strict=True):

@@ -26,6 +26,12 @@ namespace cuda {
 constexpr int kLook = 16;  // levels enqueued between two checks by the host
 constexpr int kRing = 2 * kLook;
 
+// Frontiers are looked at where the rows of a batch exceed the cache, and slots are most of the work.
+constexpr bool looks_at_frontiers(int64_t nodes, int64_t slots) {
+  constexpr int64_t cached = int64_t{128} << 20, many = 12;
+  return nodes * kWideBits / 8 > cached && slots > many * nodes;
+}
+
 constexpr int64_t kFrontBytes = 80;  // distances/cuda/bit_rows.cuh, Front
 
 // A bit per vertex.
@@ -35,8 +41,8 @@ constexpr int64_t bit_hit_words(int64_t nodes) { return (nodes + 31) / 32; }
 // its slots fill.
 inline Workspace bits_workspace(int64_t nodes, int64_t slots, bool sums) {
   Workspace space = {tasks_bytes(nodes, 2 * slots / kChunk),
-                     {nodes * (kBitRows * kWideBits / 8), bytes_of<int>(kRing), kFrontBytes,
-                      bytes_of<uint32_t>(bit_hit_words(nodes))}};
+                     {nodes * (kBitRows * kWideBits / 8), bytes_of<int>(kRing)}};
+  if (looks_at_frontiers(nodes, slots)) space.each.push_back(kFrontBytes + bytes_of<uint32_t>(bit_hit_words(nodes)));
   if (sums) space.each.push_back(bytes_of<double>(kDistanceSums * nodes));
   return space;
 }

@@ -31,21 +31,19 @@ static __global__ void mark_hits(BitWave wave, int64_t level) {
   int64_t slots = 0;
   int vertices = 0;
   for (int64_t word = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / 32; word < wave.hit_words; word += warps) {
-    uint32_t hit = 0;
+    bool is_hit = false;  // of vertex 32 * word + lane
 #pragma unroll
     for (int step = 0; step < kTeam; ++step) {
       const int64_t v = 32 * word + 8 * step + lane / kTeam;
       const Quarter part = v < wave.n ? wave.frontier[wave.at(batch, v)] : Quarter{0, 0};
       lanes = lanes | part;
-      uint32_t teams = __ballot_sync(kAll, any(part));  // four bits each, of which one is left
-      teams = (teams | teams >> 1 | teams >> 2 | teams >> 3) & 0x11111111u;
-      teams = (teams | teams >> 3) & 0x03030303u;
-      teams = (teams | teams >> 6) & 0x000f000fu;
-      hit |= ((teams | teams >> 12) & 0xffu) << 8 * step;
+      const uint32_t teams = __ballot_sync(kAll, any(part));  // four bits each
+      if (lane / 8 == step) is_hit = (teams >> kTeam * (lane % 8) & 0xfu) != 0;
     }
+    const uint32_t hit = __ballot_sync(kAll, is_hit);
     if (lane == 0) wave.hit[batch * wave.hit_words + word] = hit;
     vertices += __popc(hit);
-    if (hit >> lane & 1) {
+    if (is_hit) {
       const int64_t* const ends = wave.out.rowptr + 32 * word + lane;
       const int64_t degree = ends[1] - ends[0];
       slots += degree > kLongestPush ? wave.slots : degree;
@@ -70,25 +68,31 @@ static __global__ void clear_rows(BitWave wave, int64_t level) {
   for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < wave.n * kTeam; i += step) rows[i] = {0, 0};
 }
 
-// ORs the rows of the frontier into those of their successors, a warp per vertex.
-static __global__ void push_rows(BitWave wave, int64_t level) {
+// ORs the rows of the frontier into those of their successors, a warp per vertex. Neighbours in the order, whose
+// degrees may be alike, go to different warps of a block.
+static __global__ void __launch_bounds__(32 * kWarps) push_rows(BitWave wave, int64_t level) {
   const int batch = blockIdx.y, lane = lane_id();
   if (*wave.reached_at(level - 1, batch) == 0 || !wave.is_pushed(batch)) return;
   const Mask* const frontier = reinterpret_cast<const Mask*>(wave.frontier + batch * wave.n * kTeam);
   Mask* const next = reinterpret_cast<Mask*>(wave.next + batch * wave.n * kTeam);
   constexpr int kWords = kBitLanes / 64;
-  const int64_t warps = int64_t{gridDim.x} * blockDim.x / 32;
-  for (int64_t word = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / 32; word < wave.hit_words; word += warps) {
-    for (uint32_t hit = wave.hit[batch * wave.hit_words + word]; hit != 0; hit &= hit - 1) {
+  const uint32_t own = 0x01010101u << (threadIdx.x >> 5);
+  static_assert(kWarps == 8);
+  for (int64_t word = blockIdx.x; word < wave.hit_words; word += gridDim.x) {
+    for (uint32_t hit = wave.hit[batch * wave.hit_words + word] & own; hit != 0; hit &= hit - 1) {
       const int64_t u = 32 * word + __ffs(hit) - 1, end = wave.out.rowptr[u + 1];
       const Mask row = lane < kWords ? frontier[kWords * u + lane] : 0;
       const unsigned filled = __ballot_sync(kAll, row != 0);
-      for (int64_t first = wave.out.rowptr[u]; first < end; first += 32) {
-        const int64_t v = first + lane < end ? wave.out.col[first + lane] : -1;
+      const auto head = [&](int64_t slot) { return slot < end ? wave.out.col[slot] : -1; };
+      int64_t slot = wave.out.rowptr[u] + lane;
+      int32_t v = head(slot);
+      for (; slot - lane < end; slot += 32) {
+        const int32_t ahead = head(slot + 32);
         for (unsigned left = filled; left != 0; left &= left - 1) {
           const Mask bits = __shfl_sync(kAll, row, __ffs(left) - 1);
-          if (v >= 0) atomicOr(next + kWords * v + __ffs(left) - 1, bits);
+          if (v >= 0) atomicOr(next + kWords * int64_t{v} + __ffs(left) - 1, bits);
         }
+        v = ahead;
       }
     }
   }

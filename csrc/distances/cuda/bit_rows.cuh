@@ -80,13 +80,13 @@ struct BitWave {
   __device__ bool is_pushed(int batch) const {
     return front != nullptr && kSlotsOfPush * front[batch].slots < static_cast<Mask>(slots);
   }
-  // Lanes in use: all except in the last batch.
-  __device__ Quarter full(int batch) const {
+  // Lanes that the level may add to: those of the frontier where it was looked at, else those in use, which are all
+  // except in the last batch.
+  __device__ Quarter live(int batch) const {
+    if (front != nullptr) return front[batch].lanes[quarter()];
     const int64_t left = sources - int64_t{batch} * kBitLanes - 128 * quarter();
     return {ones(left), ones(left - 64)};
   }
-  // Those that the level may add to.
-  __device__ Quarter live(int batch) const { return front != nullptr ? front[batch].lanes[quarter()] : full(batch); }
   __device__ static Mask ones(int64_t lanes) {
     return lanes >= 64 ? ~Mask{0} : lanes <= 0 ? Mask{0} : (Mask{1} << lanes) - 1;
   }

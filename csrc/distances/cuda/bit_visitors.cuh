@@ -7,7 +7,6 @@ namespace torchcent::cuda {
 
 // Sums per vertex, in private tables per batch, which are added in batch order.
 struct VertexSums {
-  static constexpr bool per_source = false;
   int64_t n;
   const Quarter* leaves;  // [planes][batches][4]: bit p of the number of leaves of every lane
   int planes, batches;
@@ -38,7 +37,6 @@ struct VertexSums {
 
 // Sums per source: new rows are counted per lane after each level.
 struct SourceSums {
-  static constexpr bool per_source = true;
   __device__ void found(int, int64_t, int64_t, Quarter) const {}
 };
 
@@ -71,7 +69,6 @@ static __global__ void add_level(BitWave wave, int64_t level, int32_t* pairs, do
 // the cache combines the writes.
 template <class T>
 struct DistanceRows {
-  static constexpr bool per_source = false;
   static constexpr int64_t kDeepest = (int64_t{1} << (8 * sizeof(T) - 1)) - 1;
   int64_t n;
   T* out;  // [sources][n]

@@ -120,9 +120,6 @@ __global__ void settle_hubs(Tasks tasks, BitLevel<Visitor> at) {
 // ---- the waves ------------------------------------------------------------------------------------------
 
 class BitWaves {
-  // Frontiers are looked at where their rows exceed the cache, and where the slots are most of the work.
-  static constexpr int64_t kCachedRows = int64_t{128} << 20, kLookedAt = 12;
-
  public:
   BitWaves(int64_t n, int64_t slots, const Arcs& out, const Tasks& tasks, const Run& run, int batches)
       : tasks_(tasks), run_(run) {
@@ -132,9 +129,10 @@ class BitWaves {
     wave_.seen = run.scratch.array<Quarter>(batches * n * kTeam);
     for (Quarter** row : {&wave_.frontier, &wave_.next}) *row = run.scratch.array<Quarter>(batches * n * kTeam);
     wave_.reached = run.scratch.array<int>(kRing * batches);
+    if (!looks_at_frontiers(n, slots)) return;
     wave_.hit_words = bit_hit_words(n);
     wave_.hit = run.scratch.array<uint32_t>(batches * wave_.hit_words);
-    front_ = run.scratch.array<Front>(batches);
+    wave_.front = run.scratch.array<Front>(batches);
   }
 
   // Searches from the sources, up to a level. after(wave, level) enqueues the work that follows each level. Returns
@@ -145,8 +143,6 @@ class BitWaves {
     wave_.sources = count;
     wave_.batches = static_cast<int>((count + kBitLanes - 1) / kBitLanes);
     const int64_t rows = wave_.batches * wave_.n * kTeam;
-    const bool looks = wave_.n * kWideBits / 8 > kCachedRows && wave_.slots > kLookedAt * wave_.n;
-    wave_.front = looks ? front_ : nullptr;
     zero(wave_.seen, rows);
     zero(wave_.frontier, rows);
     zero(wave_.next, rows);
@@ -217,7 +213,6 @@ class BitWaves {
   const Tasks& tasks_;
   const Run& run_;
   BitWave wave_ = {};
-  Front* front_;
 };
 
 }  // namespace torchcent::cuda
