@@ -331,6 +331,21 @@ def test_neighbours_stand_together_in_the_sequence():
     assert (h.split[1:] >= 1).all() and h.split.max() < 20
 
 
+@pytest.mark.parametrize("of_size", [0.02, 4.0])
+def test_a_contraction_is_given_up_at_a_large_separator(of_size):
+    """And never where four times as many arcs are allowed as there are in the end."""
+    meshes = {
+        "grid": generate.grid(40, 40), "triangles": generate.delaunay(2_000),
+        "body": torch.tensor(graphs.grid(12, 150)).T, "small world": generate.ws(1_500, 8, 0.3),
+    }  # fmt: skip
+    for columns in meshes.values():
+        rowptr, col, _ = ops.csr(columns.int(), int(columns.max()) + 1, True)
+        n, slots = rowptr.numel() - 1, col.numel()
+        arcs = ops.hierarchy(rowptr, col, None, 0.0, control_record())[2].numel()
+        order = ops.hierarchy_order(rowptr, col, of_size * 2 * arcs / slots, control_record())
+        assert order.numel() == (n if of_size > 1 else 0)
+
+
 def test_a_cancelled_contraction_returns_nothing():
     rowptr, col, _ = ops.csr(generate.road(40, 40).int(), 1_600, True)
     n = rowptr.numel() - 1

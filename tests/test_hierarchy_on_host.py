@@ -73,6 +73,8 @@ def test_other_graphs_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     shallow = Graph.from_edge_index(generate.ba(20_000, 3, seed=1), directed=False)
     torchcent.explain(shallow)
     torchcent.explain(road(100), sources=5)
+    columns = [generate.ws(20_000, 12, 0.001), generate.grid(2, 10_000)]
+    torchcent.explain(Graph.from_edge_index(torch.cat(columns, 1), directed=False))  # deep, dense
     directed = Graph.from_edge_index(torch.tensor([[0, 1], [1, 2]]), directed=True)
     torchcent.explain(directed)
 

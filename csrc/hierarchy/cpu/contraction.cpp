@@ -126,16 +126,22 @@ class GreedyContraction {
     if (degree <= 1) return level_[v] - 2 * degree;
     const int32_t now = ++now_;
     for (int32_t i = 0; i < degree; ++i) stamp_[neighbour[i]] = now;
-    // Ordered pairs of adjacent neighbours; of two with long lists it is not known, and they do not count.
-    int32_t adjacent = 0;
-    for (int32_t i = 0; i < degree; ++i) {
+    // Ordered pairs of neighbours that are not adjacent; two with long lists do not count as adjacent, because it is
+    // not known. Most vertices of dense graphs are given up after a few neighbours.
+    int32_t num_long = 0;
+    for (int32_t i = 0; i < degree; ++i) num_long += is_long(neighbour[i]);
+    const int32_t expected = degree - num_long - 1 + 2 * num_long;  // of a neighbour with a short list
+    const int32_t most = 2 * (degree + kExcess);
+    int32_t apart = num_long * (num_long - 1);
+    for (int32_t i = 0; i < degree && apart < most; ++i) {
       const int32_t u = neighbour[i];
       if (is_long(u)) continue;
       const int32_t* const others = at(u);
+      apart += expected;
       for (int32_t j = 0; j < list_[u].size; ++j)
-        if (stamp_[others[j]] == now) adjacent += is_long(others[j]) ? 2 : 1;
+        if (stamp_[others[j]] == now) apart -= is_long(others[j]) ? 2 : 1;
     }
-    const int32_t added = (degree * (degree - 1) - adjacent) / 2;
+    const int32_t added = apart / 2;
     return added - degree < kExcess ? level_[v] + 2 * (added - degree) : kNever;
   }
 

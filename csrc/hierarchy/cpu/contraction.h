@@ -18,8 +18,8 @@ struct Piece {
 };
 
 // The vertices of a symmetric graph, first contracted first. Lengths do not matter: which arcs exceed the distance of
-// their ends is found out afterwards, so that the same order serves all lengths. Empty if the arcs would certainly
-// exceed most_arcs, or if cancelled.
+// their ends is found out afterwards, so that the same order serves all lengths. Empty if the arcs would exceed
+// most_arcs, which a large separator foretells, or if cancelled.
 std::vector<int32_t> contraction_order(const Csr& graph, int64_t most_arcs, int threads, const int64_t* cancel);
 
 }  // namespace torchcent

@@ -19,6 +19,9 @@ namespace {
 
 constexpr int32_t kSmallCoreCell = 32;     // vertices; at most the bits of a word
 constexpr int32_t kSharedCoreCell = 2048;  // vertices of a cell that another thread may take
+// Arcs, in cliques like that of a separator, of the cells below it. On grids each level of the division has as many
+// arcs as the first. In three dimensions, where that is a fifth of all, a cut takes minutes.
+constexpr int64_t kCliquesBelow = 4;
 
 // Its vertices are contracted one after the other, as numbers `begin` and following.
 struct CoreCell {
@@ -228,7 +231,7 @@ std::vector<int32_t> dissection(Piece piece, int64_t most_arcs, int threads, con
   all.degree.resize(n);
   for (int32_t v = 0; v < n; ++v) all.degree[v] = static_cast<int32_t>(piece.first[v + 1] - piece.first[v]);
   std::iota(piece.vertex.begin(), piece.vertex.end(), 0);
-  all.most_separator = static_cast<int64_t>(std::sqrt(2 * static_cast<double>(most_arcs)));
+  all.most_separator = static_cast<int64_t>(std::sqrt(2 * static_cast<double>(most_arcs / kCliquesBelow)));
   all.arcs_left = most_arcs;
   Dissector first(all);
   first.scatter(piece, 0, std::vector<char>(n, 0));

@@ -76,6 +76,8 @@ def _is_faster(graph: Graph, request: Request) -> bool:
     cores = Preparation(graph, measure, request.memory, num_sources)
     fold = _choice.folding(graph, measure, request, num_sources)
     core = cores.core("degree", fold, searched=False)
+    if core.num_slots > _hierarchy_costs.MOST_SLOTS_FOR_HOST * core.num_nodes:
+        return False
     if not _choice.too_deep_for_lanes(core):
         return False
     there = Graph._on_host.get(graph)

@@ -29,6 +29,9 @@ MOST_COMPONENTS = {False: 1 / 8, True: 1 / 4}
 #: slots per vertex, of arcs both ways, up to which it is tried for distances by hops. Bits are so
 #: fast that a contraction in vain takes as long as they do, and grids leave too many arcs.
 MOST_SLOTS_OF_BITS = 3.2
+#: the same for path counts of graphs on CUDA, which the host contracts: beyond it, as in meshes of
+#: bodies, it contracts in vain for longer than the device searches
+MOST_SLOTS_FOR_HOST = 8.0
 #: binary logarithm of the paths of an arc up to which path counts, which are products of a few, are
 #: likely to stay within float64. Beyond it sources are searched one at a time.
 MOST_PATHS = 450.0
