@@ -53,7 +53,7 @@ def test_all_generated_rows_run_on_tiny_graphs(tmp_path, script):
     of_table = {
         table: {x["workload"] for x in found if x["table"] == table} for table in ("II", "III")
     }
-    assert of_table["II"] == of_table["III"] and len(of_table["II"]) == 10
+    assert of_table["II"] == of_table["III"] and len(of_table["II"]) == 12
     assert all(x["searched"] == x["nodes"] - x["isolated"] for x in found if x["table"] == "II")
 
 
