@@ -249,9 +249,9 @@ def whole(place: Place, checkpoint: str | None, ranked: bool) -> dict[str, Any]:
         synchronize(place)
         return time.perf_counter() - begun, result
 
-    took, result = seconds()  # with the beginning of the group, and the preparation
+    first, result = seconds()  # with the beginning of the group, and the preparation
     found = {
-        "nodes": graph.num_nodes, "slots": graph.num_slots, "seconds": took,
+        "nodes": graph.num_nodes, "slots": graph.num_slots, "seconds": first,
         "bits": _digest.of_tensors(result), "ranks": int(os.environ.get("WORLD_SIZE", 1)),
     }  # fmt: skip
     return found | ({"again": seconds()[0]} if ranked else {})

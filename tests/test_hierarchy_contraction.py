@@ -336,7 +336,7 @@ def test_a_contraction_is_given_up_at_a_large_separator(of_size):
     """And never where four times as many arcs are allowed as there are in the end."""
     meshes = {
         "grid": generate.grid(40, 40), "triangles": generate.delaunay(2_000),
-        "body": torch.tensor(graphs.grid(12, 150)).T, "small world": generate.ws(1_500, 8, 0.3),
+        "strip": torch.tensor(graphs.grid(12, 150)).T, "small world": generate.ws(1_500, 8, 0.3),
     }  # fmt: skip
     for columns in meshes.values():
         rowptr, col, _ = ops.csr(columns.int(), int(columns.max()) + 1, True)

@@ -402,10 +402,12 @@ def refuse(run: Run, uses: tuple[str, ...], function: str) -> None:
 def _inside(run: Run) -> Iterator[None]:
     """What a public function runs in: with its threads, and no surrounding Run.
 
-    A rank may change their number within (distribute/_group.py).
+    Threads of a call that leaves their number alone are not set afterwards, because another thread
+    of Python may have set them meanwhile. A rank may set them (distribute/_group.py).
     """
     entered = _entered.get()
-    threads = torch.get_num_threads()
+    sets_threads = run.threads is not None or run.group is not None
+    threads = torch.get_num_threads() if sets_threads else 0
     if run.threads is not None:
         torch.set_num_threads(run.threads)
     if entered:
@@ -415,5 +417,5 @@ def _inside(run: Run) -> Iterator[None]:
     finally:
         if entered:
             _entered.set(entered)
-        if torch.get_num_threads() != threads:
+        if sets_threads:
             torch.set_num_threads(threads)

@@ -23,8 +23,8 @@ from torchcent.distribute._digest import difference
 
 _LOOK_SECONDS = 0.1  # between two looks for errors of other ranks
 POLL_SECONDS = 0.001  # between two looks for an entry
-# Of a tensor on a device that is broadcast by way of the hosts. NCCL takes seconds to begin, and
-# most runs then need none.
+# Bytes up to which a tensor on a device is broadcast by way of the hosts. NCCL takes seconds to
+# begin, and most runs then need none.
 _BY_HOSTS = 1 << 29
 _groups: weakref.WeakKeyDictionary[dist.ProcessGroup, Group] = weakref.WeakKeyDictionary()
 

@@ -1,7 +1,7 @@
 // The frontier rows of the slots of a vertex, ORed until all needed lanes are found.
 //
-// What limits the rate is how long a warp waits for memory (a quarter of the bandwidth was in use): heads are read 32
-// at a time, ahead of the rows, and rows several at a time.
+// How long a warp waits for memory limits the rate, rather than the bandwidth. So heads are read 32 at a time, ahead of
+// the rows, and rows several at a time.
 #pragma once
 
 #include "distances/cuda/bit_rows.cuh"

@@ -91,9 +91,9 @@ __global__ void __launch_bounds__(32 * kWarps, kSparse ? 4 : 5) pull_bits(Tasks 
         const int from = (__ffs(open) - 1) & ~(kTeam - 1);
         open &= ~(0xfu << from);
         const int32_t next = open != 0 ? first_heads(__ffs(open) - 1) : -1;
-        const Quarter found =
+        const Quarter lanes =
             rows.by_warp(head, __shfl_sync(kAll, begin, from), __shfl_sync(kAll, end, from), of_team(need, from));
-        if (team == from / kTeam) got = found;
+        if (team == from / kTeam) got = lanes;
         head = next;
       }
     } else if (is_wanted) {

@@ -19,9 +19,10 @@ namespace {
 
 constexpr int32_t kSmallCoreCell = 32;     // vertices; at most the bits of a word
 constexpr int32_t kSharedCoreCell = 2048;  // vertices of a cell that another thread may take
-// Arcs, in cliques like that of a separator, of the cells below it. On grids each level of the division has as many
-// arcs as the first. In three dimensions, where that is a fifth of all, a cut takes minutes.
-constexpr int64_t kCliquesBelow = 4;
+// The arcs of all cells, in cliques of the first separator, are assumed to be at least so many. In three dimensions
+// they are about five times as many, and on grids more, because there each level of the division has as many as the
+// first. So a graph with too many arcs is given up at its first separators, before the rest is divided in vain.
+constexpr int64_t kLeastCliques = 4;
 
 // Its vertices are contracted one after the other, as numbers `begin` and following.
 struct CoreCell {
@@ -231,7 +232,7 @@ std::vector<int32_t> dissection(Piece piece, int64_t most_arcs, int threads, con
   all.degree.resize(n);
   for (int32_t v = 0; v < n; ++v) all.degree[v] = static_cast<int32_t>(piece.first[v + 1] - piece.first[v]);
   std::iota(piece.vertex.begin(), piece.vertex.end(), 0);
-  all.most_separator = static_cast<int64_t>(std::sqrt(2 * static_cast<double>(most_arcs / kCliquesBelow)));
+  all.most_separator = static_cast<int64_t>(std::sqrt(2 * static_cast<double>(most_arcs / kLeastCliques)));
   all.arcs_left = most_arcs;
   Dissector first(all);
   first.scatter(piece, 0, std::vector<char>(n, 0));
