@@ -33,15 +33,32 @@ def test_memory_at_scale(name: str, weighted: bool, measure: str) -> None:
     graph = Graph.from_edge_index(edges, directed=False, edge_weight=weight)
     joined = torch.nonzero(graph.degree > 0).flatten()
     sources = joined[torch.randperm(joined.numel(), device="cuda")[:1024]]
-    run = getattr(torchcent, measure)
-    run(graph, sources=sources[:64])  # prepares, and what the process takes once
     del edges, weight, joined
+    assert_memory(graph, measure, sources, torchcent.Run(), least)
+
+
+@pytest.mark.parametrize(
+    "strategy", ["node_parallel", "edge_parallel", "warp_centric", "cooperative"]
+)
+@pytest.mark.parametrize("directed", [False, True])
+def test_memory_of_strategies(directed: bool, strategy: str) -> None:
+    graph = Graph.from_edge_index(generate.ba(20_000, 64).cuda(), directed=directed)
+    engine = torchcent.Engine("queue", strategy=strategy)
+    sources = torch.arange(20_000 - 256, 20_000, device="cuda")
+    assert_memory(graph, "betweenness", sources, torchcent.Run(engine=engine), 0.9)
+
+
+def assert_memory(
+    graph: Graph, measure: str, sources: torch.Tensor, how: torchcent.Run, least: float
+) -> None:
+    run = getattr(torchcent, measure)
+    run(graph, sources=sources[:64], run=how)  # prepares, and what the process takes once
     torch.cuda.empty_cache()
     others = torch.cuda.memory_allocated()
-    plan = torchcent.explain(graph, measure=measure, sources=sources.numel())
+    plan = torchcent.explain(graph, measure=measure, sources=sources.numel(), run=how)
     held = held_bytes(graph)
     torch.cuda.reset_peak_memory_stats()
-    run(graph, sources=sources)
+    run(graph, sources=sources, run=how)
     peak = torch.cuda.max_memory_allocated() - others + held
     assert least * plan.memory <= peak <= plan.memory
 

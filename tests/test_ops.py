@@ -139,7 +139,10 @@ def samples() -> dict[str, list[tuple]]:
     return {
         "simd": [()],
         "codes": [(torch.empty(0, dtype=F64),)],
-        "path_workspace": [(0, False, 5, 8, True, False, 1), (1, True, 5, 8, False, True, 2, 3, 4)],
+        "path_workspace": [
+            (0, False, 5, 8, True, False, 1),
+            (1, True, 5, 8, False, True, 2, 3, 4, 0, [], 2),
+        ],
         "weighted_workspace": [(0, True, 4, 5, 8), (1, False, 8, 5, 8, True, True, True, True, 2)],
         "dynamic_workspace": [(9, 16, 1)],
         "distance_workspace": [(False, 5, 8, 64), (True, 5, 8, 512, 2)],

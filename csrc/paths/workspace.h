@@ -97,6 +97,17 @@ inline int threads_by_degree(int64_t nodes, int64_t slots) {
   const int64_t degree = slots / std::max<int64_t>(nodes, 1);
   return is_sparse(nodes, slots) ? 0 : degree < 8 ? 1 : degree < 16 ? 2 : degree < 32 ? 3 : degree < 64 ? 4 : 5;
 }
+inline int threads_by_strategy(Strategy strategy, int64_t nodes, int64_t slots) {
+  switch (strategy) {
+    case Strategy::warp_4: return 2;
+    case Strategy::warp_8: return 3;
+    case Strategy::warp_16: return 4;
+    case Strategy::warp_32: return 5;
+    case Strategy::automatic:
+    case Strategy::cooperative: return threads_by_degree(nodes, slots);
+    default: return 0;
+  }
+}
 // The first slots of every vertex that are packed for one load: 0, or 4 for each of its threads.
 inline int packed_slots(int64_t nodes, int64_t slots, int shift) {
   if (nodes >= kMore) return 0;
@@ -104,11 +115,12 @@ inline int packed_slots(int64_t nodes, int64_t slots, int shift) {
 }
 
 // Of a block of the queue engine (paths/cuda/queue.cuh), for so many sources.
-inline Workspace queue_workspace(const PathSizes& graph, int shift, int64_t sources) {
+inline Workspace queue_workspace(const PathSizes& graph, Strategy strategy, int64_t sources) {
   const int64_t n = graph.nodes, list = bytes_of<int32_t>(n), counts = bytes_of<double>(n);
-  const int64_t packed = list * packed_slots(n, graph.slots, shift);
+  const int64_t packed = list * packed_slots(n, graph.slots, threads_by_strategy(strategy, n, graph.slots));
+  const int64_t slot_vertices = strategy == Strategy::edge_parallel ? bytes_of<int32_t>(graph.slots) : 0;
   const int64_t chosen = sources * (bytes_of<Outcome>(1) + bytes_of<int32_t>(1));
-  Workspace space = {graph.sides() * bytes_of<Span>(n) + packed + chosen + bytes_of<QueueFlags>(1),
+  Workspace space = {graph.sides() * (bytes_of<Span>(n) + slot_vertices) + packed + chosen + bytes_of<QueueFlags>(1),
                      {list, bytes_of<int32_t>(n + 2), list, counts, bytes_of<uint8_t>(n),
                       bytes_of<double>(graph.limits * graph.scores())}};
   if (graph.several()) space.each.push_back(counts);

@@ -11,7 +11,7 @@ struct Arcs {
 };
 
 constexpr int kBlock = 256;
-constexpr unsigned kAllLanes = 0xffffffffu;
+constexpr unsigned kFullWarp = 0xffffffffu;
 
 inline unsigned blocks(int64_t threads) { return static_cast<unsigned>((threads + kBlock - 1) / kBlock); }
 

@@ -11,6 +11,10 @@ struct BitLevel {
   Visitor visitor;
   int64_t level;
 
+  // Whether the batch has a frontier that is pulled, by the kernel of sparse ones or by the other.
+  __device__ bool is_pulled(int batch, bool sparse) const {
+    return *wave.reached_at(level - 1, batch) != 0 && !wave.is_pushed(batch) && wave.is_sparse(batch) == sparse;
+  }
   // Called by one team, with the lanes of `need` that reached v.
   __device__ void settle(int batch, int64_t v, Quarter seen, Quarter got) const {
     const int64_t at = wave.at(batch, v);
@@ -37,10 +41,10 @@ static __global__ void mark_hits(BitWave wave, int64_t level) {
       const int64_t v = 32 * word + 8 * step + lane / kTeam;
       const Quarter part = v < wave.n ? wave.frontier[wave.at(batch, v)] : Quarter{0, 0};
       lanes = lanes | part;
-      const uint32_t teams = __ballot_sync(kAll, any(part));  // four bits each
+      const uint32_t teams = __ballot_sync(kFullWarp, any(part));  // four bits each
       if (lane / 8 == step) is_hit = (teams >> kTeam * (lane % 8) & 0xfu) != 0;
     }
-    const uint32_t hit = __ballot_sync(kAll, is_hit);
+    const uint32_t hit = __ballot_sync(kFullWarp, is_hit);
     if (lane == 0) wave.hit[batch * wave.hit_words + word] = hit;
     vertices += __popc(hit);
     if (is_hit) {
@@ -82,14 +86,14 @@ static __global__ void __launch_bounds__(32 * kWarps) push_rows(BitWave wave, in
     for (uint32_t hit = wave.hit[batch * wave.hit_words + word] & own; hit != 0; hit &= hit - 1) {
       const int64_t u = 32 * word + __ffs(hit) - 1, end = wave.out.rowptr[u + 1];
       const Mask row = lane < kWords ? frontier[kWords * u + lane] : 0;
-      const unsigned filled = __ballot_sync(kAll, row != 0);
+      const unsigned filled = __ballot_sync(kFullWarp, row != 0);
       const auto head = [&](int64_t slot) { return slot < end ? wave.out.col[slot] : -1; };
       int64_t slot = wave.out.rowptr[u] + lane;
       int32_t v = head(slot);
       for (; slot - lane < end; slot += 32) {
         const int32_t ahead = head(slot + 32);
         for (unsigned left = filled; left != 0; left &= left - 1) {
-          const Mask bits = __shfl_sync(kAll, row, __ffs(left) - 1);
+          const Mask bits = __shfl_sync(kFullWarp, row, __ffs(left) - 1);
           if (v >= 0) atomicOr(next + kWords * int64_t{v} + __ffs(left) - 1, bits);
         }
         v = ahead;

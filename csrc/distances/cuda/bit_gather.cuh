@@ -21,13 +21,13 @@ struct FrontierRows {
     Quarter got = {0, 0};
     if constexpr (!kSparse) {
       // A row per team first: where the frontier is dense, it has most lanes.
-      got = or_over_teams(row(__shfl_sync(kAll, head, lane_id() / kTeam)));
+      got = or_over_teams(row(__shfl_sync(kFullWarp, head, lane_id() / kTeam)));
       for (int first = 1; any_in_team(need & ~got); first = 0) {
         const int32_t next = this->head(begin + 32 + lane_id(), end);
         Quarter part[kTeam];
 #pragma unroll
         for (int k = 0; k < kTeam; ++k) {
-          const int32_t other = __shfl_sync(kAll, head, 32 / kTeam * k + lane_id() / kTeam);
+          const int32_t other = __shfl_sync(kFullWarp, head, 32 / kTeam * k + lane_id() / kTeam);
           part[k] = row(k < first ? -1 : other);
         }
         got = or_over_teams(got | part[0] | part[1] | part[2] | part[3]);
@@ -90,5 +90,10 @@ struct FrontierRows {
     return got;
   }
 };
+
+template <bool kSparse>
+__device__ FrontierRows<kSparse> frontier_rows(const BitWave& wave, const Arcs& in, int batch) {
+  return {in.col, wave.frontier + batch * wave.n * kTeam, wave.hit + batch * wave.hit_words};
+}
 
 }  // namespace torchcent::cuda

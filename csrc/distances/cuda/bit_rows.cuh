@@ -35,15 +35,15 @@ __device__ inline int sum_over_team(int value) {
 __device__ inline Quarter or_over_teams(Quarter a) {
 #pragma unroll
   for (int distance = kTeam; distance < 32; distance *= 2) {
-    a.x |= __shfl_xor_sync(kAll, a.x, distance);
-    a.y |= __shfl_xor_sync(kAll, a.y, distance);
+    a.x |= __shfl_xor_sync(kFullWarp, a.x, distance);
+    a.y |= __shfl_xor_sync(kFullWarp, a.y, distance);
   }
   return a;
 }
 
 // The row of the team that begins with a thread, for all teams.
 __device__ inline Quarter of_team(Quarter a, int from) {
-  return {__shfl_sync(kAll, a.x, from + quarter()), __shfl_sync(kAll, a.y, from + quarter())};
+  return {__shfl_sync(kFullWarp, a.x, from + quarter()), __shfl_sync(kFullWarp, a.y, from + quarter())};
 }
 
 // What is known of the frontier of a batch.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,14 +40,14 @@ __global__ void visit_sources(BitWave wave, Visitor visitor) {
   if (any_in_team(lanes)) visitor.found(batch, v, 0, lanes);
 }
 
+// Of the chunks of hubs, and of the vertices of more than kShort slots.
 template <bool kSparse, class Visitor>
 __global__ void __launch_bounds__(32 * kWarps, kSparse ? 4 : 5) pull_bits(Tasks tasks, BitLevel<Visitor> at) {
   const BitWave& wave = at.wave;
   const int batch = blockIdx.y, lane = lane_id(), team = lane / kTeam;
-  if (*wave.reached_at(at.level - 1, batch) == 0 || wave.is_pushed(batch) || wave.is_sparse(batch) != kSparse) return;
+  if (!at.is_pulled(batch, kSparse)) return;
   const Arcs& in = tasks.arcs;
-  const FrontierRows<kSparse> rows = {in.col, wave.frontier + batch * wave.n * kTeam,
-                                      wave.hit + batch * wave.hit_words};
+  const FrontierRows<kSparse> rows = frontier_rows<kSparse>(wave, in, batch);
   const Quarter live = wave.live(batch);
   int64_t id = blockIdx.x * int64_t{kWarps} + (threadIdx.x >> 5);
 
@@ -67,40 +68,47 @@ __global__ void __launch_bounds__(32 * kWarps, kSparse ? 4 : 5) pull_bits(Tasks 
     return;
   }
 
-  // A team has a vertex. For one of up to kShort slots it gathers by itself, otherwise the warp gathers for one team
-  // after the other, with the first slots of the next on their way.
-  id -= tasks.chunks;
+  // A team has a vertex, but the warp gathers: for one team after the other, with the first slots of the next on their
+  // way.
   static_assert(kGroup * kTeam == 32);
-  const bool is_middle = id < tasks.groups();
-  const int32_t* const vertices = is_middle ? tasks.middle + kGroup * id : tasks.small + 32 * (id - tasks.groups());
-  const int64_t left = is_middle ? tasks.middles - kGroup * id : tasks.smalls - 32 * (id - tasks.groups());
-  for (int i = team; i < (is_middle ? kGroup : 32); i += kGroup) {
-    const bool is_real = i < left;
-    const int64_t v = is_real ? vertices[i] : 0;
-    const Quarter seen = wave.seen[wave.at(batch, v)], need = is_real ? live & ~seen : Quarter{0, 0};
-    const bool is_wanted = is_middle || any_in_team(need);
-    const int64_t begin = is_wanted ? in.rowptr[v] : 0, end = is_wanted ? in.rowptr[v + 1] : 0;
-    Quarter got = {0, 0};
-    if (is_middle) {
-      const auto first_heads = [&](int from) {
-        return rows.head(__shfl_sync(kAll, begin, from) + lane, __shfl_sync(kAll, end, from));
-      };
-      unsigned open = __ballot_sync(kAll, any(need));
-      int32_t head = open != 0 ? first_heads(__ffs(open) - 1) : -1;
-      while (open != 0) {
-        const int from = (__ffs(open) - 1) & ~(kTeam - 1);
-        open &= ~(0xfu << from);
-        const int32_t next = open != 0 ? first_heads(__ffs(open) - 1) : -1;
-        const Quarter lanes =
-            rows.by_warp(head, __shfl_sync(kAll, begin, from), __shfl_sync(kAll, end, from), of_team(need, from));
-        if (team == from / kTeam) got = lanes;
-        head = next;
-      }
-    } else if (is_wanted) {
-      got = rows.by_team(begin, end, need);
-    }
-    if (is_real) at.settle(batch, v, seen, got);
+  const int64_t i = kGroup * (id - tasks.chunks) + team;
+  const bool is_real = i < tasks.middles;
+  const int64_t v = is_real ? tasks.middle[i] : 0;
+  const Quarter seen = wave.seen[wave.at(batch, v)], need = is_real ? live & ~seen : Quarter{0, 0};
+  const int64_t begin = in.rowptr[v], end = in.rowptr[v + 1];
+  const auto first_heads = [&](int from) {
+    return rows.head(__shfl_sync(kFullWarp, begin, from) + lane, __shfl_sync(kFullWarp, end, from));
+  };
+  Quarter got = {0, 0};
+  unsigned open = __ballot_sync(kFullWarp, any(need));
+  int32_t head = open != 0 ? first_heads(__ffs(open) - 1) : -1;
+  while (open != 0) {
+    const int from = (__ffs(open) - 1) & ~(kTeam - 1);
+    open &= ~(0xfu << from);
+    const int32_t next = open != 0 ? first_heads(__ffs(open) - 1) : -1;
+    const Quarter lanes =
+        rows.by_warp(head, __shfl_sync(kFullWarp, begin, from), __shfl_sync(kFullWarp, end, from), of_team(need, from));
+    if (team == from / kTeam) got = lanes;
+    head = next;
   }
+  if (is_real) at.settle(batch, v, seen, got);
+}
+
+// Of the vertices of up to kShort slots, a team each. A kernel of their own needs fewer registers.
+template <bool kSparse, class Visitor>
+__global__ void __launch_bounds__(32 * kWarps, 5) pull_small(Tasks tasks, BitLevel<Visitor> at) {
+  const BitWave& wave = at.wave;
+  const int batch = blockIdx.y;
+  const int64_t i = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / kTeam;
+  if (i >= tasks.smalls || !at.is_pulled(batch, kSparse)) return;
+  const int64_t v = tasks.small[i];
+  const Quarter seen = wave.seen[wave.at(batch, v)], need = wave.live(batch) & ~seen;
+  Quarter got = {0, 0};
+  if (any_in_team(need)) {
+    const int64_t* const ends = tasks.arcs.rowptr + v;
+    got = frontier_rows<kSparse>(wave, tasks.arcs, batch).by_team(ends[0], ends[1], need);
+  }
+  at.settle(batch, v, seen, got);
 }
 
 // Completes the hubs after all of their chunks, with a team each. The old frontier row is cleared, because the chunks
@@ -193,9 +201,14 @@ class BitWaves {
   template <class Visitor>
   void pull(const BitLevel<Visitor>& level) {
     const unsigned batches = static_cast<unsigned>(wave_.batches);
-    const dim3 grid(blocks(tasks_.warps(), kWarps), batches);
-    pull_bits<false><<<grid, 32 * kWarps, 0, run_.stream>>>(tasks_, level);
-    if (wave_.front != nullptr) pull_bits<true><<<grid, 32 * kWarps, 0, run_.stream>>>(tasks_, level);
+    const dim3 large(blocks(tasks_.chunks + tasks_.groups(), kWarps), batches);
+    const dim3 small(blocks(tasks_.smalls * kTeam, 32 * kWarps), batches);
+    const auto pull = [&](auto is_sparse) {
+      if (large.x != 0) pull_bits<is_sparse.value><<<large, 32 * kWarps, 0, run_.stream>>>(tasks_, level);
+      if (small.x != 0) pull_small<is_sparse.value><<<small, 32 * kWarps, 0, run_.stream>>>(tasks_, level);
+    };
+    pull(std::false_type());
+    if (wave_.front != nullptr) pull(std::true_type());
     check_launch("pull_bits");
     if (tasks_.chunks == 0) return;
     settle_hubs<<<dim3(blocks(tasks_.chunks * kTeam, 256), batches), 256, 0, run_.stream>>>(tasks_, level);

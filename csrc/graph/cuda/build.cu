@@ -35,8 +35,8 @@ __global__ void copy_ids(const Id* id, int64_t columns, int64_t row_step, int64_
       most = max(most, v);
     }
   for (int step_of_warp = 16; step_of_warp > 0; step_of_warp /= 2) {
-    least = min(least, __shfl_xor_sync(kAllLanes, least, step_of_warp));
-    most = max(most, __shfl_xor_sync(kAllLanes, most, step_of_warp));
+    least = min(least, __shfl_xor_sync(kFullWarp, least, step_of_warp));
+    most = max(most, __shfl_xor_sync(kFullWarp, most, step_of_warp));
   }
   if ((threadIdx.x & 31) == 0) {
     atomicMin(&low, least);

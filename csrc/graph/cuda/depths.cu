@@ -38,11 +38,11 @@ __device__ void push(const bool (&fresh)[N], const int32_t (&head)[N], int32_t* 
   unsigned votes[N];
   int total = 0;
 #pragma unroll
-  for (int i = 0; i < N; ++i) total += __popc(votes[i] = __ballot_sync(kAllLanes, fresh[i]));
+  for (int i = 0; i < N; ++i) total += __popc(votes[i] = __ballot_sync(kFullWarp, fresh[i]));
   if (total == 0) return;
   const int lane = threadIdx.x & 31;
   int base = lane == 0 ? atomicAdd(tail, total) : 0;
-  base = __shfl_sync(kAllLanes, base, 0);
+  base = __shfl_sync(kFullWarp, base, 0);
 #pragma unroll
   for (int i = 0; i < N; ++i) {
     if (fresh[i]) put(base + __popc(votes[i] & ((1u << lane) - 1)), head[i]);
@@ -53,7 +53,7 @@ __device__ void push(const bool (&fresh)[N], const int32_t (&head)[N], int32_t* 
 // Visits the slots first, first + step, ... below last. All lanes of a warp take part, with ranges of their own.
 __device__ void visit(const Search& s, int64_t first, int64_t last, int step, int32_t next, int32_t* tail,
                       const auto& put) {
-  while (__any_sync(kAllLanes, first < last)) {
+  while (__any_sync(kFullWarp, first < last)) {
     int32_t head[kAtOnce], found[kAtOnce];
     bool fresh[kAtOnce];
 #pragma unroll
@@ -79,10 +79,10 @@ __device__ void expand(const Search& s, int32_t vertex, int32_t next, int32_t* t
   const int64_t end = vertex < 0 ? 0 : s.out.rowptr[vertex + 1];
   const int64_t arcs = end - begin;
   visit(s, begin, arcs <= kAlone ? end : begin, 1, next, tail, put);
-  unsigned shared = __ballot_sync(kAllLanes, arcs > kAlone && arcs <= kTogether);
+  unsigned shared = __ballot_sync(kFullWarp, arcs > kAlone && arcs <= kTogether);
   for (; shared != 0; shared &= shared - 1) {
     const int owner = __ffs(shared) - 1;
-    const int64_t first = __shfl_sync(kAllLanes, begin, owner), last = __shfl_sync(kAllLanes, end, owner);
+    const int64_t first = __shfl_sync(kFullWarp, begin, owner), last = __shfl_sync(kFullWarp, end, owner);
     visit(s, first + lane, last, 32, next, tail, put);
   }
   if (!__syncthreads_or(arcs > kTogether)) return;
@@ -193,7 +193,7 @@ __global__ void first_neighbours(Arcs in, const int32_t* vertex, int64_t count, 
   const int64_t end = in.rowptr[vertex[i] + 1];
   for (int64_t slot = in.rowptr[vertex[i]]; slot < end && found != least; slot += 32) {
     const int64_t mine = slot + (threadIdx.x & 31);
-    found = min(found, __reduce_min_sync(kAllLanes, mine < end ? rank[in.col[mine]] : UINT32_MAX));
+    found = min(found, __reduce_min_sync(kFullWarp, mine < end ? rank[in.col[mine]] : UINT32_MAX));
   }
   if ((threadIdx.x & 31) == 0) first[i] = found;
 }

@@ -41,11 +41,11 @@ __global__ void first_leaves(Folding f, int64_t n) {
     f.degree[v] = static_cast<int32_t>(degree);
     f.parent[v] = -1;
   }
-  const unsigned votes = __ballot_sync(kAllLanes, degree == 1);
+  const unsigned votes = __ballot_sync(kFullWarp, degree == 1);
   if (votes == 0) return;
   const int lane = threadIdx.x & 31;
   int place = lane == 0 ? atomicAdd(&f.round->tail, __popc(votes)) : 0;
-  place = __shfl_sync(kAllLanes, place, 0) + __popc(votes & ((1u << lane) - 1));
+  place = __shfl_sync(kFullWarp, place, 0) + __popc(votes & ((1u << lane) - 1));
   if (degree == 1) f.candidate[place] = static_cast<int32_t>(v);
 }
 
@@ -62,8 +62,8 @@ __global__ void find_parents(Folding f) {
       const int64_t end = f.graph.rowptr[leaf + 1];
       for (int64_t slot = f.graph.rowptr[leaf]; slot < end && found < 0; slot += 32) {
         const int32_t u = slot + lane < end ? f.graph.col[slot + lane] : -1;
-        const unsigned left = __ballot_sync(kAllLanes, u >= 0 && f.parent[u] < 0);
-        if (left != 0) found = __shfl_sync(kAllLanes, u, __ffs(left) - 1);
+        const unsigned left = __ballot_sync(kFullWarp, u >= 0 && f.parent[u] < 0);
+        if (left != 0) found = __shfl_sync(kFullWarp, u, __ffs(left) - 1);
       }
       if (f.degree[found] == 1 && found < leaf) found = -1;
     }
@@ -119,7 +119,7 @@ __global__ void measure_by_label(const int64_t* label, int64_t n, Column value, 
     if (label[v] == common) mine = max(mine, own);
     else if (own != 0) sums.measure(label[v], own);
   }
-  mine = __reduce_max_sync(kAllLanes, mine);
+  mine = __reduce_max_sync(kFullWarp, mine);
   if ((threadIdx.x & 31) == 0 && mine != 0) atomicMax(&largest, mine);
   __syncthreads();
   if (threadIdx.x == 0 && largest != 0) sums.measure(common, largest);
@@ -136,7 +136,7 @@ __global__ void add_by_label(const int64_t* label, int64_t n, Column value, Exac
     else sums.pass<false>(label[v], value[v]);
   }
   for (int k = 0; k < kParts; ++k) {
-    for (int distance = 16; distance > 0; distance /= 2) mine[k] += __shfl_xor_sync(kAllLanes, mine[k], distance);
+    for (int distance = 16; distance > 0; distance /= 2) mine[k] += __shfl_xor_sync(kFullWarp, mine[k], distance);
     if ((threadIdx.x & 31) == 0 && mine[k] != 0) sums.add_part(common, k, mine[k]);
   }
 }

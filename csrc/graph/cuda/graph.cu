@@ -31,10 +31,10 @@ __global__ void kept_arcs(Arcs graph, int64_t n, int64_t m, const int32_t* place
   const int64_t slot = thread();
   const int32_t head = slot < m ? place[graph.col[slot]] : -1;
   const int32_t tail = head < 0 ? -1 : place[row_of(graph.rowptr, n, slot)];
-  const unsigned lane = threadIdx.x & 31, found = __ballot_sync(kAllLanes, tail >= 0);
+  const unsigned lane = threadIdx.x & 31, found = __ballot_sync(kFullWarp, tail >= 0);
   unsigned at = 0;
   if (lane == 0 && found != 0) at = atomicAdd(&in_block, static_cast<unsigned>(__popc(found)));
-  at = __shfl_sync(kAllLanes, at, 0) + __popc(found & ((1u << lane) - 1));
+  at = __shfl_sync(kFullWarp, at, 0) + __popc(found & ((1u << lane) - 1));
   __syncthreads();
   if (threadIdx.x == 0 && in_block != 0) begin = atomicAdd(count, static_cast<unsigned long long>(in_block));
   if (key == nullptr) return;

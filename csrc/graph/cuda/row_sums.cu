@@ -64,7 +64,7 @@ __device__ double of_piece(const Rows& rows, int64_t from, int64_t to, int64_t f
   sum = merge<kLargest>(sum, other);
   // All lanes of a warp come here together: they run the same number of groups.
   for (int distance = kSlots * kColumns / 2; distance >= kColumns; distance /= 2)
-    sum = merge<kLargest>(sum, __shfl_xor_sync(kAllLanes, sum, distance));
+    sum = merge<kLargest>(sum, __shfl_xor_sync(kFullWarp, sum, distance));
   return sum;
 }
 
@@ -84,16 +84,16 @@ __global__ void short_rows(Rows rows, int64_t most, Rest rest) {
       rows.out[r * rows.width + first + lane] = length == 0 ? 0 : sum;
   }
   const bool middle = length > most && length <= kPiece, lengthy = length > kPiece;
-  const unsigned wanted = __ballot_sync(kAllLanes, middle && lane == 0);
+  const unsigned wanted = __ballot_sync(kFullWarp, middle && lane == 0);
   if (wanted != 0) {
     unsigned long long at = 0;
     if (in_warp == 0) at = atomicAdd(rest.count, static_cast<unsigned long long>(__popc(wanted)));
-    at = __shfl_sync(kAllLanes, at, 0) + __popc(wanted & ((1u << in_warp) - 1));
+    at = __shfl_sync(kFullWarp, at, 0) + __popc(wanted & ((1u << in_warp) - 1));
     if (middle && lane == 0) rest.middle[at] = r;
   }
-  for (unsigned left = __ballot_sync(kAllLanes, lengthy && lane == 0); left != 0; left &= left - 1) {
+  for (unsigned left = __ballot_sync(kFullWarp, lengthy && lane == 0); left != 0; left &= left - 1) {
     const int leader = __ffs(left) - 1;
-    const int64_t row = __shfl_sync(kAllLanes, r, leader), size = __shfl_sync(kAllLanes, length, leader);
+    const int64_t row = __shfl_sync(kFullWarp, r, leader), size = __shfl_sync(kFullWarp, length, leader);
     const int64_t pieces = (size + kPiece - 1) / kPiece;
     unsigned long long at = 0;
     if (in_warp == 0) {
@@ -102,7 +102,7 @@ __global__ void short_rows(Rows rows, int64_t most, Rest rest) {
       rest.lengthy[2 * place] = row;
       rest.lengthy[2 * place + 1] = static_cast<int64_t>(at);
     }
-    at = __shfl_sync(kAllLanes, at, 0);
+    at = __shfl_sync(kFullWarp, at, 0);
     for (int64_t i = in_warp; i < pieces; i += 32) {
       rest.piece[2 * (at + i)] = row;
       rest.piece[2 * (at + i) + 1] = i;

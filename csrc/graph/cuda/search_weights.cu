@@ -32,8 +32,8 @@ __global__ void look_at_ids(const int64_t* ids, int64_t count, int64_t n, unsign
   const int64_t id = ids[min(thread(), count - 1)];  // the last one again, where there are none left
   long long low = id, high = id;
   for (int distance = 16; distance > 0; distance /= 2) {
-    low = min(low, __shfl_xor_sync(kAllLanes, low, distance));
-    high = max(high, __shfl_xor_sync(kAllLanes, high, distance));
+    low = min(low, __shfl_xor_sync(kFullWarp, low, distance));
+    high = max(high, __shfl_xor_sync(kFullWarp, high, distance));
   }
   if ((threadIdx.x & 31) == 0) {
     atomicMin(&faults->low, Faults::ordered(low));

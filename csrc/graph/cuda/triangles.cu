@@ -39,7 +39,7 @@ __global__ void heads(Arcs graph, int64_t n, int64_t* count, const int64_t* begi
     const int64_t slot = from + lane;
     const int32_t v = slot < graph.rowptr[u + 1] ? graph.col[slot] : -1;
     const bool kept = v >= 0 && points(graph.rowptr, u, v);
-    const unsigned mask = __ballot_sync(kAllLanes, kept);
+    const unsigned mask = __ballot_sync(kFullWarp, kept);
     if (kept && head != nullptr) head[at + __popc(mask & ((1u << lane) - 1))] = v;
     at += __popc(mask);
   }
@@ -80,7 +80,7 @@ __device__ unsigned look_up(const Edges& edges, int32_t v, const Table& table, i
     atomicAdd(table.count + at, 1u);
   }
   __syncwarp();
-  closed = __reduce_add_sync(kAllLanes, closed);
+  closed = __reduce_add_sync(kFullWarp, closed);
   if (lane == 0 && closed != 0) atomicAdd(table.count + table.find(v), closed);
   return closed;
 }
@@ -161,7 +161,7 @@ __global__ void by_blocks(Edges edges, int bits, bool from_back, const unsigned 
           atomicAdd(total + w, 1ull);
         }
         __syncwarp();
-        closed = __reduce_add_sync(kAllLanes, closed);
+        closed = __reduce_add_sync(kFullWarp, closed);
         if (lane == 0 && closed != 0) atomicAdd(total + v, static_cast<unsigned long long>(closed));
         own += closed;
       }

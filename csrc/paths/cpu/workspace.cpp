@@ -11,11 +11,11 @@ namespace torchcent {
 
 std::vector<int64_t> path_workspace(int64_t engine, bool on_cuda, int64_t num_nodes, int64_t num_slots, bool symmetric,
                                     bool per_slot, int64_t limits, int64_t chunks, int64_t sources, int64_t lanes,
-                                    const std::vector<int64_t>& levels) {
+                                    const std::vector<int64_t>& levels, int64_t strategy) {
   const PathSizes graph = {num_nodes, num_slots, symmetric, per_slot, limits};
   if (Engine{engine} == Engine::queue) {
     if (!on_cuda) return queue_on_cpu(graph).numbers();
-    return cuda::queue_workspace(graph, cuda::threads_by_degree(num_nodes, num_slots), sources).numbers();
+    return cuda::queue_workspace(graph, Strategy{strategy}, sources).numbers();
   }
   if (!on_cuda) return lanes_on_cpu(graph).numbers();
   Workspace space = cuda::lanes_workspace<float>(graph, lanes, chunks);
@@ -29,7 +29,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   // levels: how many it has in each of its allocations.
   m.def(
       "path_workspace(int engine, bool cuda, int num_nodes, int num_slots, bool symmetric, bool per_slot, int limits, "
-      "int chunks=0, int sources=0, int lanes=0, int[] levels=[]) -> int[]");
+      "int chunks=0, int sources=0, int lanes=0, int[] levels=[], int strategy=0) -> int[]");
 }
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CompositeExplicitAutograd, m) {
   m.impl("path_workspace", TORCH_BOX(&path_workspace));

@@ -78,7 +78,7 @@ __device__ bool last_of_hub(const Wave<Row>& wave, int batch, const Chunk& chunk
   __syncwarp();
   int* const arrived = wave.arrived + base + chunk.first;
   const int before = lane == 0 ? atomicAdd(arrived, 1) : 0;
-  if (__shfl_sync(kAll, before, 0) != chunk.count - 1) return false;
+  if (__shfl_sync(kFullWarp, before, 0) != chunk.count - 1) return false;
   __threadfence();
   if (lane == 0) *arrived = 0;
   double total[Row::width] = {};
@@ -89,10 +89,10 @@ __device__ bool last_of_hub(const Wave<Row>& wave, int batch, const Chunk& chunk
 #pragma unroll
     for (int k = 0; k < Row::width; ++k) total[k] += part.lane[k];
   }
-  got = any_of(kAll, got);
+  got = any_of(kFullWarp, got);
 #pragma unroll
   for (int k = 0; k < Row::width; ++k)
-    sum.lane[k] = static_cast<typename Row::T>(total[k] + __shfl_xor_sync(kAll, total[k], kHalf));
+    sum.lane[k] = static_cast<typename Row::T>(total[k] + __shfl_xor_sync(kFullWarp, total[k], kHalf));
   return true;
 }
 
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks) forward(Tasks tasks, For
     const int64_t begin = in.rowptr[v] + int64_t{tasks.slots_per_chunk} * chunk.index,
                   end = min(in.rowptr[v + 1], begin + tasks.slots_per_chunk);
     Part<Row> sum = {};
-    Mask got = any_of(kAll, gather<Row, Unit>(in.col, begin, end, front, need, rows, hits, sum, NoEdges()));
+    Mask got = any_of(kFullWarp, gather<Row, Unit>(in.col, begin, end, front, need, rows, hits, sum, NoEdges()));
     if (last_of_hub(wave, batch, chunk, id, sum, got) && lane < kHalf) at.write(batch, v, need, got, sum);
     return;
   }
@@ -190,8 +190,8 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks) forward(Tasks tasks, For
     for (; open != 0; open &= open - 1) {
       const Vertex<Row>& v = vertices[__ffs(open) - 1];
       Part<Row> sum = {};
-      const Mask got =
-          any_of(kAll, gather<Row, Unit>(in.col, v.begin, v.begin + v.size, front, v.mask, rows, hits, sum, NoEdges()));
+      const Mask got = any_of(
+          kFullWarp, gather<Row, Unit>(in.col, v.begin, v.begin + v.size, front, v.mask, rows, hits, sum, NoEdges()));
       if (lane < kHalf) at.write(batch, v.id, v.mask, got, sum);
     }
     return;
@@ -265,7 +265,7 @@ struct BackwardLevel {
     }
     if (level != 0 && bits != 0) store<Row>(wave.row(batch, v.id) + first_lane<Row>(), sigma);
 #pragma unroll
-    for (int distance = kHalf / 2; distance != 0; distance /= 2) total += __shfl_xor_sync(kAll, total, distance);
+    for (int distance = kHalf / 2; distance != 0; distance /= 2) total += __shfl_xor_sync(kFullWarp, total, distance);
     if (first_lane<Row>() == 0 && writer) {
       // No other thread adds to it in this launch: the order is fixed, and no thread waits for the old value.
       if constexpr (!Visitor::edges) {
@@ -328,7 +328,7 @@ __global__ void __launch_bounds__(32 * kWarps, kBackwardBlocks<Row, Visitor>)
   Vertex<Row> mine = {};
   if (middle ? lane < kGroup && place < tasks.middles : place < tasks.smalls)
     mine = at.vertex(batch, out, (middle ? tasks.middle : tasks.small)[place]);
-  unsigned open = __ballot_sync(kAll, any(mine.mask));
+  unsigned open = __ballot_sync(kFullWarp, any(mine.mask));
   vertices[lane] = mine;
   __syncwarp();
   if (middle) {

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <type_traits>
 
-namespace torchcent::cuda {
+#include "core/cuda/threads.cuh"
 
-constexpr unsigned kAll = 0xffffffffu;
+namespace torchcent::cuda {
 
 struct alignas(16) Mask128 {
   unsigned long long low, high;
@@ -52,10 +52,11 @@ __device__ void set_lane(Mask* mask, int lane) {
 
 template <class Mask>
 __device__ Mask shuffle(Mask mask, int thread) {
-  if constexpr (sizeof(Mask) == 16) return {__shfl_sync(kAll, mask.low, thread), __shfl_sync(kAll, mask.high, thread)};
+  if constexpr (sizeof(Mask) == 16)
+    return {__shfl_sync(kFullWarp, mask.low, thread), __shfl_sync(kFullWarp, mask.high, thread)};
   else if constexpr (sizeof(Mask) < sizeof(unsigned))
-    return static_cast<Mask>(__shfl_sync(kAll, unsigned{mask}, thread));
-  else return __shfl_sync(kAll, mask, thread);
+    return static_cast<Mask>(__shfl_sync(kFullWarp, unsigned{mask}, thread));
+  else return __shfl_sync(kFullWarp, mask, thread);
 }
 
 // The union of the masks of these threads of a warp.

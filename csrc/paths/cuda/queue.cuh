@@ -74,7 +74,7 @@ class QueueRun {
       problem_.out_vertex = slot_vertices(graph.out);
       problem_.in_vertex = graph.symmetric() ? problem_.out_vertex : slot_vertices(graph.in);
     }
-    problem_.shift = shift();
+    problem_.shift = threads_by_strategy(strategy_, graph.n, graph.m);
     problem_.packed = packed_slots(graph.n, graph.m, problem_.shift);
     problem_.rows = problem_.packed ? rows() : nullptr;
     outcome_ = run.scratch.array<Outcome>(sources.count);
@@ -135,17 +135,6 @@ class QueueRun {
     check_launch("slot_vertex_kernel");
     return result;
   }
-  int shift() const {
-    switch (strategy_) {
-      case Strategy::warp_4: return 2;
-      case Strategy::warp_8: return 3;
-      case Strategy::warp_16: return 4;
-      case Strategy::warp_32: return 5;
-      case Strategy::automatic:
-      case Strategy::cooperative: return threads_by_degree(graph_.n, graph_.m);
-      default: return 0;
-    }
-  }
   // Levels of grids and road networks are narrow, and tables are 1.4 times as fast as PlaceArray. On triangulations,
   // with more slots and wider levels, PlaceArray is faster.
   bool tables() const {
@@ -159,7 +148,7 @@ class QueueRun {
   // Allocates as many blocks as the memory limit and the GPU allow, at most kPerProcessor per multiprocessor.
   void allocate() {
     const int64_t n = graph_.n;
-    const int64_t each = queue_workspace(graph_.sizes(Visitor::edges), problem_.shift, sources_.count).total();
+    const int64_t each = queue_workspace(graph_.sizes(Visitor::edges), strategy_, sources_.count).total();
     int64_t most = std::min<int64_t>(sources_.count, int64_t{run_.processors} * kPerProcessor);
     most = std::max<int64_t>(1, std::min(most, run_.control.bytes / std::max<int64_t>(each, 1)));
     // The fewest blocks that need the same number of rounds, which leaves each more of the cache.

@@ -124,10 +124,11 @@ struct EdgeScores {
       const bool high = place & (kept * share);
 #pragma unroll
       for (int t = 0; t < kept; ++t)
-        sum[t] = (high ? sum[t + kept] : sum[t]) + __shfl_xor_sync(kAll, high ? sum[t] : sum[t + kept], kept * share);
+        sum[t] =
+            (high ? sum[t + kept] : sum[t]) + __shfl_xor_sync(kFullWarp, high ? sum[t] : sum[t + kept], kept * share);
     }
 #pragma unroll
-    for (int distance = share / 2; distance > 0; distance /= 2) sum[0] += __shfl_xor_sync(kAll, sum[0], distance);
+    for (int distance = share / 2; distance > 0; distance /= 2) sum[0] += __shfl_xor_sync(kFullWarp, sum[0], distance);
     const int i = first + place / share * step;
     if (place % share == 0 && i < count) scores[hits[i].slot] += sum[0];
   }
@@ -204,7 +205,7 @@ __device__ typename Row::Mask gather(const int32_t* __restrict__ col, int64_t be
     int count = 0;
 #pragma unroll
     for (int k = 0; k < kScan; ++k) {
-      const unsigned hit = __ballot_sync(kAll, any(mask[k]));
+      const unsigned hit = __ballot_sync(kFullWarp, any(mask[k]));
       if (any(mask[k])) hits[count + __popc(hit & ((1u << lane) - 1))] = {mask[k], u[k], i + 32 * k};
       count += __popc(hit);
       got |= mask[k];
@@ -215,7 +216,7 @@ __device__ typename Row::Mask gather(const int32_t* __restrict__ col, int64_t be
     __syncwarp();
   }
 #pragma unroll
-  for (int k = 0; k < Row::width; ++k) sum.lane[k] += __shfl_xor_sync(kAll, sum.lane[k], kHalf);
+  for (int k = 0; k < Row::width; ++k) sum.lane[k] += __shfl_xor_sync(kFullWarp, sum.lane[k], kHalf);
   return got;
 }
 
@@ -229,7 +230,7 @@ __device__ typename Row::Mask gather_short(const int32_t* __restrict__ col, int6
   const int lane = lane_id(), half = lane & kHalf, place = lane & (kHalf - 1);
   const int32_t u = place < size ? col[begin + place] : -1;
   const Mask mask = u >= 0 ? front[u] & need : Mask{};
-  const unsigned hit = __ballot_sync(kAll, any(mask));
+  const unsigned hit = __ballot_sync(kFullWarp, any(mask));
   const unsigned mine = hit >> half & 0xffffu;
   if (any(mask)) hits[half + __popc(mine & ((1u << place) - 1))] = {mask, u, place};
   __syncwarp();

@@ -135,9 +135,9 @@ __device__ unsigned touched(const int32_t* __restrict__ col, const Vertex<Row>* 
 #pragma unroll
     for (int k = 0; k < ahead; ++k) hit |= any(static_cast<typename Row::Mask>(front[u[k]] & v.mask));
   }
-  const unsigned hits = __ballot_sync(kAll, hit);
+  const unsigned hits = __ballot_sync(kFullWarp, hit);
   if constexpr (team == 1) return hits;
-  return __ballot_sync(kAll, lane_id() < count && (hits >> (lane_id() * team & 31) & ((1u << team) - 1)) != 0);
+  return __ballot_sync(kFullWarp, lane_id() < count && (hits >> (lane_id() * team & 31) & ((1u << team) - 1)) != 0);
 }
 
 }  // namespace torchcent::cuda

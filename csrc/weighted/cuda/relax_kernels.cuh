@@ -83,11 +83,11 @@ __device__ void each_item(const Tasks& tasks, int64_t n, Wanted wanted, Work wor
   const bool open = mine && wanted(v, true);
   const int64_t begin = open ? rowptr[v] : 0;
   const int size = open ? static_cast<int>(rowptr[v + 1] - begin) : 0;
-  for (unsigned left = __ballot_sync(kAll, open); left != 0; left &= left - 1) {
+  for (unsigned left = __ballot_sync(kFullWarp, open); left != 0; left &= left - 1) {
     const int k = __ffs(left) - 1;
-    const int32_t vertex = __shfl_sync(kAll, v, k);
-    const int64_t first = __shfl_sync(kAll, begin, k);
-    work(Item{vertex, first, first + __shfl_sync(kAll, size, k), vertex, nullptr, 0});
+    const int32_t vertex = __shfl_sync(kFullWarp, v, k);
+    const int64_t first = __shfl_sync(kFullWarp, begin, k);
+    work(Item{vertex, first, first + __shfl_sync(kFullWarp, size, k), vertex, nullptr, 0});
   }
 }
 
@@ -147,10 +147,10 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks)
       const T w = i < item.end ? weight[i] : unreached<T>;
       T other[kAhead], more[kAhead];
       in_bunches(
-          __ballot_sync(kAll, least[u] + w < farthest),
+          __ballot_sync(kFullWarp, least[u] + w < farthest),
           [&](int k, int from) {
-            other[k] = __ldcg(rows + int64_t{__shfl_sync(kAll, u, from)} * kRelaxLanes + lane);
-            more[k] = __shfl_sync(kAll, w, from);
+            other[k] = __ldcg(rows + int64_t{__shfl_sync(kFullWarp, u, from)} * kRelaxLanes + lane);
+            more[k] = __shfl_sync(kFullWarp, w, from);
           },
           [&](int k, int) { best = min(best, other[k] + more[k]); });
     }
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks)
       if (item.chunk == nullptr) *own = best;
       else lower = best < atomic_min(own, best);
     }
-    if (!__any_sync(kAll, lower)) return;
+    if (!__any_sync(kFullWarp, lower)) return;
     const T fallen = least_of_warp(lower ? best : unreached<T>);
     if (lane != 0) return;
     if (item.chunk == nullptr) next[item.vertex] = fallen;
@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks)
   const int64_t counts = batch * (wave.n + wave.chunks);
   const auto all = [](int32_t, bool) { return true; };
   const auto append = [&](const LaneArcs& list, const Item& item, int& count, int32_t u, unsigned lanes, int slot) {
-    const unsigned kept = __ballot_sync(kAll, lanes != 0);
+    const unsigned kept = __ballot_sync(kFullWarp, lanes != 0);
     if (lanes != 0) {
       const int64_t at = batch * wave.m + item.begin + count + __popc(kept & ((1u << lane) - 1));
       list.arc[at] = {u, lanes};
@@ -201,14 +201,14 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks)
         unsigned from_u = 0, to_u = 0;
         T other[kAhead], more[kAhead];
         in_bunches(
-            __ballot_sync(kAll, room),
+            __ballot_sync(kFullWarp, room),
             [&](int k, int from) {
-              other[k] = __ldcg(rows + int64_t{__shfl_sync(kAll, u, from)} * kRelaxLanes + lane);
-              more[k] = __shfl_sync(kAll, w, from);
+              other[k] = __ldcg(rows + int64_t{__shfl_sync(kFullWarp, u, from)} * kRelaxLanes + lane);
+              more[k] = __shfl_sync(kFullWarp, w, from);
             },
             [&](int k, int from) {
-              const unsigned in = tails ? __ballot_sync(kAll, ties.tight(other[k], more[k], mine)) : 0;
-              const unsigned out = heads ? __ballot_sync(kAll, ties.tight(mine, more[k], other[k])) : 0;
+              const unsigned in = tails ? __ballot_sync(kFullWarp, ties.tight(other[k], more[k], mine)) : 0;
+              const unsigned out = heads ? __ballot_sync(kFullWarp, ties.tight(mine, more[k], other[k])) : 0;
               if (lane == from) from_u = in, to_u = out;
             });
         const int slot = static_cast<int>(i - item.begin);
@@ -230,7 +230,7 @@ __global__ void relax_begin_paths(RelaxWave<T> wave, int64_t rows) {
        v += int64_t{gridDim.x} * blockDim.x / 32) {
     const T d = wave.distance[v * kRelaxLanes + lane], low = least_of_warp(d);
     const T high = most_of_warp(d < unreached<T> ? d : T(0));
-    const unsigned absent = __ballot_sync(kAll, !(d < unreached<T>)), start = __ballot_sync(kAll, d == T(0));
+    const unsigned absent = __ballot_sync(kFullWarp, !(d < unreached<T>)), start = __ballot_sync(kFullWarp, d == T(0));
     if (d == T(0)) wave.sigma[v * kRelaxLanes + lane] = 1;
     if (lane == 0) {
       wave.nearest[v] = low;
@@ -256,17 +256,17 @@ __device__ bool add_ready(const RelaxWave<T>& wave, int batch, const Item& item,
     const LaneArc at = arc[i];
     if (at.lanes & need & ~blocked) blocked |= at.lanes & ~done[at.vertex];
   }
-  ready = need & ~__reduce_or_sync(kAll, blocked);
+  ready = need & ~__reduce_or_sync(kFullWarp, blocked);
   sum = 0;
   for (int i = lane; ready != 0 && i - lane < count; i += 32) {
     const LaneArc at = i < count ? arc[i] : LaneArc{0, 0};
     const unsigned lanes = at.lanes & ready;
     double value[kAhead];
     in_bunches(
-        __ballot_sync(kAll, lanes != 0),
+        __ballot_sync(kFullWarp, lanes != 0),
         [&](int k, int from) {
-          const bool mine = __shfl_sync(kAll, lanes, from) >> lane & 1;
-          const int32_t u = __shfl_sync(kAll, at.vertex, from);
+          const bool mine = __shfl_sync(kFullWarp, lanes, from) >> lane & 1;
+          const int32_t u = __shfl_sync(kFullWarp, at.vertex, from);
           value[k] = !mine ? 0 : Unit ? 1 : __ldcg(values + int64_t{u} * kRelaxLanes + lane);
         },
         [&](int k, int) { sum += value[k]; });
@@ -280,7 +280,7 @@ __device__ bool add_ready(const RelaxWave<T>& wave, int batch, const Item& item,
   __threadfence();
   __syncwarp();
   const int before = lane == 0 ? atomicAdd(wave.arrived + first, 1) : 0;
-  if (__shfl_sync(kAll, before, 0) != chunk.count - 1) return false;
+  if (__shfl_sync(kFullWarp, before, 0) != chunk.count - 1) return false;
   __threadfence();
   if (lane == 0) wave.arrived[first] = 0;
   sum = 0;
@@ -302,8 +302,8 @@ __device__ void pass_over(const Tasks& tasks, const RelaxWave<T>& wave, const La
   const unsigned* const done = wave.done[pass & 1] + wave.base(batch);
   unsigned* const next = wave.done[(pass & 1) ^ 1] + wave.base(batch);
   const auto wanted = [&](int32_t v, bool tell) {
-    const bool open = done[v] != kAll;
-    if (!open && tell) next[v] = kAll;
+    const bool open = done[v] != kFullWarp;
+    if (!open && tell) next[v] = kFullWarp;
     return open;
   };
   each_item(tasks, wave.n, wanted, [&](const Item& item) {
@@ -314,7 +314,7 @@ __device__ void pass_over(const Tasks& tasks, const RelaxWave<T>& wave, const La
     if (lane_id() != 0) return;
     const unsigned now = done[item.vertex] | ready;
     next[item.vertex] = now;
-    if (now != kAll) after[batch] = 1;
+    if (now != kFullWarp) after[batch] = 1;
   });
 }
 
@@ -358,7 +358,7 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks)
                      }
                      if constexpr (!Visitor::edges) {
 #pragma unroll
-                       for (int other = 16; other > 0; other /= 2) total += __shfl_xor_sync(kAll, total, other);
+                       for (int other = 16; other > 0; other /= 2) total += __shfl_xor_sync(kFullWarp, total, other);
                        if (lane == 0) wave.scores[batch * wave.scored + v] += total;
                      }
                    });
@@ -372,7 +372,7 @@ __global__ void relax_within(RelaxWave<T> wave, T beyond, int64_t rows) {
   for (int64_t v = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / 32; v < rows;
        v += int64_t{gridDim.x} * blockDim.x / 32) {
     const bool far = !(wave.distance[v * kRelaxLanes + lane] < beyond);
-    const unsigned done = __ballot_sync(kAll, far);
+    const unsigned done = __ballot_sync(kFullWarp, far);
     if (far) wave.rho[v * kRelaxLanes + lane] = 0;
     if (lane == 0) wave.done[0][v] = done;
   }

@@ -24,6 +24,7 @@ class Job(NamedTuple):
         held: bytes of the graph and everything cached with it (_room.held_bytes).
         together: whether sources inside chains share sweeps; `sources` are then the sweeps.
         cutoffs: the number of cutoffs, each of which has scores.
+        strategy: the code of a strategy of CUDA (`_codes.Strategy`).
     """
 
     graph: Graph
@@ -33,6 +34,7 @@ class Job(NamedTuple):
     held: int
     together: bool = False
     cutoffs: int = 1
+    strategy: int = 0
 
     @property
     def counts_paths(self) -> bool:
@@ -85,7 +87,10 @@ class Job(NamedTuple):
             "chunks": core.chunks if self.on_cuda else 0,
         }
         if core.weight is None:
-            return workspace("path", **of_search, sources=sources, lanes=lanes, levels=levels)
+            return workspace(
+                "path", **of_search,
+                sources=sources, lanes=lanes, levels=levels, strategy=self.strategy,
+            )  # fmt: skip
         of_weights = {"weight_bytes": self.width, "by_depth": measure.by_depth}
         return workspace("weighted", **of_search, **of_weights, paths=self.counts_paths)
 

@@ -203,7 +203,8 @@ def _made(graph: Graph, request: Request, num_sources: int | None) -> tuple[_Kep
         hierarchy = Hierarchy.of(core)
         assert hierarchy is not None
         reason = hierarchy.in_words()
-    job = Job(graph, core, measure, sources, own_bytes, together, len(request.cutoffs or [None]))
+    cutoffs = len(request.cutoffs or [None])
+    job = Job(graph, core, measure, sources, own_bytes, together, cutoffs, request.strategy)
     cost = ENGINES[engine].cost(job, limit)
     memory = max(cost.memory, cores.peak)
     if memory > limit or cost.lanes < 1:
