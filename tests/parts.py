@@ -35,7 +35,7 @@ from hypothesis import settings
 
 CASES = 4  # of each function at least so many are run
 EXAMPLES = 20  # of each property likewise
-SLOW = 4  # of so many slow tests one is run
+SLOW = 8  # of so many slow tests one is run
 DEVICE = os.environ.get("TORCHCENT_TEST_DEVICE", "cpu").partition(":")[0]  # as in graphs.py
 # Of every value of these at least one case is run.
 FIXTURES = ("engine", "distance_engine", "compiled_engine", "weighted_engine", "row_engine")

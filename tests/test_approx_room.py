@@ -81,6 +81,7 @@ def rounded() -> tuple[Graph, torch.Tensor, torch.Tensor]:
     return graph, scores[0], scores[1]
 
 
+@pytest.mark.slow
 def test_tie_tolerance():
     graph, meant, plain = rounded()
     assert (meant - plain).abs().max() > 0.08

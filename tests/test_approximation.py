@@ -195,6 +195,7 @@ def test_starting_is_not_taken_for_searching(start, cold, each, monkeypatch):
     assert len(searched) > 1 and sorted(searched) == searched
 
 
+@pytest.mark.slow
 def test_timing_has_to_pay():
     """A second is at stake at least, and a hundred slow searches take a tenth of it at most."""
     graph, _ = case("random")
@@ -271,6 +272,7 @@ def test_a_tiny_epsilon_ends(method):
         assert not found.reached and found.epsilon > 1e-9 and 200 <= found.samples <= 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [*SAMPLED, "pivots"])
 def test_time_limit(method):
     graph = Graph.from_edge_index(generate.rmat(13, 8, seed=1).to(DEVICE), directed=False)
@@ -332,6 +334,7 @@ def test_a_longer_limit_buys_more_samples(method, monkeypatch):
     assert found[60].epsilon < found[15].epsilon < found[5].epsilon
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["random", "directed", "weighted"])
 def test_coverage_of_limited_runs(name, monkeypatch):
     """As above, where the clock ends the run: samples take more time on some seeds than on
@@ -470,6 +473,7 @@ def test_no_arcs(method):
     assert found.scores.tolist() == [0.0] * 20 and found.reached and found.epsilon <= 0.1
 
 
+@pytest.mark.slow
 def test_words(tmp_path):
     graph, _ = case("random")
     found = betweenness_approx(graph, 0.1, method="kadabra", generator=chance())

@@ -101,6 +101,7 @@ def test_memory_decides_the_blocks(engine):
         )
 
 
+@pytest.mark.slow
 def test_a_result_that_does_not_fit_is_refused_before_the_run():
     """10^14 distances, 91 TiB."""
     graph = Graph.from_edge_index(edge_index([(0, 1)]), 10**7)

@@ -441,6 +441,7 @@ def test_bad_names(value: Any) -> None:
         torchcent.betweenness(torch.tensor([[0], [1]]), run=torchcent.Run(reduce=value))
 
 
+@pytest.mark.slow
 def test_command(capsys: Any, tmp_path: Path) -> None:
     path = tmp_path / "graph.csv"
     path.write_text("".join(f"{u},{v}\n" for u, v in hairy().T.tolist()))

@@ -41,6 +41,7 @@ def python(code: str, folder: Path = ROOT, **environment: str) -> subprocess.Com
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["wheel", "editable"])
 def test_build_without_a_compiler_says_how_to_install_one(kind: str, tmp_path: Path) -> None:
     code = HOOK.format(f"backend.get_requires_for_build_{kind}()")
@@ -55,6 +56,7 @@ def test_build_without_a_compiler_says_how_to_install_one(kind: str, tmp_path: P
     assert "no C++ compiler (no-such-c++)" in named.stderr
 
 
+@pytest.mark.slow
 def test_build_without_the_extension(tmp_path: Path) -> None:
     """Neither compiler nor PyTorch; the wheel is for any platform, in place is a path."""
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "_torchcent_networkx.py"):
@@ -77,6 +79,7 @@ def test_build_without_the_extension(tmp_path: Path) -> None:
     assert inside.read(path).decode().split() == [str(tmp_path)]
 
 
+@pytest.mark.slow
 def test_a_source_archive_has_what_a_checkout_has() -> None:
     """All that MANIFEST.in names, besides the packages, which are found without it."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
@@ -93,6 +96,7 @@ def test_a_source_archive_has_what_a_checkout_has() -> None:
     assert {x for x in left if not x.startswith(of_packages)} == {"LICENSE", "MANIFEST.in"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tag", "library"), [("macosx_14_0_arm64", "_C.abi3.so"), ("win_amd64", "_C.pyd")]
 )
@@ -116,6 +120,7 @@ def test_wheel_of_a_library_for_another_platform(tmp_path: Path, tag: str, libra
     assert "torchcent/include/csr.h" in inside.namelist()
 
 
+@pytest.mark.slow
 def test_wheel_of_cuda_kernels(tmp_path: Path) -> None:
     """As tools/cuda_wheels.py builds it: the library, and torchcent of the same version."""
     shutil.copytree(ROOT / "tools/cuda_package", tmp_path / "cuda")

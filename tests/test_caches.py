@@ -174,12 +174,14 @@ def rebuilt(graph: Graph) -> Graph:
     return made
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", OTHERS)
 def test_nothing_escapes(name: str) -> None:
     make, measure = OTHERS[name]
     assert_counted(make(), measure)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", [name for name in CASES | PAIRS if "tensor" not in name])
 def test_nothing_escapes_in_units(name: str, tuning: Tuning) -> None:
     case = (CASES | PAIRS)[name]
@@ -249,6 +251,7 @@ def test_graphs_that_share_an_order_forget_it_alone() -> None:
     assert torch.equal(torchcent.betweenness(graph, run=run), scores)
 
 
+@pytest.mark.slow
 def test_threads_may_forget_while_others_search() -> None:
     graph, run = twins(), Run(engine="lanes", reduce=["fold", "twins"], threads=1)
     scores = torchcent.betweenness(graph, run=run)

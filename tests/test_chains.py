@@ -276,6 +276,7 @@ def test_road(name: str, unit: float | None, tuning: Tuning) -> None:
         torch.set_num_threads(before)
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(by="way length")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("way", WAYS)
@@ -302,6 +303,7 @@ def test_counts_grow_by_chains_alone(length: int, way: str, weighted: bool, tuni
         torch.testing.assert_close(found, known, rtol=rtol, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_counts_that_grow_in_another_component(way: str, tuning: Tuning) -> None:
     """A road is counted once, although searches elsewhere need a wider type: from diamonds, none of

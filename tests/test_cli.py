@@ -175,6 +175,7 @@ def test_warning_in_one_line(capsys, tmp_path):
     assert [x for x in err.splitlines() if x.startswith("torchcent: warning: ")][0].count("skip=1")
 
 
+@pytest.mark.slow
 def test_plot(capsys, friends):
     pytest.importorskip("matplotlib")
     code, _, err = run(capsys, "betweenness", "friends.csv", "--plot", "p.png")
@@ -310,6 +311,7 @@ def test_config_version_help(capsys):
 # ---- what goes wrong
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

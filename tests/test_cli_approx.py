@@ -24,6 +24,7 @@ def sampled(tuning):
     tuning(exact_seconds=lambda *_: 1e9)
 
 
+@pytest.mark.slow
 def test_table_file_and_figure(graph, sampled, tmp_path, capsys):
     out, figure = tmp_path / "scores.json", tmp_path / "scores.png"
     command = ["betweenness-approx", str(graph), "--epsilon", "0.05", "--delta", "0.2"]

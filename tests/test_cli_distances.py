@@ -138,6 +138,7 @@ def test_file_tells_how(capsys, folder):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["closeness", "harmonic", "eccentricity"])
 def test_plot(capsys, folder, measure):
     pytest.importorskip("matplotlib")
@@ -333,6 +334,7 @@ def test_graphs_without_edges(capsys, tmp_path, n):
     assert unpacked(tmp_path / "c.npz")[0].shape == (n, n)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

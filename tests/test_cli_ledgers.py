@@ -70,6 +70,7 @@ RUNS = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", RUNS)
 def test_interrupted_and_resumed(capsys, folder, stopping, name, tuning):
     tuning(exact_for_nothing=0)
@@ -333,6 +334,7 @@ def test_resume_runs_nothing_else(capsys, folder):
     assert not os.path.exists("g.mtx")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

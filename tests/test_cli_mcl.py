@@ -52,6 +52,7 @@ def test_writes_a_table(capsys, graph, tmp_path, suffix):
         assert np.load(out)["cluster"].tolist() == [0, 0, 0, 1, 1, 1]
 
 
+@pytest.mark.slow
 def test_sweep(capsys, graph, tmp_path):
     pytest.importorskip("matplotlib")
     out, figure = tmp_path / "clusters.txt.gz", tmp_path / "sweep.svg"
@@ -70,6 +71,7 @@ def test_sweep(capsys, graph, tmp_path):
     assert figure.read_text().lstrip().startswith("<?xml") and f"figure in {figure}" in err
 
 
+@pytest.mark.slow
 def test_plot_of_one_clustering(capsys, graph, tmp_path):
     pytest.importorskip("matplotlib")
     figure = tmp_path / "clusters.png"
@@ -160,6 +162,7 @@ def test_refuses(capsys, graph, options, message):
     assert message in refused(capsys, "mcl", graph, *options)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", ["x.abc", "x.txt", "x.csv", "x.mci", "x.mtx", "x.pt"])
 @pytest.mark.parametrize("options", [[], ["-I", "4"], ["-pi", "2"], ["-tf", "mul(2)"]])
 def test_negative_weights_are_left_out(capsys, tmp_path, name, options):

@@ -126,6 +126,7 @@ def test_there_is_one_for_each_measure():
         assert " ".join(each["help"].split()) in " ".join(text.split())
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("name", OF)
 def test_scores_and_keys(capsys, name, directed):
@@ -148,6 +149,7 @@ def test_scores_and_keys(capsys, name, directed):
     assert ("share" in found["top"][0]) is MEASURES[name].share
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("name", "option"), OPTIONS, ids=[f"{name}-{each['name']}" for name, each in OPTIONS]
 )
@@ -239,12 +241,14 @@ def test_alpha_of_katz_that_suits_the_graph(capsys):
     assert "or auto: one that suits the graph (default: 0.1)" in text
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", [name for name, each in OF.items() if each["of"] != "edges"])
 def test_reversed(capsys, name):
     found = compared(capsys, OF[name], *needed(OF[name]), directed=True, turned=True)
     assert found is None or found["reversed"] is True
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "name",
     [x for x, each in OF.items() if any(option["random"] for option in each["options"])],
@@ -260,6 +264,7 @@ def test_random_sources(capsys, name):
     assert found["sources"] == 7
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", [x for x, each in OF.items() if "engine" in each["uses"]])
 def test_engines(capsys, name):
     """All engines that the option offers compute, by hops or by weights."""

@@ -118,6 +118,7 @@ LARGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(LARGE))
 def test_several_blocks(way, name, threads):
     n, arcs = LARGE[name]
@@ -213,6 +214,7 @@ def test_memory_is_refused_before_the_run(tuning):
         transitive_closure(torch.stack([arcs[:-1], arcs[1:]]), run=Run(memory=20_000_000))
 
 
+@pytest.mark.slow
 def test_a_dense_matrix_is_refused_where_it_does_not_fit():
     n = 10**7
     with pytest.raises(MemoryError, match="to_dense needs 90.9 TiB"):

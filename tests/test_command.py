@@ -47,6 +47,7 @@ def started(text: str, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_interrupt_while_importing():
     """Within the import of PyTorch: no traceback, no ImportError of something half loaded."""
     with started(

@@ -237,6 +237,7 @@ def test_bash_completes(tmp_path):
     assert dict(zip(cases, found, strict=True)) == cases
 
 
+@pytest.mark.slow
 @SHELL
 @COMPLETION
 def test_bash_completes_every_option(tmp_path, capsys):

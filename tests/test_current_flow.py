@@ -121,6 +121,7 @@ def test_against_the_definition(shape, solver, monkeypatch):
     compare(n, arcs, [0.1 * (1 + e % 7) for e in range(len(arcs))])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason="no operators")
 @pytest.mark.skipif(not RESET.exists(), reason="needs Linux's /proc")
 @pytest.mark.skipif(DEVICE.type != "cpu", reason="memory of the host")

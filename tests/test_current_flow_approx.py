@@ -27,6 +27,7 @@ def normalised(n, arcs, conductance):
     return definition(n, arcs, conductance)[0] * 2 / ((n - 1) * (n - 2))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("shape", [name for name in SHAPES if name != "edge"])
 def test_every_pair_once_gives_the_exact_scores(shape, solver, monkeypatch):

@@ -66,6 +66,7 @@ def values(function, graph, **more):
     return function(index, weight, **options, **more).tolist()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", ["plain", "augmented", "balanced"])
 def test_forman_is_its_formula(engine, kind):
     for seed in range(100 if engine == "compiled" else 40):
@@ -139,6 +140,7 @@ def test_ollivier_with_more_than_a_word_of_columns():
     assert float(found) == pytest.approx(float(expected), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_sinkhorn_is_near_and_above():
     """A plan with an entropy costs a little more than the best one."""
     for seed, weights in ((1, None), (2, None), (3, WEIGHTS)):
@@ -159,6 +161,7 @@ def test_sinkhorn_is_near_and_above():
         ollivier(index, weight, **options, method="sinkhorn", tol=1e-9, max_iter=3)
 
 
+@pytest.mark.slow
 def test_resistance_is_that_of_the_pseudo_inverse(engine, tuning):
     for seed in range(120):
         graph = drawn(seed, 2 + seed % 11, WEIGHTS if seed % 2 else None)
@@ -228,6 +231,7 @@ def test_resistance_without_a_dense_inverse(tuning):
         node_resistance_curvature(graph, run=Run(memory=5000))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_batches_are_their_graphs(engine, name):
     """To the bit, except for Sinkhorn's iterations; with empty graphs among them."""

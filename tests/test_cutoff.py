@@ -153,6 +153,7 @@ def test_several_are_one_search(kind, tuning):
         assert len(begun) == 1
 
 
+@pytest.mark.slow
 def test_several_units_and_threads(tuning, threads):
     """Sums of units, which are added up, have columns, too."""
     tuning(**SMALL)
@@ -266,6 +267,7 @@ def test_several_from_the_same_pivots(tmp_path):
         assert torch.equal(column, one)
 
 
+@pytest.mark.slow
 def test_no_cutoff_gives_the_same_bits():
     graph = torchcent.generate.ba(700, 3)
     for measure in (torchcent.closeness, torchcent.harmonic):

@@ -133,6 +133,7 @@ def test_symmetric_normalization(engine, name):
     assert (error <= options["eps"] * out * root[:, None] / root + 1e-12).all()
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(by="engine name top_k sym")
 @pytest.mark.parametrize("sym", [False, True])
 @pytest.mark.parametrize("top_k", [1, 3, 1000])

@@ -87,6 +87,7 @@ def check(text: Text, name: str, graph: Graph, **options: object) -> None:
         assert torch.equal(one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(by="graph name")
 @pytest.mark.parametrize("top_k", [None, 1, 5, 80])
 @pytest.mark.parametrize("name", ["personalized_pagerank", "heat_kernel"])

@@ -139,6 +139,7 @@ def test_the_same_pairs_as_betweenness(engine):
         torch.testing.assert_close(more - less, reach, rtol=1e-5, atol=0)  # in float32
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("engine", ["auto", "relax", "dijkstra", "hierarchy"])
 @pytest.mark.parametrize("kind", WEIGHTS)
 def test_bits_of_any_threads_and_of_each_cutoff(engine, kind, threads):

@@ -197,6 +197,7 @@ def test_scipy_on_more_than_one_batch(distance_engine, n, arcs, directed):
     assert_close(actual.cpu(), reciprocal.sum(0)[some.numpy()])
 
 
+@pytest.mark.slow
 def test_deep_graph_of_more_than_one_batch(distance_engine):
     n, arcs = 30 * 40 + 60, grid(30, 40) + [(v, 1200 + v) for v in range(60)]
     shuffled = torch.randperm(n, generator=torch.Generator().manual_seed(1)).tolist()

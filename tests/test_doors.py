@@ -79,6 +79,7 @@ def test_figure_of_scores(tmp_path, given, error, said):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_figure_of_clusterings(tmp_path):
     pytest.importorskip("matplotlib")
     one = torchcent.mcl(ARCS, directed=False)

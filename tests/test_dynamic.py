@@ -296,6 +296,7 @@ def test_large_distances_and_counts(edges, changes, directed):
         torch.testing.assert_close(new, known, rtol=1e-12, atol=1e-18)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 def test_larger_graphs(directed):
     chance = torch.Generator().manual_seed(5)

@@ -147,6 +147,7 @@ def test_samples_are_shortest_paths_of_the_graph_as_it_is(n, directed, seed):
         torch.testing.assert_close(scores, expected.double().clamp(max=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 def test_scores_are_within_epsilon(directed):
     failures = outside = 0

@@ -134,6 +134,7 @@ def test_long_distances(library: ctypes.CDLL, directed: bool) -> None:
     assert outcomes >= {1, 2, 3}
 
 
+@pytest.mark.slow
 def test_a_hub(library: ctypes.CDLL) -> None:
     """With more neighbours than a warp takes on its own."""
     leaves = 1100

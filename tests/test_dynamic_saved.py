@@ -179,6 +179,7 @@ def test_the_file_is_plain(tmp_path):
     assert [each["name"] for each in content["measures"]] == ["DynamicBetweenness"]
 
 
+@pytest.mark.slow
 def test_what_looks_like_a_call(tmp_path):
     """Bytes of the pickle that are text or sizes are no names of functions, whatever they are."""
     for n in range(2, 70):
@@ -348,6 +349,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("wait", [0.02, 0.2])
 def test_a_killed_process_leaves_a_whole_file(tmp_path, wait):

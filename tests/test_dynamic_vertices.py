@@ -121,6 +121,7 @@ def test_several_changed_edges_of_a_triangle(directed):
     assert triangles.scores.tolist()[:size] == [most] * size
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("way", WAYS)
 def test_counts_of_a_larger_graph(way, directed, tuning):

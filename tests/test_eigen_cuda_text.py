@@ -24,6 +24,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     return compiled("eigen_text", folder)
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(by="form team weighted")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("team", ["warps", "blocks"])

@@ -190,6 +190,7 @@ def test_pairs_and_matrices(seed, sizes, directed, weighted, cutoff, compiled):
     assert [*zip(*pairs.pairs.tolist(), pairs.distance.tolist(), strict=True)] == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directed", [True, False])
 def test_of_networkx(engine, directed):
     """More than 64 vertices, which have no masks."""

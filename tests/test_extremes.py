@@ -186,6 +186,7 @@ def test_grid(distance_engine, rows, columns):
     assert len(actual["center"]) == middle
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 64, 501])
 def test_vertex_transitive_graphs(distance_engine, n):
     if distance_engine == "tensor" or not has_kernel("distance_sums", DEVICE):

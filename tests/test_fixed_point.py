@@ -142,6 +142,7 @@ def test_the_bound_on_distances(compiled: bool, data: st.DataObject) -> None:
             assert _fixed_point.longest(graph, graph.weight) >= longest * (1 - 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directed", [False, True])
 def test_a_search_finds_a_small_unit(directed: bool) -> None:
     """Distances are far below the sum of all weights, and at most those of the two searches."""

@@ -299,6 +299,7 @@ def test_other_functions_break_the_graph_once_and_quietly() -> None:
         compiled(model, "eager")(ones(5), edge_index(STAR))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 def test_compiled_without_graph_breaks(model: Model, backend: str) -> None:
     run = compiled(model, backend)

@@ -64,6 +64,7 @@ def test_values(name, options):
     assert nothing.shape[:3] == (2, 3, 3) and bool((nothing == -1).all())
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("name", "options"), CASES)
 def test_one_operator(name, options):
     """Without a break of the graph, and one compilation for all sizes."""

@@ -123,6 +123,7 @@ def test_ws_counts(n, k, p, seed):
     )
 
 
+@pytest.mark.slow
 def test_ws_rewires_the_share():
     n, k, p = 4000, 10, 0.3
     ring = {tuple(e) for e in generate.ws(n, k, 0).T.tolist()}
@@ -214,6 +215,7 @@ def test_bad_arguments(call, error, message):
         call()
 
 
+@pytest.mark.slow
 def test_planted_clusters():
     """Without mixing clusters are components of the sizes asked for; with all of it they vanish."""
     n = 5000

@@ -75,6 +75,7 @@ def columns(matrix: scipy.sparse.csr_matrix) -> Tensor:
     return torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64)).to(DEVICE)
 
 
+@pytest.mark.slow
 @runs(SMALL, MIDDLING, LARGE)
 def test_igraph(engine: str, name: str, load: Graphs, golden: Golden) -> None:
     matrix, info = load.load(name)

@@ -45,6 +45,7 @@ def same(ours: Graph, theirs: Graph) -> None:
         assert one is None or (one.dtype == other.dtype and torch.equal(one, other)), name
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", GRAPHS)
 def test_round_trip(name: str, tmp_path: Path) -> None:
     graph, path = GRAPHS[name](), tmp_path / "graph.pt"
@@ -287,6 +288,7 @@ def written(content: object) -> io.BytesIO:
     return buffer
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", GRAPHS)
 def test_torch_load_reads_a_graph_by_default(name: str) -> None:
     graph = GRAPHS[name]()

@@ -302,6 +302,7 @@ def best_cover(n, length, k, endpoints):
     )
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("endpoints", [False, True])
 @pytest.mark.parametrize("weights", ["hops", "whole"])
 @pytest.mark.parametrize("directed", [False, True])

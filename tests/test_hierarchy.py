@@ -200,6 +200,7 @@ def test_float_lengths(net: Network, reduce: str) -> None:
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("rung", ["float32", "float64", "wide"])
 @pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness"])
 @DIRECTED

@@ -86,6 +86,7 @@ def test_no_contraction_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> No
     assert plan.engine == "dijkstra"
 
 
+@pytest.mark.slow
 def test_no_contraction_for_paths_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, sources = by_lengths(generate.road(50, 50)).to(DEVICE), torch.arange(300)
     monkeypatch.setattr(Hierarchy, "of", lambda *_: pytest.fail("contracted"))
@@ -190,6 +191,7 @@ def test_more_arcs_by_hops_if_sweeps_are_predicted_to_be_faster(make, others: st
     assert torchcent.explain(few, sources=2500).engine in ("queue", others)
 
 
+@pytest.mark.sweep
 @on_cpu
 @pytest.mark.parametrize(
     "make, engine",

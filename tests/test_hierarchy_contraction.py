@@ -308,6 +308,7 @@ def test_hubs_cost_no_more_than_their_edges(rim: bool):
     assert len(h.to) < (3 * leaves if rim else leaves + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("both_ways", [True, False])
 def test_threads_do_not_matter(both_ways: bool):
     columns = generate.grid(120, 120)  # large enough for both to have work

@@ -179,6 +179,7 @@ def test_sums_over_pivots(ways, lengths, threads):
             torch.testing.assert_close(found, again, rtol=0, atol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lengths", ["whole", "decimal"])
 def test_sums_over_pivots_within_cutoffs(lengths):
     graph = network((6400, grid(80, 80)), lengths, ways="streets")
@@ -232,6 +233,7 @@ def test_nested_cells_and_several_batches(ways):
         assert torch.equal(profile.closeness, closeness)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lanes", [64, 1024, 4096])
 @pytest.mark.parametrize("lengths", ["hops", "ties", "whole", "long"])
 @WAYS
@@ -269,6 +271,7 @@ def test_reciprocals_that_collapse(ways, lengths, lanes, tuning):
         assert_close(found, some / others * (n - 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["closeness", "harmonic", "eccentricity"])
 @WAYS
 def test_same_bits_for_any_number_of_threads(ways, measure, tuning):
@@ -286,6 +289,7 @@ def test_same_bits_for_any_number_of_threads(ways, measure, tuning):
     assert all(torch.equal(found[0], each) for each in found[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ways", ["edges", "streets"])
 def test_auto(ways):
     """All vertices repay a contraction; a few sources do so once it has been made."""
@@ -315,6 +319,7 @@ def test_auto(ways):
     )
 
 
+@pytest.mark.slow
 def test_auto_by_hops():
     """Deep graphs whose hierarchy stays thin; few sources and cutoffs are left to bits."""
     road = Graph.from_edge_index(generate.road(60, 60), None, False)

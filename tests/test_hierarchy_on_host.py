@@ -67,6 +67,7 @@ def test_an_engine_that_is_asked_for() -> None:
     assert _on_host.chosen(graph, asked._replace(scale=Scale(devices=devices))) is None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("on_cuda")
 def test_other_graphs_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Graph, "to", lambda *_: pytest.fail("copied"))

@@ -108,6 +108,7 @@ def test_lengths_that_are_those_back_and_others(found: list[int]) -> None:
     assert found == [graph.num_nodes]
 
 
+@pytest.mark.slow
 @DIRECTED
 def test_blocks_have_the_order_of_their_graph(directed: bool, found: list[int]) -> None:
     """Which is saved with it."""
@@ -130,6 +131,7 @@ def test_blocks_have_the_order_of_their_graph(directed: bool, found: list[int]) 
     assert found == [graph.num_nodes]
 
 
+@pytest.mark.slow
 @DIRECTED
 def test_components_have_the_order_of_their_graph(directed: bool, found: list[int]) -> None:
     streets = columns_of(road(32, directed=directed))

@@ -107,6 +107,7 @@ def units(graph: Graph) -> nx.Graph:
     return by
 
 
+@pytest.mark.sweep
 @compiled
 @pytest.mark.parametrize("name", NAMES)
 def test_every_path_has_its_share(name):
@@ -195,6 +196,7 @@ def test_few_samples_count_vertices_and_many_count_arcs(directed):
     assert sum(few.draw(1) for _ in range(120)).equal(together)
 
 
+@pytest.mark.slow
 @compiled
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_of_the_highest_change_nothing(name, monkeypatch):
@@ -268,6 +270,7 @@ def test_ledger_goes_on_by_climbs(directed, tmp_path):
 KINDS = ("hops", "whole", "decimal", "float")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", KINDS)
 @DIRECTED
 def test_shortest_path_is_one(kind, directed):

@@ -92,6 +92,7 @@ def test_the_figure_is_the_same_for_the_same_rows(tmp_path):
     assert text == (tmp_path / "two.svg").read_text() and "millions of instructions" in text
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason="the calls are of compiled kernels")
 def test_calls_run_and_are_in_the_last_row(tmp_path):
     calls = module("history_cases").cases(tmp_path)

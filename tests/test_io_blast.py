@@ -154,6 +154,7 @@ def test_the_largest_of_a_pair_needs_no_warning(tmp_path, capsys, monkeypatch, o
     assert code == 0 and "2 of 8 hits" in err and "repeat" not in err
 
 
+@pytest.mark.slow
 def test_rows_that_repeat_an_arc_are_told_once(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     save(tmp_path, ["a b 1", "a b 2", "b c 3", "c a 3"], "g.txt")

@@ -170,6 +170,7 @@ def test_compiled_reader_of_vectors_reads_what_the_other_does(tokens):
         assert np.array_equal(one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_compiled_reader_of_vectors_on_threads(threads):
     if not COMPILED:

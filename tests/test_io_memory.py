@@ -77,6 +77,7 @@ def make(kind, path, n):
 SUFFIX = {"edges": ".txt", "names": ".txt", "irregular": ".txt", "metis": ".graph"}
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 @pytest.mark.skipif(not RESET.exists(), reason="needs Linux's /proc")
 @pytest.mark.parametrize("n", [9, EDGES])

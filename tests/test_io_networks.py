@@ -330,6 +330,7 @@ def test_lines_of_clusters(friends, capsys, name):
     assert torchcent.io.read_clusters(name) == [["Ada", "Bob", "Cleo"], ["Di", "Ed"]]
 
 
+@pytest.mark.slow
 def test_a_figure_of_communities(friends, capsys):
     pytest.importorskip("matplotlib")
     code, _, err = run_line(capsys, "communities g.csv --plot c.png --json")

@@ -250,6 +250,7 @@ def of_osmnx():
     return graph
 
 
+@pytest.mark.slow
 def test_osmnx(tmp_path):
     """The files and the tables of osmnx give its graph."""
     osmnx = pytest.importorskip("osmnx")
@@ -321,6 +322,7 @@ def test_street_table_refuses():
         torchcent.EdgeList(edges.edge_index[:, :1], num_nodes=3, streets=edges.streets)
 
 
+@pytest.mark.slow
 def test_bubenec_of_momepy(tmp_path, capsys):
     momepy = pytest.importorskip("momepy")
     path = momepy.datasets.get_path("bubenec")

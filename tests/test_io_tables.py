@@ -521,6 +521,7 @@ def test_the_type_of_gephi(tmp_path):
     silent(save(tmp_path, "g.csv", head + "A,B,Undirected,0,,,1.0\n"))
 
 
+@pytest.mark.slow
 def test_parquet_of_many_names(tmp_path):
     """Names beyond a dictionary are read as they are, unless a long one might repeat too often."""
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")

@@ -90,6 +90,7 @@ def farthest(matrices, ptr, k, direction):
     return found
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 @pytest.mark.parametrize("direction", ["from", "to"])
@@ -152,6 +153,7 @@ def test_a_batch_is_each_graph_alone(weights):
             assert not anchors.sets[a:b, k:].any() and (anchors.distance[a:b, k:] == -1).all()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("weights", [None, WEIGHTS, [2.0**-9, 1, 300]])
 @pytest.mark.parametrize("direction", ["from", "to"])
@@ -242,6 +244,7 @@ def test_sizes_of_drawn_sets(factor):
     assert not torch.equal(other.sets, found.sets)
 
 
+@pytest.mark.slow
 def test_draws_are_even():
     """Each vertex of a cycle is as often a landmark as another, for seeds in a row."""
     n, trials = 8, 400

@@ -36,6 +36,7 @@ def stress(graph, places):
     return float(((share * share.sum() / (share**2).sum() - 1) ** 2).mean())
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("every", [True, False])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_stress_is_that_of_kamada_kawai(name, every, tuning):
@@ -60,6 +61,7 @@ def test_lengths_of_a_path():
     assert layout(arcs, run=torchcent.Run(dtype=torch.float64)).dtype == torch.float64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [True, False])
 def test_seeds_and_directions(every, tuning):
     if not every:
@@ -127,6 +129,7 @@ def test_a_batch_is_refused():
         layout(batch)
 
 
+@pytest.mark.slow
 def test_figure_without_positions(tmp_path):
     pytest.importorskip("matplotlib")
     from torchcent.plot import plot_network

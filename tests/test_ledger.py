@@ -97,6 +97,7 @@ def contents(folder):
 # ---- runs that continue
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", STOPPED)
 def test_continues_after_a_stop(name, tuning, stopping, tmp_path):
@@ -424,6 +425,7 @@ def flipped(whole, bit):
     return bytes(changed)
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(by="damage")
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("name", ["queue", "closeness by weights"])
@@ -544,6 +546,7 @@ def room(tuning):
     return change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["queue", "closeness by weights"])
 def test_a_full_disk(name, room, tuning, tmp_path):
     case = CASES[name]

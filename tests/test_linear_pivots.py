@@ -153,6 +153,7 @@ def test_all_pivots_are_exact(name, directed, weighted):
     torch.testing.assert_close(found.scores.cpu(), expected, rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pivots", ["uniform", "degree"])
 @pytest.mark.parametrize("directed", [False, True])
 def test_no_bias_and_within_the_bounds(directed, pivots):

@@ -83,6 +83,7 @@ def test_weights_are_those_of_the_definition(engine: str, graph: Any, data: Any)
     assert_scores(found, known, engine)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("engine", HOPS)
 @pytest.mark.parametrize("shape", ASSORTED)
@@ -138,6 +139,7 @@ def test_paths_beyond_float64_do_not_matter(engine: str) -> None:
     assert set(found.tolist()) == {0.0, 0.5, 1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_large_graph(threads: int) -> None:
     """For teams of threads, and the same bits for any number of them."""
@@ -171,6 +173,7 @@ def test_batch(weighted: bool) -> None:
     torch.testing.assert_close(whole, torch.cat(expected), rtol=1e-5, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_features_of_small_and_large_graphs() -> None:
     for n in (50, 3000):
         arcs = torchcent.generate.er(n, p=4 / n, seed=1)

@@ -165,6 +165,7 @@ def test_distribution_of_a_batch_says_what_it_needs() -> None:
         torchcent.distance_distribution(graph, run=torchcent.Run(memory=10**8))
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=2)
 @pytest.mark.parametrize(("directed", "weights"), EACH)
 def test_paths(directed: bool, weights: str) -> None:

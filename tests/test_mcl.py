@@ -378,6 +378,7 @@ def test_interrupt_leaves_nothing_running(tuning) -> None:
     assert threading.active_count() == before
 
 
+@pytest.mark.slow
 def test_progress(capsys: pytest.CaptureFixture[str], tuning) -> None:
     index, weight = planted(10, 30, 4)
     tuning(mcl_inline=0)

@@ -98,6 +98,7 @@ def test_mcl_on_large_networks(name: str, load: Graphs, golden: Golden) -> None:
     compare(load, golden, name, "fused")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "inflation"), [("ca-GrQc-lcc", 2.0)])
 def test_ties_are_ties(name: str, inflation: float, load: Graphs, golden: Golden) -> None:
     index, weight, n = symmetric(load, name)

@@ -220,6 +220,7 @@ def test_ranks_find_what_one_process_finds(ranks: list[dict[str, Any]]) -> None:
     assert engines["dense"] == "dense" and engines["tensor"] == "tensor"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kind", "text"),
     [

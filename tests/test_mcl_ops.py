@@ -194,6 +194,7 @@ def hubs(n: int, seed: int) -> oracle.Matrix:
     return upper + upper.T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inflation", [1.6, 2, 3])
 @pytest.mark.parametrize(
     "rules",

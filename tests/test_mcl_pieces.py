@@ -54,6 +54,7 @@ def test_pieces_do_not_change_a_bit(prune: Prune) -> None:
     assert len(cuts) > 1
 
 
+@pytest.mark.slow
 @needs_operator
 def test_a_flow_that_grows_is_continued_in_pieces() -> None:
     """The plan knows the first expansion only: here the second is the larger one."""

@@ -292,6 +292,7 @@ def expected_hooks(n: int, slots: oracles.Arcs, source: int, levels: int) -> lis
     return told + [f"finalize {v} {d}" for v, d in depth.items()]
 
 
+@pytest.mark.slow
 def test_what_the_hooks_are_told(tmp_path):
     """Hook by hook; within a level the order is that of the queue and means nothing."""
     compiler = compiler_or_skip()

@@ -125,6 +125,7 @@ def test_graphs_without_arcs(n):
     assert multi_search(graph, visitor=Betweenness()).tolist() == [0.0] * n
 
 
+@pytest.mark.slow
 def test_bits_do_not_depend_on_the_threads(threads):
     graph = torchcent.generate.rmat(9, 8, seed=1).to(DEVICE)
     scores = []

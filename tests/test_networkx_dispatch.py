@@ -183,6 +183,7 @@ def test_a_graph_is_converted_once(preferred, converted):
     assert len(converted) == 2
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "change",
     [
@@ -208,6 +209,7 @@ def test_a_changed_graph_is_converted_again(preferred, converted, change):
             graph.add_edges_from((i, i + 2) for i in range(150))  # large enough in any case
 
 
+@pytest.mark.slow
 def test_girvan_newman(preferred, converted):
     graph = nx.planted_partition_graph(4, 25, 0.4, 0.02, seed=2)
     found = next(nx.community.girvan_newman(graph))

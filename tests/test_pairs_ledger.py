@@ -83,6 +83,7 @@ def test_continues(name, tuning, stopping, tmp_path):
         assert stopping.kept == 0
 
 
+@pytest.mark.slow
 def test_files_continue(stopped, stopping):
     call, temporary, out, expected = stopped
     with warnings.catch_warnings():
@@ -94,6 +95,7 @@ def test_files_continue(stopped, stopping):
         assert stopping.kept == 17
 
 
+@pytest.mark.slow
 def test_widened_files_continue(tuning, stopping, tmp_path):
     case, out = PAIRS["pairs that are widened"], tmp_path / "out.npy"
     tuning(**case.sizes)
@@ -149,6 +151,7 @@ def test_another_file(stopped, stopping, tmp_path):
     assert stopping.kept == 24 and temporary.exists() and not out.exists()
 
 
+@pytest.mark.slow
 def test_a_result_that_was_changed(stopped, stopping):
     call, _, out, expected = stopped
     call()

@@ -154,6 +154,7 @@ SIDES = SHAPES | {
 UP_TO_SEVEN = ([1, 2], [2, 3], [3, 3, 4], [1, 2, 3, 4, 5], [0, 6], [7, 1, 4], [5, 8])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SIDES)
 def test_both_directions_of_a_pair(shape, tuning):
     """Up to 7 levels, all pairs of an undirected graph are searched from the nearer end."""

@@ -129,6 +129,7 @@ def test_counts_are_those_of_enumerated_subgraphs(way: str, induced: bool) -> No
             assert row.tolist() == torch.cat(of_edge).tolist()
 
 
+@pytest.mark.slow
 def test_cycles_and_cliques_are_those_of_networkx(way: str) -> None:
     chance = random.Random(8)
     for _ in range(6):
@@ -152,6 +153,7 @@ def test_cycles_and_cliques_are_those_of_networkx(way: str) -> None:
         assert edges.tolist() == rows
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("longest", [3, 4])
 def test_short_cycles_alone(way: str, longest: int) -> None:
     """Of up to four vertices they are counted by paths of two edges, not enumerated."""
@@ -184,6 +186,7 @@ def test_complete_graphs_by_formulas(way: str) -> None:
     assert edges.tolist() == [of_edge] * pairs
 
 
+@pytest.mark.slow
 def test_a_batch_equals_its_graphs(way: str) -> None:
     chance = random.Random(5)
     graphs = [nx.gnp_random_graph(chance.randint(1, 9), 0.45, seed=k) for k in range(25)]
@@ -198,6 +201,7 @@ def test_a_batch_equals_its_graphs(way: str) -> None:
             assert torch.equal(found, torch.cat(parts))
 
 
+@pytest.mark.slow
 def test_threads_share_a_large_graph() -> None:
     """Each count is the same with one thread, and by its slots, which both have different rows."""
     arcs = torchcent.generate.er(3000, m=12000, seed=1).to(DEVICE)

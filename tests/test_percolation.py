@@ -80,6 +80,7 @@ def test_against_the_definition_and_networkx(shape, engine, directed):
         assert_scores(scores, [known[v] for v in range(n)], engine)
 
 
+@pytest.mark.slow
 def test_equal_states_give_betweenness():
     graph = torchcent.generate.ba(3000, 3)
     plain = torchcent.betweenness(graph, run=torchcent.Run(dtype=F64))
@@ -130,6 +131,7 @@ def test_batch(weighted):
     torch.testing.assert_close(union, torch.cat(expected), rtol=1e-5, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [50, 3000])
 def test_features(n):
     arcs = edge_index(random_graph(n, 3 * n, seed=1))

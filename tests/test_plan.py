@@ -58,6 +58,7 @@ def test_what_the_measure_would_refuse():
             call(torchcent.betweenness, GRID, **options)
 
 
+@pytest.mark.slow
 @on_cpu
 @pytest.mark.parametrize("graph", [MESH, GRID])
 @pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress"])

@@ -32,6 +32,7 @@ def texts(axes):
     return [t.get_text() for t in axes.texts]
 
 
+@pytest.mark.slow
 def test_three_panels_tell_the_scores(tmp_path, drawn):
     scores = torch.tensor([0.0, 0.1, 0.4, 0.2, 0.3])
     names = ["Ada", "Bob", "Cleo", "Di", "$x^"]
@@ -51,6 +52,7 @@ def test_three_panels_tell_the_scores(tmp_path, drawn):
     assert drawn[0].get_suptitle() == "T"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")]
 )
@@ -64,6 +66,7 @@ def test_formats(tmp_path, suffix, start):
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
+@pytest.mark.slow
 def test_many_vertices_become_a_density(tmp_path, drawn):
     rng = np.random.default_rng(0)
     degree = rng.integers(0, 50, 5000)
@@ -193,6 +196,7 @@ def test_degrees_keep_their_proportions(tmp_path, drawn):
     assert text == "1 km" and (y - x)[0] == pytest.approx(0.1 / 5.56, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scores", [[0.0] * 4, [math.nan] * 4, [2.0] * 4, [math.inf, 0, 1, 2]])
 @pytest.mark.parametrize("edges", [False, True])
 def test_maps_of_any_scores(tmp_path, scores, edges):
@@ -280,6 +284,7 @@ def test_streets_are_drawn_with_their_bends():
     assert all(len(line) == 2 for line in bends(straight.axes[0]))
 
 
+@pytest.mark.slow
 def test_the_command_draws_the_streets(tmp_path, drawn):
     """Of parallel streets the shorter has the score; of both arcs of a street it is one line."""
     from torchcent.cli import main
@@ -306,6 +311,7 @@ def luminance(color):
     return sum(w * x for w, x in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
 
 
+@pytest.mark.slow
 def test_transparent_figures_are_read_on_white_and_on_black(tmp_path):
     """The background is not there, and text has a contrast of at least 4 with both (WCAG)."""
     import matplotlib

@@ -152,6 +152,7 @@ def test_communities_that_are_refused(given, said):
         plot_network(index, place, **given)
 
 
+@pytest.mark.slow
 def test_a_division_is_a_map_with_its_matrix(tmp_path, drawn):
     two = torch.tensor([[0, 1, 0, 3, 4, 3, 2], [1, 2, 2, 4, 5, 5, 3]])
     division = torchcent.communities_by_betweenness(two, directed=False)
@@ -170,6 +171,7 @@ def test_a_division_is_a_map_with_its_matrix(tmp_path, drawn):
     assert len(set(dots(drawn[2].axes[0]).values())) == 6
 
 
+@pytest.mark.slow
 def test_a_division_of_many_vertices_has_sizes(tmp_path, drawn):
     n = 20_001
     path = torch.stack([torch.arange(n - 1), torch.arange(1, n)])
@@ -179,6 +181,7 @@ def test_a_division_of_many_vertices_has_sizes(tmp_path, drawn):
     assert drawn[0].axes[0].get_title("left") == "Sizes of the communities"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["communities", "leiden", "connected-components"])
 def test_the_command_draws_communities(capsys, tmp_path, monkeypatch, drawn, command):
     if command == "leiden":

@@ -360,6 +360,7 @@ def test_bad_geometry(tmp_path, shape, said):
 # --- the command line
 
 
+@pytest.mark.slow
 def test_command(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     from torchcent.cli import main

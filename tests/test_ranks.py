@@ -179,6 +179,7 @@ def three_devices(monkeypatch, tuning):
 ALONE = ("closure", "walks", "walks of a batch")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", [name for name in ALL if name not in ALONE])
 def test_bits_of_devices(name, alone, tuning, three_devices, tmp_path):
     tuning(**ALL[name].sizes)

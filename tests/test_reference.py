@@ -87,6 +87,7 @@ def test_distances_are_those_of_the_definition(graph: Any, directed: bool, data:
         assert_scores(found, getattr(path_oracles, measure)(rows), "reference")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("weight", [None, "weight"], ids=["hops", "weights"])
 @pytest.mark.parametrize("shape", ASSORTED)

@@ -144,6 +144,7 @@ def test_a_directed_graph_keeps_its_names() -> None:
     assert not generate.rewired(mutual).directed
 
 
+@pytest.mark.slow
 def test_batches_of_a_thousand() -> None:
     graph = nx.karate_club_graph()
     here = Graph.from_networkx(graph).to(DEVICE)

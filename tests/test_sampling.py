@@ -85,6 +85,7 @@ def chances(graph: torchcent.Graph) -> dict[frozenset[int], float]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", list(GRAPHS))
@@ -94,6 +95,7 @@ def test_every_path_has_its_share(name, weights, directed):
     check_paths(made(name, weights, directed), 1500)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("weights", ["hops", "rounded"])
 @pytest.mark.parametrize("name", ["random", "parts"])
@@ -156,6 +158,7 @@ def test_the_number_of_threads_changes_nothing(weights, threads, way):
     assert sampler(graph, seed=1).draw(500).tolist() != found[0]
 
 
+@pytest.mark.slow
 def test_path_counts_do_not_overflow(way):
     """A chain of 1100 diamonds has 2^1100 paths from end to end; at each the ways are equal."""
     count, samples = 1100 if way == "compiled" else 1030, 400 if way == "compiled" else 8

@@ -33,6 +33,7 @@ def arcs_of(graph):
     return sorted([*graph.edges, *((v, u) for u, v in graph.edges)])
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("bound", [None, 0.5, -10.0])
 @pytest.mark.parametrize("tau", [0.0, 1.0, 50.0])
 def test_the_algorithm(engine, tau, bound):

@@ -158,13 +158,13 @@ def test_of_slow_tests_a_part_is_drawn():
         Item("test_quick", sweep={}),
     ]  # fmt: skip
     drawn = set()
-    for seed in range(30):
+    for seed in range(80):
         left_out = parts._slow(options(seed), [*slow, *others])
         one, other = (parts._slow(options(seed), slow[case::2]) for case in (0, 1))
         assert left_out == one | other and not left_out.keys() & set(others)
         kept = {item.nodeid.partition("[")[0] for item in slow if item not in left_out}
         assert 2 * len(kept) == len(slow) - len(left_out)
-        assert 20 < len(kept) < 90  # of 200 about 50
+        assert 8 < len(kept) < 50  # of 200 about 25
         drawn |= kept
     assert len(drawn) == 200
 

@@ -85,6 +85,7 @@ def test_results_are_compared_by_their_bits(value):
     assert plain(torch.zeros(2)) != plain(torch.zeros(2, dtype=torch.float64))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc")
 def test_memory_that_grows_is_noticed(monkeypatch):
     soak = tool("soak")

@@ -81,6 +81,7 @@ def parts(values, matrices):
     return torch.split(values.cpu(), [len(x) for x in matrices])
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("weighted", [False, True], ids=["hops", "weights"])
 def test_eigenvectors_of_any_graph(engine, weighted, form):
@@ -148,6 +149,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_batch_has_the_bits_of_each_graph(engine, name):
     matrices = [x for x in assorted(3, 40) if len(x)]
@@ -186,6 +188,7 @@ def test_bits_of_any_threads(threads):
             assert torch.equal(one, two), name
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("form", FORMS)
 def test_heat(engine, form):
     matrices = assorted(6, 60, weighted=True)
@@ -324,6 +327,7 @@ def test_projections(engine):
             assert int(found.multiplicity[number, place]) == len(spaces[place])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [30, 600])
 def test_projections_of_large_eigenspaces(n):
     """More ranks are computed where the first ones end within an eigenspace."""

@@ -75,6 +75,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("graph, form, known", KNOWN)
 def test_formulas(way, graph, form, known):
     edges, _ = arcs_of(graph)
@@ -106,6 +107,7 @@ def lumpy(seed):
     return graph
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("form", ["sym", "rw", None])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_against_numpy(way, form, seed):
@@ -126,6 +128,7 @@ def test_against_numpy(way, form, seed):
     np.testing.assert_allclose(found.vectors.norm(dim=0).tolist(), [1] * 11, rtol=1e-12)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("form", ["sym", "rw", None])
 def test_scale_of_weights(way, form):
     """Strengths near the ends of float64."""

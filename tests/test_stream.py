@@ -94,6 +94,7 @@ def history(chance, names, directed, count):
 # ---- scores
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize("every", [1, 7])

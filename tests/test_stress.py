@@ -149,6 +149,7 @@ def test_reversed_arcs(engine, data):
     assert_scores(scores([(v, u) for u, v in arcs], n, engine), before, engine)
 
 
+@pytest.mark.slow
 def test_same_bits_whatever_the_threads(engine, threads):
     n, arcs = 700, random_graph(700, 5000, seed=13)
     results = []

@@ -276,6 +276,7 @@ def mixed() -> tuple[Graph, torch.Tensor, torch.Tensor]:
     return Graph.from_edge_index(index, ptr=ptr, directed=False), ptr, middle
 
 
+@pytest.mark.slow
 def test_sizes_mixed():
     graph, ptr, middle = mixed()
     for measure in ("betweenness", "closeness", "eccentricity"):

@@ -63,6 +63,7 @@ def output(program: Path, graph: Graph, *arguments: object, chosen: torch.Tensor
     return [torch.tensor(row, dtype=torch.float64) for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize(

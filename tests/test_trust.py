@@ -392,6 +392,7 @@ def test_weights_at_the_edge_of_float64(engine, factor):
         assert rows[source].tolist() == [float("inf") if d is None else d for d in known]
 
 
+@pytest.mark.slow
 def test_vertices_are_sorted_without_undefined_conversions(tmp_path):
     """Where the reciprocal of a distance is infinite: a sanitizer sees what results do not show."""
     compiler, text = shutil.which("g++"), Path(__file__).with_name("lane_order.cpp")

@@ -206,6 +206,7 @@ def large(seed: int = 1) -> Graph:
     return undirected(n + 402, [*hub, *arcs, *((n + 2 + i, n + i % 2) for i in range(400))])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["lanes", "queue"])
 @pytest.mark.parametrize("name", ["betweenness", "edge_betweenness"])
 def test_large(name: str, engine: str) -> None:

@@ -133,6 +133,7 @@ def test_pairs_in_units(name, tuning, units, tmp_path):
     assert max(units) > 1
 
 
+@pytest.mark.slow
 def test_values_are_networkx(tuning):
     tuning(**SMALL)
     case = CASES["queue"]

@@ -189,6 +189,7 @@ def test_eigenvector_of_directed_graphs(name):
     close(found, exact / np.linalg.norm(exact), 1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1_000, 20_000])
 def test_long_paths(n):
     """The two largest eigenvalues of 20,000 vertices differ by 7e-8."""

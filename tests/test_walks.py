@@ -228,6 +228,7 @@ def test_eigenvector_of_slow_and_of_several_parts():
         torchcent.eigenvector(path, max_iter=2**63)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("dense", [True, False])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_subgraph_centrality(seed, dense, monkeypatch):
@@ -485,6 +486,7 @@ def test_products_do_not_depend_on_threads(weighted, with_hub):
     torch.testing.assert_close(found[0], torch.from_numpy(matrix @ x.numpy()))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", OF_VERTICES)
 def test_threads_do_not_change_bits(name):
     index = torchcent.generate.er(40000, m=100000, seed=1).to(DEVICE)

@@ -248,6 +248,7 @@ def test_networkx_on_random_graphs(weighted_engine, data):
     assert_scores(actual, [reference[v] for v in range(n)], weighted_engine)
 
 
+@pytest.mark.slow
 def test_more_sources_than_a_batch(weighted_engine):
     n = 300
     arcs = random_graph(n, 1500, seed=9)

@@ -242,6 +242,7 @@ def heavy_source(seed):
     return n, list(length), list(length.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(0, 40), range(40, 80), range(172, 174)], ids=str)
 def test_radius_of_a_graph_with_a_far_vertex(weighted_engine, eager, seeds):
     """What two long distances say of a short one is nothing."""

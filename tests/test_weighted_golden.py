@@ -124,6 +124,7 @@ def test_streets_of_no_length(load: Graphs) -> None:
     assert torch.isfinite(torchcent.betweenness(graph, sources=20)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("name", ["tn-sydney", "tn-chicago-regional"])
 def test_streets(name: str, load: Graphs) -> None:
@@ -142,6 +143,7 @@ def test_streets(name: str, load: Graphs) -> None:
         assert_scores(other, auto, engine)
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @needs_hierarchies
 @pytest.mark.parametrize("name", ["tn-berlin-center", "tn-chicago-regional", "tn-sydney"])

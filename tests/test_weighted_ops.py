@@ -158,6 +158,7 @@ def float_weight(rng: random.Random) -> float:
     return rng.choice([0.1, 0.2, 0.3, rng.random() + 1e-3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("name", [*ASSORTED, "long ladder"])
@@ -259,6 +260,7 @@ def test_tolerance(kernel):
     assert scores.tolist() == [0, 0.5, 0.5, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_tolerance_never_counts_backwards(kernel):
     """Ways to vertices as near as the tail are none, however generous the tolerance."""
