@@ -210,9 +210,10 @@ history-check: $(VENV)/.built
 	@command -v valgrind > /dev/null || { echo "history-check: no valgrind; install it: apt install valgrind (Debian, Ubuntu)"; exit 1; }
 	$(BIN)/python benchmarks/history.py check
 
+WHEEL_CUDA ?= $(if $(shell command -v nvcc),1,0)
 wheel: $(VENV)/.built
 	rm -rf build/lib* build/bdist* dist
-	TORCHCENT_CUDA=$(if $(shell command -v nvcc),1,0) $(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	TORCHCENT_CUDA=$(WHEEL_CUDA) $(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	$(PIP) abi3audit
 	PATH="$(BIN):$$PATH" $(BIN)/python tools/check_wheel.py dist/*.whl
 
