@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from torchcent import Graph, generate
 SMALL = {"units_work": 2e4, "units_batches": 1, "units_first": 1, "inline": 0}
 SMALL |= {"units_sources_on_cuda": 1}
 ALONE = {**SMALL, "chains_at": 0}  # no sweeps for several sources
+LANES = {**SMALL, "hierarchy_lanes": 64}
 
 
 def digest(result: Tensor) -> str:
@@ -82,6 +84,15 @@ def road() -> Graph:
     return Graph.from_edge_index(generate.road(30, 30, seed=4), directed=False)
 
 
+def streets(floats: bool = False) -> Graph:
+    """Units of a hierarchy have 1,024 sources."""
+    arcs = generate.road(60, 60, seed=4)
+    chance = torch.Generator().manual_seed(2)
+    weight = torch.rand(arcs.shape[1], generator=chance, dtype=torch.float64)
+    weight = weight + 0.01 if floats else (weight * 50).long() + 1
+    return Graph.from_edge_index(arcs, edge_weight=weight, directed=False)
+
+
 def deep() -> Graph:
     """A star and a path, of which a double sweep from the hub knows nothing."""
     star = torch.stack([torch.zeros(99, dtype=torch.int64), torch.arange(1, 100)])
@@ -118,12 +129,20 @@ CASES = {
     "percolation": Case(network, "percolation", {"states": states(1500)}),
     "relax": Case(lengths, "betweenness", {"engine": "relax"}),
     "dijkstra": Case(lengths, "edge_betweenness", {"engine": "dijkstra"}),
+    "hierarchy": Case(streets, "betweenness", {"engine": "hierarchy"}, LANES),
+    "hierarchy by floats": Case(
+        partial(streets, True), "edge_betweenness", {"engine": "hierarchy"}, LANES
+    ),
     "tensor": Case(network, "betweenness", {"engine": "tensor"}),
     "batch": Case(molecules, "betweenness"),
     "closeness": Case(arcs, "closeness", {"engine": "bits"}),
     "closeness on tensors": Case(arcs, "closeness", {"engine": "tensor"}),
     "closeness of some": Case(arcs, "closeness", {"vertices": MANY}),
     "closeness by weights": Case(lengths, "closeness"),
+    "closeness by a hierarchy": Case(streets, "closeness", {"engine": "hierarchy"}, LANES),
+    "harmonic by a hierarchy": Case(
+        partial(streets, True), "harmonic", {"engine": "hierarchy"}, LANES
+    ),
     "closeness from pivots": Case(lengths, "closeness", {"sources": SOME}),
     "harmonic": Case(network, "harmonic", {"sources": MANY, "cutoff": 3}),
     "harmonic within": Case(lengths, "harmonic", {"cutoff": 1.5}),

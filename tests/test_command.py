@@ -145,7 +145,7 @@ def test_interrupt_of_a_long_run_ends_its_threads(handler):
         while True:
             torchcent.betweenness(graph, run=torchcent.Run(engine="queue"))
     timer.join()
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # those of earlier tests may end meanwhile
     assert signal.getsignal(signal.SIGINT) is handle_interrupt
 
 

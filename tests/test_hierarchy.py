@@ -272,6 +272,24 @@ def test_a_ledger_continues(directed: bool, tuning: Tuning, tmp_path: Any) -> No
         assert torch.equal(call(torchcent.betweenness, again, endpoints=True, **options), whole)
 
 
+@DIRECTED
+@pytest.mark.parametrize("unit", [None, 1.0, 0.1])
+def test_parallel_arcs_and_loops(directed: bool, unit: float | None) -> None:
+    """Each of several arcs of the least length is a path of its own, as for the other engines."""
+    chance = random.Random(5)
+    streets = network(chance, 40, [directed])
+    again = [(u, v, w + chance.choice([0, 0, 1])) for u, v, w in streets.edges[::3]]
+    loops = [(u, u, 1) for u in range(0, streets.n, 4)]
+    graph = streets._replace(edges=[*streets.edges, *again, *again[::2], *loops]).graph(unit)
+    options: dict[str, Any] = {"dtype": F64, "normalized": False}
+    for measure in ("betweenness", "edge_betweenness", "stress"):
+        found, expected = (
+            call(getattr(torchcent, measure), graph, engine=engine, **options)
+            for engine in ("hierarchy", "reference")
+        )
+        assert_scores(found, expected, "lanes")
+
+
 def test_a_directed_graph_that_is_symmetric() -> None:
     """It is taken for an undirected one, but every pair counts in both orders."""
     streets = road(24)

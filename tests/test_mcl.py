@@ -375,7 +375,7 @@ def test_interrupt_leaves_nothing_running(tuning) -> None:
         timer.join()
     finally:
         signal.signal(signal.SIGINT, usual)
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # those of earlier tests may end meanwhile
 
 
 @pytest.mark.slow

@@ -86,6 +86,7 @@ def calls(folder: Path) -> dict[str, Call]:
     """All measures on all engines, batches, clustering, samples, files, the command line."""
     known: dict[str, Call] = {}
     tc = torchcent
+    contracted = graphs()  # others: of a graph that has been contracted, auto uses that
     for name, graph in graphs().items():
         counting = ("relax", "dijkstra") if graph.is_weighted else ("lanes", "queue")
         measuring = counting if graph.is_weighted else ("bits",)
@@ -98,6 +99,10 @@ def calls(folder: Path) -> dict[str, Call]:
                 known[f"{measure.__name__} {name} {engine}"] = partial(
                     measure, graph, run=tc.Run(engine=engine)
                 )
+        for measure in (tc.betweenness, tc.edge_betweenness, tc.stress, tc.closeness, tc.harmonic):
+            known[f"{measure.__name__} {name} hierarchy"] = partial(
+                measure, contracted[name], run=tc.Run(engine="hierarchy")
+            )
         states = torch.arange(graph.num_nodes) % 3
         known[f"percolation {name}"] = lambda g=graph, x=states: tc.percolation(g, states=x)
         known[f"features {name}"] = lambda g=graph: tc.node_features(g)
