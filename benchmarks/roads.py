@@ -52,7 +52,7 @@ MESHES: dict[str, tuple[str, dict[str, int]]] = {
 KINDS = ("whole", "floats", "hops")
 WORDS = {"whole": "whole", "floats": "random floats", "hops": "1 (by hops)"}
 SMALLEST = TABLES[0]
-BY_HOPS = "road 200x200"  # on larger ones an arc stands for too many paths, and auto searches
+BY_HOPS = tuple(ROADS)
 SINGLE = {True: "dijkstra", False: "queue"}
 Sources = NDArray[np.int64]
 Times = dict[str, float]
@@ -293,7 +293,7 @@ def main() -> None:
         result["meshes"] = [mesh(name, kind) for name in MESHES for kind in ("whole", "hops")]
     for name in names if not (given.exact or given.meshes) else ():
         for kind in given.kinds:
-            if kind == "hops" and name != BY_HOPS:
+            if kind == "hops" and name not in BY_HOPS:
                 continue
             peers = [PEERS[x] for x in given.peers if x in PEERS and PEERS[x].version()]
             peers = [x for x in peers if x.name != "networkx" or name == SMALLEST]
