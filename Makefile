@@ -106,7 +106,8 @@ test-all:
 ENGINES := (lanes or queue or bits or relax or dijkstra or tiny or fused or sampl or test_weighted_ops or test_mcl_ops) and not (bad_input or plan or package or interrupt or cuda)
 
 test-kernels: $(VENV)/.extra-test
-	TORCHCENT_SIMD=avx2 $(PYTEST) tests -k "$(ENGINES)" --part $(KERNELS_PART)
+	if [ "$$($(BIN)/python -c 'from torchcent.runtime import _ops; print(_ops.simd)')" = avx512 ]; then \
+	  TORCHCENT_SIMD=avx2 $(PYTEST) tests -k "$(ENGINES)" --part $(KERNELS_PART); fi
 	TORCHCENT_SIMD=portable $(PYTEST) tests -k "$(ENGINES)" --part $(KERNELS_PART)
 	TORCHCENT_NO_EXTENSION=1 $(PYTEST) tests -k tensor --part $(KERNELS_PART)
 
