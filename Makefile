@@ -211,6 +211,7 @@ history-check: $(VENV)/.built
 	@command -v valgrind > /dev/null || { echo "history-check: no valgrind; install it: apt install valgrind (Debian, Ubuntu)"; exit 1; }
 	$(BIN)/python benchmarks/history.py check
 
+# WHEEL_CUDA=0 leaves the CUDA kernels out.
 WHEEL_CUDA ?= $(if $(shell command -v nvcc),1,0)
 wheel: $(VENV)/.built
 	rm -rf build/lib* build/bdist* dist

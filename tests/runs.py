@@ -17,7 +17,7 @@ from torchcent import Graph, generate
 SMALL = {"units_work": 2e4, "units_batches": 1, "units_first": 1, "inline": 0}
 SMALL |= {"units_sources_on_cuda": 1}
 ALONE = {**SMALL, "chains_at": 0}  # no sweeps for several sources
-LANES = {**SMALL, "hierarchy_lanes": 64}
+CONTRACTED = {**SMALL, "hierarchy_lanes": 64}
 
 
 def digest(result: Tensor) -> str:
@@ -85,7 +85,7 @@ def road() -> Graph:
 
 
 def streets(floats: bool = False) -> Graph:
-    """Units of a hierarchy have 1,024 sources."""
+    """More vertices than the 1,024 sources of a unit of a hierarchy."""
     arcs = generate.road(60, 60, seed=4)
     chance = torch.Generator().manual_seed(2)
     weight = torch.rand(arcs.shape[1], generator=chance, dtype=torch.float64)
@@ -129,9 +129,9 @@ CASES = {
     "percolation": Case(network, "percolation", {"states": states(1500)}),
     "relax": Case(lengths, "betweenness", {"engine": "relax"}),
     "dijkstra": Case(lengths, "edge_betweenness", {"engine": "dijkstra"}),
-    "hierarchy": Case(streets, "betweenness", {"engine": "hierarchy"}, LANES),
+    "hierarchy": Case(streets, "betweenness", {"engine": "hierarchy"}, CONTRACTED),
     "hierarchy by floats": Case(
-        partial(streets, True), "edge_betweenness", {"engine": "hierarchy"}, LANES
+        partial(streets, True), "edge_betweenness", {"engine": "hierarchy"}, CONTRACTED
     ),
     "tensor": Case(network, "betweenness", {"engine": "tensor"}),
     "batch": Case(molecules, "betweenness"),
@@ -139,9 +139,9 @@ CASES = {
     "closeness on tensors": Case(arcs, "closeness", {"engine": "tensor"}),
     "closeness of some": Case(arcs, "closeness", {"vertices": MANY}),
     "closeness by weights": Case(lengths, "closeness"),
-    "closeness by a hierarchy": Case(streets, "closeness", {"engine": "hierarchy"}, LANES),
+    "closeness by a hierarchy": Case(streets, "closeness", {"engine": "hierarchy"}, CONTRACTED),
     "harmonic by a hierarchy": Case(
-        partial(streets, True), "harmonic", {"engine": "hierarchy"}, LANES
+        partial(streets, True), "harmonic", {"engine": "hierarchy"}, CONTRACTED
     ),
     "closeness from pivots": Case(lengths, "closeness", {"sources": SOME}),
     "harmonic": Case(network, "harmonic", {"sources": MANY, "cutoff": 3}),

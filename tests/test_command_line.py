@@ -237,7 +237,6 @@ def test_bash_completes(tmp_path):
     assert dict(zip(cases, found, strict=True)) == cases
 
 
-@pytest.mark.slow
 @SHELL
 @COMPLETION
 def test_bash_completes_every_option(tmp_path, capsys):

@@ -198,7 +198,6 @@ FACTORIES = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 def test_every_new_tensor_names_its_device():
     """But on the command line, where nobody sets another one."""
     package = Path(torchcent.__file__).parent

@@ -55,7 +55,6 @@ def of_targets(fuzzer: ModuleType, names: tuple[str, ...]) -> Iterator[tuple[str
                 yield name, argument, target
 
 
-@pytest.mark.slow
 def test_weights_that_require_grad_are_refused(fuzzer):
     """And accepted detached, or where no gradients are recorded."""
     swept = set()
@@ -154,7 +153,6 @@ WITHIN = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("argument", ["batch", "ptr"])
 def test_batches_of_all_integers_give_the_same(fuzzer, argument):
     swept = set()

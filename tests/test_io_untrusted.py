@@ -232,7 +232,6 @@ def test_parquet_rows_are_counted_first(tmp_path):
         read(tmp_path / "g.parquet", run=torchcent.Run(memory=MEMORY))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_expansion_is_bounded(tmp_path, pack):
     suffix = {"gzip": ".gz", "bz2": ".bz2", "lzma": ".xz"}[pack.__module__]
@@ -243,7 +242,6 @@ def test_expansion_is_bounded(tmp_path, pack):
     assert read(path).num_edges == 3 * 10**6
 
 
-@pytest.mark.slow
 def test_an_xz_dictionary_is_bounded(tmp_path):
     packed = lzma.compress(b"0 1\n", filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}])
     path = tmp_path / "g.txt.xz"
@@ -252,7 +250,6 @@ def test_an_xz_dictionary_is_bounded(tmp_path):
         read(path, run=torchcent.Run(memory=MEMORY))
 
 
-@pytest.mark.slow
 def test_an_archive_is_bounded(tmp_path):
     file = io.BytesIO()
     scipy.sparse.save_npz(file, scipy.sparse.csr_array((1000, 1000)))

@@ -257,7 +257,6 @@ def test_fragments_of_this_repository_have_known_types(release):
     assert MARK.splitlines()[-1] in (ROOT / "CHANGELOG.md").read_text()
 
 
-@pytest.mark.slow
 def test_status_of_a_gpu(tmp_path):
     """Results are current if they have the digest of these sources and no test failed."""
     tool = [sys.executable, str(ROOT / "benchmarks/gpu_status.py")]

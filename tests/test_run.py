@@ -279,7 +279,6 @@ def test_operators_follow_all_of_a_run():
     assert torch.get_num_threads() == before and surrounding() == Run()
 
 
-@pytest.mark.slow
 def test_traced_operators_follow_the_argument():
     double = Run(dtype=torch.float64, engine="tensor")
 

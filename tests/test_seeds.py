@@ -164,7 +164,7 @@ def test_of_slow_tests_a_part_is_drawn():
         assert left_out == one | other and not left_out.keys() & set(others)
         kept = {item.nodeid.partition("[")[0] for item in slow if item not in left_out}
         assert 2 * len(kept) == len(slow) - len(left_out)
-        assert 8 < len(kept) < 50  # of 200 about 25
+        assert 10 < len(kept) < 45  # of 200 about 25
         drawn |= kept
     assert len(drawn) == 200
 

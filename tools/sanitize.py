@@ -60,6 +60,8 @@ UNFIT = (
 PARTS = re.compile(r"^=+$|\n(?=(?:Direct|Indirect) leak)|(?<=\n)(?=\S+: runtime)", re.M)
 #: of a race, where its threads and mutexes come from; not in it: what else it tells
 MADE = re.compile(r"^  (?:Thread|Mutex) \w+ .*\n(?:    .*\n?)*", re.M)
+#: whatever the library; of too many leaks, ours may be among those that are left out
+FAULTS = re.compile(r"runtime error|CHECK failed|SEGV|ERROR: AddressSanitizer|Too many leaks")
 OURS = ("/csrc/", "_C.abi3.so", "planted")  # what a stack of ours goes through
 
 
@@ -113,7 +115,8 @@ def environment(kind: str, simd: str, log: Path, leaks: bool = False) -> dict[st
     if leaks:
         # Python and PyTorch leave thousands of blocks, of which only 5,000 kinds are told, and each
         # frame in no library costs 50 ms. So a kind is who called the allocator, by library and
-        # offset (addr2line -Cfe LIBRARY OFFSET).
+        # offset (addr2line -Cfe LIBRARY OFFSET). Blocks that we have libstdc++ or PyTorch take are
+        # not known for ours then.
         options += ":symbolize=0:malloc_context_size=2"
     return os.environ | {
         "LD_PRELOAD": " ".join(found),
@@ -148,7 +151,7 @@ def reports(log: Path) -> list[str]:
     for path in sorted(log.glob("report*")):
         text = path.read_text(errors="replace")
         for part in PARTS.split(text):
-            if re.search(r"runtime error|CHECK failed|SEGV|ERROR: AddressSanitizer", part) or (
+            if re.search(FAULTS, part) or (
                 re.search(r"^(Direct|Indirect) leak|WARNING: ThreadSanitizer", part, re.M)
                 and any(name in MADE.sub("", part) for name in OURS)
             ):

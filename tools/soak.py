@@ -90,19 +90,16 @@ def calls(folder: Path) -> dict[str, Call]:
     for name, graph in graphs().items():
         counting = ("relax", "dijkstra") if graph.is_weighted else ("lanes", "queue")
         measuring = counting if graph.is_weighted else ("bits",)
-        more = ("tensor", "auto", "reference", *(("tiny",) if name == "batch" else ()))
+        more = ("tensor", "auto", "reference", "hierarchy", *(("tiny",) if name == "batch" else ()))
         for engines, measures in (
             (counting + more, (tc.betweenness, tc.edge_betweenness, tc.stress)),
             (measuring + more, (tc.closeness, tc.harmonic, tc.eccentricity)),
         ):
             for engine, measure in itertools.product(engines, measures):
+                on = contracted[name] if engine == "hierarchy" else graph
                 known[f"{measure.__name__} {name} {engine}"] = partial(
-                    measure, graph, run=tc.Run(engine=engine)
+                    measure, on, run=tc.Run(engine=engine)
                 )
-        for measure in (tc.betweenness, tc.edge_betweenness, tc.stress, tc.closeness, tc.harmonic):
-            known[f"{measure.__name__} {name} hierarchy"] = partial(
-                measure, contracted[name], run=tc.Run(engine="hierarchy")
-            )
         states = torch.arange(graph.num_nodes) % 3
         known[f"percolation {name}"] = lambda g=graph, x=states: tc.percolation(g, states=x)
         known[f"features {name}"] = lambda g=graph: tc.node_features(g)
