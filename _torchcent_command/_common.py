@@ -27,7 +27,7 @@ GRAPHS = ("graphml", "gexf", "cx2", "sif")
 #: those of tables whose rows are no vertices or edges
 PLAIN_TABLES = ("csv", "tsv", "json", "npz", "parquet")
 SIMILARITIES = ("inverse", "log")
-DISTANCE_ENGINES = ("auto", "bits", "hierarchy", "tensor", "relax", "dijkstra")
+DISTANCE_ENGINES = ("auto", "bits", "queue", "hierarchy", "tensor", "relax", "dijkstra")
 
 
 def graph_options(

@@ -56,11 +56,13 @@ def engine(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-@pytest.fixture(params=["tensor", "bits", "tiny", "auto"])
+@pytest.fixture(params=["tensor", "bits", "queue", "tiny", "auto"])
 def distance_engine(request: pytest.FixtureRequest, tuning: Tuning) -> str:
     """Of the distance measures; "auto" takes shortcuts of its own, here for small graphs, too."""
     if request.param == "bits" and not has_kernel("distance_sums", DEVICE):
         pytest.skip(f"the bits engine has no kernels for {DEVICE}")
+    if request.param == "queue" and DEVICE.type != "cuda":
+        pytest.skip("searches one by one are on CUDA")
     if request.param == "tiny" and not has_kernel("tiny", DEVICE):
         pytest.skip(f"the tiny engine has no kernels for {DEVICE}")
     if request.param == "auto":
@@ -68,11 +70,13 @@ def distance_engine(request: pytest.FixtureRequest, tuning: Tuning) -> str:
     return request.param
 
 
-@pytest.fixture(params=["bits", "auto"])
+@pytest.fixture(params=["bits", "queue", "auto"])
 def compiled_engine(request: pytest.FixtureRequest, tuning: Tuning) -> str:
     """For graphs on which the tensor engine would take minutes."""
     if not has_kernel("distance_sums", DEVICE):
         pytest.skip(f"the bits engine has no kernels for {DEVICE}")
+    if request.param == "queue" and DEVICE.type != "cuda":
+        pytest.skip("searches one by one are on CUDA")
     tuning(tiny_nodes=-1)
     return request.param
 

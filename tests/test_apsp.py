@@ -33,6 +33,7 @@ from torchcent import Graph, Run, shortest_path_lengths
 pytestmark = pytest.mark.sweep
 
 ENGINES = ["tensor", "bits"] if has_kernel("distances", DEVICE) else ["tensor"]
+ENGINES += ["queue"] if DEVICE.type == "cuda" else []
 engines = pytest.mark.parametrize("engine", ENGINES)
 # A double sweep from the hub knows nothing of the path: 139 does not fit the dtype it begins with.
 N_DEEP, DEEP = union((20, star(19)), (140, path(140)))

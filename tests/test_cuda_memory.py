@@ -48,6 +48,14 @@ def test_memory_of_strategies(directed: bool, strategy: str) -> None:
     assert_memory(graph, "betweenness", sources, torchcent.Run(engine=engine), 0.9)
 
 
+def test_memory_of_distances() -> None:
+    """Of searches one by one, with rows of distances."""
+    graph = Graph.from_edge_index(generate.delaunay(2**17).cuda(), directed=False)
+    sources = torch.arange(1024, device="cuda")
+    assert torchcent.explain(graph, measure="closeness", sources=1024).engine == "queue"
+    assert_memory(graph, "closeness", sources, torchcent.Run(), 0.8)
+
+
 def assert_memory(
     graph: Graph, measure: str, sources: torch.Tensor, how: torchcent.Run, least: float
 ) -> None:

@@ -5,6 +5,7 @@ import inspect
 import pytest
 import torch
 from engines import skip_if_too_large
+from graphs import DEVICE
 from surface import call
 
 import torchcent
@@ -44,7 +45,7 @@ BAD = {
     ],
     "directed": [(1, TypeError, "directed must be True or False")],
     "engine": [
-        ("lanes", ValueError, "engine.*auto, bits, hierarchy, tensor.*'lanes'"),
+        ("lanes", ValueError, "engine.*auto, bits, queue, hierarchy, tensor.*'lanes'"),
         (None, ValueError, "engine"),
     ],
     "memory": [
@@ -162,12 +163,24 @@ def test_run_that_cannot_fit(measure, distance_engine):
 def test_explain():
     with pytest.raises(ValueError, match="measure.*closeness.*'pagerank'"):
         torchcent.explain(ARCS, measure="pagerank")
-    with pytest.raises(ValueError, match="engine.*auto, bits, hierarchy, tensor.*'queue'"):
-        torchcent.explain(ARCS, measure="closeness", run=torchcent.Run(engine="queue"))
+    with pytest.raises(ValueError, match="engine.*auto, bits, queue, hierarchy, tensor.*'lanes'"):
+        torchcent.explain(ARCS, measure="closeness", run=torchcent.Run(engine="lanes"))
     with pytest.raises(ValueError, match="engine.*auto, lanes, queue, hierarchy, tensor.*'bits'"):
         torchcent.explain(ARCS, measure="betweenness", run=torchcent.Run(engine="bits"))
     with pytest.raises(MemoryError):
         torchcent.explain(ARCS, measure="harmonic", run=torchcent.Run(memory=10))
+
+
+@pytest.mark.skipif(DEVICE.type == "cuda", reason="CUDA has it")
+@pytest.mark.parametrize(
+    "measure",
+    ["closeness", "harmonic", "eccentricity", "diameter", "radius", "center", "distance_profile",
+     "distance_distribution", "shortest_path_lengths"],
+)  # fmt: skip
+def test_a_queue_finds_distances_on_cuda_only(measure):
+    with pytest.raises(ValueError, match="engine='queue' searches for distances on CUDA only"):
+        getattr(torchcent, measure)(ARCS, run=torchcent.Run(engine="queue"))
+
 
 
 def test_int32_and_strided_input_is_welcome(measure, distance_engine):

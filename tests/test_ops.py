@@ -146,6 +146,7 @@ def samples() -> dict[str, list[tuple]]:
         "weighted_workspace": [(0, True, 4, 5, 8), (1, False, 8, 5, 8, True, True, True, True, 2)],
         "dynamic_workspace": [(9, 16, 1)],
         "distance_workspace": [(False, 5, 8, 64), (True, 5, 8, 512, 2)],
+        "search_workspace": [(5, True), (10**7, False)],
         "chain_workspace": [(on_cuda, 4, (9, 3, 4, 6, 2), True, 2, 1) for on_cuda in (False, True)],
         "chain_row_bytes": [(3, 4, 2)],
         "hierarchy_workspace": [(on_cuda, 4, 9, 3, 64, False) for on_cuda in (False, True)],

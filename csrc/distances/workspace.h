@@ -47,6 +47,37 @@ inline Workspace bits_workspace(int64_t nodes, int64_t slots, bool sums) {
   return space;
 }
 
+// Blocks of a multiprocessor that search one by one, and their threads: as many as their bits leave room for in its
+// shared memory, where they are if they fit.
+struct SearchShape {
+  int blocks, threads;
+  bool is_shared;
+};
+constexpr SearchShape shape_of_searches(int64_t nodes) {
+  if (nodes <= int64_t{200} << 10) return {8, 256, true};
+  if (nodes <= int64_t{430} << 10) return {4, 512, true};
+  if (nodes <= int64_t{880} << 10) return {2, 1024, true};
+  if (nodes <= int64_t{1780} << 10) return {1, 1024, true};
+  return {2, 1024, false};
+}
+
+// A bit per vertex, in words that are read four at a time.
+constexpr int64_t words_of_search(int64_t nodes) { return (nodes + 127) / 128 * 4; }
+
+// Of a block that searches (distances/cuda/searches.cuh), with sums of every vertex or without.
+inline Workspace search_workspace(int64_t nodes, bool sums) {
+  Workspace space = {0, {bytes_of<int32_t>(nodes), bytes_of<uint32_t>(words_of_search(nodes))}};
+  if (sums) space.each.push_back(bytes_of<int32_t>(nodes));
+  return space;
+}
+
+// Of all blocks of a multiprocessor.
+inline Workspace searches_workspace(int64_t nodes, bool sums) {
+  Workspace space = search_workspace(nodes, sums);
+  for (int64_t& bytes : space.each) bytes *= shape_of_searches(nodes).blocks;
+  return space;
+}
+
 }  // namespace cuda
 
 }  // namespace torchcent

@@ -32,8 +32,8 @@ from torchcent.runtime import _ops
 from torchcent.runtime._codes import Strategy
 
 ENGINES = ("auto", "lanes", "queue", "hierarchy", "tensor", "tiny", "reference")
-DISTANCE_ENGINES = ("auto", "bits", "hierarchy", "tensor", "tiny", "reference")
-ROW_ENGINES = ("auto", "bits", "tensor")
+DISTANCE_ENGINES = ("auto", "bits", "queue", "hierarchy", "tensor", "tiny", "reference")
+ROW_ENGINES = ("auto", "bits", "queue", "tensor")
 DISCONNECTED = ("inf", "component")
 STRATEGIES = {
     "auto": Strategy.AUTO,
@@ -404,6 +404,16 @@ def kernel(engine: str, operator: str, device: torch.device) -> None:
         f"engine={engine!r} has no compiled kernels for {device}; use Run(engine='tensor') or move "
         "the graph"
     )
+
+
+def distance_kernel(engine: str, operator: str, device: torch.device) -> None:
+    """The same for distances, which a queue finds on CUDA only."""
+    kernel(engine, operator, device)
+    if engine == "queue" and device.type == "cpu":
+        raise ValueError(
+            "engine='queue' searches for distances on CUDA only; use Run(engine='bits'), or leave "
+            "Run(engine='auto')"
+        )
 
 
 def undirected(graph: Checked, measure: str) -> None:

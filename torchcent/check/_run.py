@@ -61,11 +61,11 @@ class Engine:
             (float32 counts), "dijkstra" and "tensor". With and without weights there is "hierarchy"
             (like "lanes"), if sums of weights are exact. It computes on the host, also for graphs
             on CUDA (docs/hierarchy.md). No engine overflows. Engines of distances: "bits",
-            "hierarchy" and "tensor"; with weights "relax", "dijkstra", "hierarchy" and "tensor".
-            "tiny" is for batches of small graphs. "reference" is for comparison: the algorithm of
-            the paper on one thread of the CPU, with float64 path counts (docs/betweenness.md). It
-            raises an error where there are more paths. Engines of Markov clustering: "fused",
-            "dense" and "tensor".
+            "queue" (on CUDA), "hierarchy" and "tensor"; with weights "relax", "dijkstra",
+            "hierarchy" and "tensor". "tiny" is for batches of small graphs. "reference" is for
+            comparison: the algorithm of the paper on one thread of the CPU, with float64 path
+            counts (docs/betweenness.md). It raises an error where there are more paths. Engines of
+            Markov clustering: "fused", "dense" and "tensor".
         strategy: how the queue engine on CUDA assigns threads to the vertices or arcs of a level.
             It is "auto", "node_parallel", "edge_parallel" (Jia et al. 2011; gpu-fan),
             "work_efficient" (McLaughlin and Bader 2014), "warp_centric" (Hong et al. 2011) or

@@ -59,6 +59,8 @@ def request_for(measure: str, graph: Graph, run: Run, limits: Cutoffs | None = N
     engine = check_weights.engine(run.engine.name, graph, check.DISTANCE_ENGINES)
     if engine == "reference":
         _choice.in_reference(KERNELS[measure])
+    if engine == "queue":  # some measures have enough of searches that are not planned
+        check.distance_kernel(engine, "distance_sums", graph.device)
     scale = scale_of(graph, run)
     return Request(
         measure, engine, cutoffs=None if limits is None else limits.lengths, memory=run.memory,
@@ -119,6 +121,11 @@ def vertex_sums(
     plan, core = _plan.plan(graph, request, count)
     if plan.engine == "hierarchy":
         return _by_hierarchy.vertex_sums(graph, request, plan, core, sources, outgoing)
+    single = plan.engine == "queue"
+    if single and sources is None and not levels:
+        # Sums of each search by itself need no rows of distances.
+        every = torch.arange(graph.num_nodes, device=graph.device)
+        return source_sums(graph, request, every, outgoing)
     n = core.num_nodes
     hanging = torch.bincount(
         core.fold.parent.index_select(0, core.fold.order), minlength=graph.num_nodes
@@ -128,10 +135,10 @@ def vertex_sums(
     leaves = hanging.index_select(0, core.vertex).index_select(0, start).int()
     inputs, limits = (direction(core, outgoing), start, leaves), limits_of(graph, request)
 
-    def bits(inputs: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+    def compiled(inputs: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         csr, start, leaves = inputs
         _ops.ops.distance_sums(
-            *csr, start[part], leaves[part], *out, control, plan.threads, limits
+            *csr, start[part], leaves[part], *out, control, plan.threads, limits, single
         )  # fmt: skip
 
     def tensor(inputs: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
@@ -144,7 +151,7 @@ def vertex_sums(
 
     key = {"from": sources, "outgoing": outgoing, "levels": levels}
     outputs = sums.total, sums.eccentricity, sums.levels
-    part = tensor if plan.engine == "tensor" else bits
+    part = tensor if plan.engine == "tensor" else compiled
     run(plan, request, key, inputs, outputs, ("sum", "max", "sum"), part, total=start.numel())
     if levels:
         sums.levels[0] = graph.num_nodes if sources is None else sources.numel()
@@ -170,12 +177,13 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
     if plan.engine == "hierarchy":
         return _by_hierarchy.source_sums(graph, request, plan, core, sources, outgoing)
     start, place = in_order(core, sources, not outgoing)
+    single = plan.engine == "queue"
     sums = Sums.zeros(start.numel(), graph, request)
     inputs, limits = (direction(core, not outgoing), start), limits_of(graph, request)
 
-    def bits(inputs: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+    def compiled(inputs: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         csr, start = inputs
-        _ops.ops.source_sums(*csr, start[part], *out, control, plan.threads, limits)
+        _ops.ops.source_sums(*csr, start[part], *out, control, plan.threads, limits, single)
 
     def tensor(inputs: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
         csr, start = inputs
@@ -184,7 +192,7 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
 
     key = {"of": sources, "outgoing": outgoing}
     outputs = sums.total, sums.eccentricity
-    part = tensor if plan.engine == "tensor" else bits
+    part = tensor if plan.engine == "tensor" else compiled
     run(plan, request, key, inputs, outputs, ("rows", "rows"), part, total=start.numel())
     own = Sums.zeros(sources.numel(), graph, request)
     own.total.index_copy_(0, place, sums.total)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from torchcent.check._weights import HOP_ENGINES
 from torchcent.distances._bounds import as_tensor, distances_from, worth
 from torchcent.distances._distance_sums import source_sums, vertex_sums
 from torchcent.engines.measures import _normalize
@@ -38,7 +39,7 @@ def top_closeness(
     """(scores float64 [k], vertices int64 [k]), descending, ties by ascending vertex."""
     score = None
     few = request.engine == "auto" and max(k, FEWEST) <= graph.num_nodes // 4
-    if few and graph.is_symmetric and _plan.plan(graph, request)[0].engine == "bits":
+    if few and graph.is_symmetric and _plan.plan(graph, request)[0].engine in HOP_ENGINES:
         search = _Search(graph, request, k, wf_improved)
         score = search.exact if search.run() else None
     if score is None:

@@ -35,7 +35,9 @@ def _suitable(graph: Graph, engines: Engines) -> Engine:
     """The configured engine, or else that of the surrounding Run, if the family has it."""
     name = str(config().engine)
     engine = surrounding().engine if name == "auto" else Engine(name)
-    return engine if engine.name in engines[graph.is_weighted] else Engine()
+    on_cuda_only = engine.name == "queue" and engines is not PATHS
+    has_kernels = graph.device.type == "cuda" or not on_cuda_only
+    return engine if engine.name in engines[graph.is_weighted] and has_kernels else Engine()
 
 
 @contextmanager

@@ -156,7 +156,8 @@ class Blocks:
         if self.engine == "tensor":
             return _rows.distances(arcs[0], arcs[1], sources, out)
         threads = self._rows.threads(sources.numel())
-        return bool(_ops.ops.distances(*arcs, sources, out, control, threads, place))
+        single = self.engine == "queue"
+        return bool(_ops.ops.distances(*arcs, sources, out, control, threads, place, single))
 
     def _weighted(
         self, arcs: tuple[Tensor, ...], sources: Tensor, out: Tensor, control: Tensor

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "core/cpu/batches.h"
@@ -56,11 +57,16 @@ struct Run {
   void finished(const DistanceBatch& batch) const { finish(shared, batch.count); }
 };
 
+void side_by_side(const char* op, bool one_by_one) {
+  if (one_by_one) throw std::invalid_argument(std::string(op) + " searches one by one on CUDA only");
+}
+
 }  // namespace
 
 void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                    const Tensor& sources, const Tensor& leaves, Tensor& sums, Tensor& eccentricity, Tensor& levels,
-                   Tensor& control, int64_t threads, std::optional<Tensor> limits) {
+                   Tensor& control, int64_t threads, std::optional<Tensor> limits, bool one_by_one) {
+  side_by_side("distance_sums", one_by_one);
   const Run run(rowptr, col, colptr, row, sources, control, threads, kWideBitsFrom, limits);
   if (run.count == 0) return;
   const int32_t* const hanging = leaves.const_data_ptr<int32_t>();
@@ -95,7 +101,8 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
 
 void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                  const Tensor& sources, Tensor& sums, Tensor& eccentricity, Tensor& control, int64_t threads,
-                 std::optional<Tensor> limits) {
+                 std::optional<Tensor> limits, bool one_by_one) {
+  side_by_side("source_sums", one_by_one);
   const Run run(rowptr, col, colptr, row, sources, control, threads, kWideBitsFrom, limits);
   if (run.count == 0) return;
   double* const all_sums = sums.mutable_data_ptr<double>();
@@ -115,7 +122,9 @@ void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
 }
 
 Tensor distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
-                 const Tensor& sources, Tensor& out, Tensor& control, int64_t threads, std::optional<Tensor> place) {
+                 const Tensor& sources, Tensor& out, Tensor& control, int64_t threads, std::optional<Tensor> place,
+                 bool one_by_one) {
+  side_by_side("distances", one_by_one);
   // The table of a wide batch is transposed in cache, if it is small enough.
   const int64_t element = out.element_size();
   const bool wide = (rowptr.numel() - 1) * kWideBits * element <= int64_t{1} << 28;
@@ -199,17 +208,18 @@ STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   // Distances, computed by the bits engine (distances/cpu/measures.h). sums are [n, 4] or [sources, 4]: d, 1/d,
   // 1/(d + 1), pairs. With limits, int64 [cutoffs] on the host, ascending, there is such a row for each of them,
   // [n, cutoffs, 4], over the pairs within it; no source has leaves then. distances writes the row of sources[i] to row
-  // place[i] (CPU only), or i, and returns [1] if a distance did not fit the dtype of out.
+  // place[i] (CPU only), or i, and returns [1] if a distance did not fit the dtype of out. one_by_one (CUDA only)
+  // searches from each source by itself (distances/cuda/searches.cuh).
   m.def(
       "distance_sums(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, Tensor leaves, "
       "Tensor(a!) sums, Tensor(b!) eccentricity, Tensor(c!) levels, Tensor(d!) control, int threads, "
-      "Tensor? limits=None) -> ()");
+      "Tensor? limits=None, bool one_by_one=False) -> ()");
   m.def(
       "source_sums(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, Tensor(a!) sums, "
-      "Tensor(b!) eccentricity, Tensor(c!) control, int threads, Tensor? limits=None) -> ()");
+      "Tensor(b!) eccentricity, Tensor(c!) control, int threads, Tensor? limits=None, bool one_by_one=False) -> ()");
   m.def(
       "distances(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, Tensor(a!) out, "
-      "Tensor(b!) control, int threads, Tensor? place=None) -> Tensor");
+      "Tensor(b!) control, int threads, Tensor? place=None, bool one_by_one=False) -> Tensor");
 }
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("distance_sums", TORCH_BOX(&distance_sums));

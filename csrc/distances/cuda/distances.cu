@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "distances/cuda/bits.cuh"
+#include "distances/cuda/searches.cuh"
 #include "core/cuda/scratch.cuh"
 
 namespace torchcent::cuda {
@@ -93,7 +94,102 @@ __global__ void largest(const int32_t* values, int64_t count, int32_t* result) {
   if (most > 0) atomicMax(result, most);
 }
 
+// Synchronises with the device.
+int32_t most_leaves(const int32_t* leaves, int64_t count, bool has_limits, const Run& run) {
+  int32_t* const device_most = run.scratch.array<int32_t>(1);
+  check(cudaMemsetAsync(device_most, 0, sizeof(int32_t), run.stream), "memset");
+  largest<<<2 * run.processors, 256, 0, run.stream>>>(leaves, count, device_most);
+  check_launch("largest");
+  int32_t most = 0;
+  to_host(&most, device_most, sizeof most, run.stream, "largest");
+  if (most > 0 && has_limits) throw std::invalid_argument("distance_sums: leaves have no limits");
+  return most;
+}
+
 const auto nothing = [](const BitWave&, int64_t) {};
+
+// What searches one by one need of the arguments of the operators.
+struct OneByOne {
+  torch::stable::accelerator::DeviceGuard guard;
+  TensorScratch scratch;
+  Run run;
+  int64_t n, slots, count;
+  Arcs out;
+  const int64_t* sources;
+
+  OneByOne(const Tensor& rowptr, const Tensor& col, const Tensor& sources, Tensor& control)
+      : guard(rowptr.get_device_index()),
+        scratch(rowptr),
+        run(run_on(rowptr.get_device_index(), scratch, control)),
+        n(rowptr.numel() - 1),
+        slots(col.numel()),
+        count(n > 0 ? sources.numel() : 0),
+        out{rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
+        sources(sources.const_data_ptr<int64_t>()) {}
+
+  // On the device; null: none.
+  const int64_t* copied(const std::optional<Tensor>& limits) {
+    if (!limits) return nullptr;
+    int64_t* const result = scratch.array<int64_t>(limits->numel());
+    check(cudaMemcpyAsync(result, limits->const_data_ptr<int64_t>(), limits->numel() * sizeof(int64_t),
+                          cudaMemcpyHostToDevice, run.stream),
+          "limits");
+    return result;
+  }
+};
+
+// The last level that counts.
+int64_t last_of(const std::optional<Tensor>& limits) {
+  return limits ? limits->const_data_ptr<int64_t>()[limits->numel() - 1] : Limits::kNoLevel;
+}
+
+void vertex_sums_one_by_one(OneByOne& by, const int32_t* leaves, Tensor& sums, Tensor& eccentricity, Tensor& levels,
+                            const std::optional<Tensor>& within) {
+  most_leaves(leaves, by.count, within.has_value(), by.run);
+  BlockSearches searches(by.n, by.slots, by.out, by.count, true, by.run);
+  const int64_t size = searches.blocks(), *const limits = by.copied(within);
+  int32_t* const rows = by.scratch.array<int32_t>(size * by.n);
+  Mask* const pairs = levels.numel() > 0 ? reinterpret_cast<Mask*>(levels.mutable_data_ptr<int64_t>()) : nullptr;
+  double* const total = sums.mutable_data_ptr<double>();
+  int32_t* const farthest = eccentricity.mutable_data_ptr<int32_t>();
+  const auto visitor = [&](int64_t, int64_t count) {
+    check(cudaMemsetAsync(rows, 0xff, count * by.n * sizeof(int32_t), by.run.stream), "memset");
+    return RowOfSearch<int32_t>{by.n, rows, nullptr, pairs};
+  };
+  searches.run(by.sources, by.count, size, last_of(within), visitor, [&](int64_t first, int64_t count) {
+    add_rows<<<blocks(by.n, 256), 256, 0, by.run.stream>>>(rows, by.n, static_cast<int>(count), leaves + first, limits,
+                                                           within ? within->numel() : 1, total, farthest);
+    check_launch("add_rows");
+  });
+}
+
+void source_sums_one_by_one(OneByOne& by, Tensor& sums, Tensor& eccentricity, const std::optional<Tensor>& within) {
+  BlockSearches searches(by.n, by.slots, by.out, by.count, false, by.run);
+  const int64_t* const limits = by.copied(within);
+  const int64_t num_limits = within ? within->numel() : 1;
+  double* const total = sums.mutable_data_ptr<double>();
+  int32_t* const farthest = eccentricity.mutable_data_ptr<int32_t>();
+  const auto visitor = [&](int64_t first, int64_t) {
+    return SumsOfSearch{limits, num_limits, total + 4 * num_limits * first, farthest + first};
+  };
+  searches.run(by.sources, by.count, kRounds * searches.blocks(), last_of(within), visitor, [](int64_t, int64_t) {});
+}
+
+// Whether a distance did not fit.
+template <class T>
+int64_t rows_one_by_one(OneByOne& by, T* out) {
+  BlockSearches searches(by.n, by.slots, by.out, by.count, false, by.run);
+  int* const too_deep = by.scratch.array<int>(1);
+  check(cudaMemsetAsync(too_deep, 0, sizeof(int), by.run.stream), "memset");
+  check(cudaMemsetAsync(out, 0xff, by.count * by.n * sizeof(T), by.run.stream), "memset");  // -1 everywhere
+  const auto visitor = [&](int64_t first, int64_t) {
+    return RowOfSearch<T>{by.n, out + first * by.n, too_deep, nullptr};
+  };
+  searches.run(by.sources, by.count, kRounds * searches.blocks(), Limits::kNoLevel, visitor, [](int64_t, int64_t) {});
+  int failed = 0;
+  to_host(&failed, too_deep, sizeof failed, by.run.stream, "distances");
+  return failed;
+}
 
 Limits limits_of(const std::optional<Tensor>& limits, Tensor& sums) {
   double* const target = sums.mutable_data_ptr<double>();
@@ -104,23 +200,23 @@ Limits limits_of(const std::optional<Tensor>& limits, Tensor& sums) {
 
 void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                    const Tensor& sources, const Tensor& leaves, Tensor& sums, Tensor& eccentricity, Tensor& levels,
-                   Tensor& control, int64_t, std::optional<Tensor> within) {
+                   Tensor& control, int64_t, std::optional<Tensor> within, bool one_by_one) {
   same_device("distance_sums", rowptr.get_device_index(),
               {&col, &colptr, &row, &sources, &leaves, &sums, &eccentricity, &levels});
   const int64_t n = rowptr.numel() - 1;
+  if (one_by_one) {
+    OneByOne by(rowptr, col, sources, control);
+    if (by.count > 0) vertex_sums_one_by_one(by, leaves.const_data_ptr<int32_t>(), sums, eccentricity, levels, within);
+    return;
+  }
   Search search(rowptr, col, colptr, row, sources, control, true);
   if (search.count() == 0) return;
   const cudaStream_t stream = search.run().stream;
   const int32_t* const hanging = leaves.const_data_ptr<int32_t>();
-  int32_t* const device_most = search.zeros<int32_t>(1);
-  largest<<<2 * search.run().processors, 256, 0, stream>>>(hanging, search.count(), device_most);
-  check_launch("largest");
-  int32_t most = 0;
-  to_host(&most, device_most, sizeof most, stream, "largest");
+  const int32_t most = most_leaves(hanging, search.count(), within.has_value(), search.run());
   int planes = 0;
   while (most >> planes != 0) ++planes;
   Limits limits = limits_of(within, sums);
-  if (planes > 0 && !limits.none()) throw std::invalid_argument("distance_sums: leaves have no limits");
 
   const int64_t table = kDistanceSums * n;
   double* const part = search.run().scratch.array<double>(search.flight() * table);
@@ -150,8 +246,13 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
 
 void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                  const Tensor& sources, Tensor& sums, Tensor& eccentricity, Tensor& control, int64_t,
-                 std::optional<Tensor> within) {
+                 std::optional<Tensor> within, bool one_by_one) {
   same_device("source_sums", rowptr.get_device_index(), {&col, &colptr, &row, &sources, &sums, &eccentricity});
+  if (one_by_one) {
+    OneByOne by(rowptr, col, sources, control);
+    if (by.count > 0) source_sums_one_by_one(by, sums, eccentricity, within);
+    return;
+  }
   Search search(rowptr, col, colptr, row, sources, control, false);
   if (search.count() == 0) return;
   const cudaStream_t stream = search.run().stream;
@@ -184,7 +285,7 @@ void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
 }
 
 template <class T>
-int64_t rows(Search& search, T* out) {
+int64_t rows_of(Search& search, T* out) {
   int* const too_deep = search.zeros<int>(1);
   const cudaStream_t stream = search.run().stream;
   check(cudaMemsetAsync(out, 0xff, search.count() * search.n() * sizeof(T), stream), "memset");  // -1 everywhere
@@ -198,19 +299,27 @@ int64_t rows(Search& search, T* out) {
 }
 
 Tensor distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
-                 const Tensor& sources, Tensor& out, Tensor& control, int64_t, std::optional<Tensor> place) {
+                 const Tensor& sources, Tensor& out, Tensor& control, int64_t, std::optional<Tensor> place,
+                 bool one_by_one) {
   if (place) throw std::invalid_argument("distances writes rows on CUDA in the order of the sources");
   same_device("distances", rowptr.get_device_index(), {&col, &colptr, &row, &sources, &out});
-  Search search(rowptr, col, colptr, row, sources, control, false);
   Tensor result = torch::stable::new_empty(control, {1});
   int64_t* const failed = result.mutable_data_ptr<int64_t>();
   *failed = 0;
-  if (search.count() == 0) return result;
-  void* const data = out.mutable_data_ptr();
-  switch (out.element_size()) {
-    case 1: *failed = rows(search, static_cast<int8_t*>(data)); break;
-    case 2: *failed = rows(search, static_cast<int16_t*>(data)); break;
-    default: *failed = rows(search, static_cast<int32_t*>(data));
+  const auto find = [&](auto rows) {
+    void* const data = out.mutable_data_ptr();
+    switch (out.element_size()) {
+      case 1: *failed = rows(static_cast<int8_t*>(data)); break;
+      case 2: *failed = rows(static_cast<int16_t*>(data)); break;
+      default: *failed = rows(static_cast<int32_t*>(data));
+    }
+  };
+  if (one_by_one) {
+    OneByOne by(rowptr, col, sources, control);
+    if (by.count > 0) find([&](auto* data) { return rows_one_by_one(by, data); });
+  } else {
+    Search search(rowptr, col, colptr, row, sources, control, false);
+    if (search.count() > 0) find([&](auto* data) { return rows_of(search, data); });
   }
   return result;
 }

@@ -81,7 +81,8 @@ def choose(
         check.kernel(engine, _OF_REFERENCE[measure.family], graph.device)
         return engine, "asked for, to be compared with", cores.core("given", "no")
     if engine not in ("auto", "tensor"):
-        check.kernel(engine, operator, graph.device)
+        checked = check.kernel if measure.family == "paths" else check.distance_kernel
+        checked(engine, operator, graph.device)
     if engine == "tensor" or not _ops.has_kernel(operator, graph.device):
         reason = "asked for" if engine == "tensor" else "the only one without compiled kernels"
         return "tensor", reason, cores.core("given", "no")
@@ -334,19 +335,33 @@ def _faster(graph: Graph, core: Core, num_sources: int | None) -> tuple[str, str
     return single, f"depth about {depth} > {limit:.0f}: few lanes would share an arc"
 
 
+def too_deep_for_bits(core: Core) -> bool:
+    """Whether few of many searches side by side reach a vertex at the same level."""
+    return core.depth > NEIGHBOURS_PER_LOG * math.log2(max(core.num_nodes, 2))
+
+
 def _by_hops(
     cores: Preparation, measure: Kernel, fold: str, request: Request, num_sources: int | None
 ) -> Choice:
-    """Distances in hops: bits, or a hierarchy for all vertices of a deep graph."""
+    """Distances in hops: bits, or for a deep graph a hierarchy or, on CUDA, single searches."""
+    engine, on_cuda = request.engine, cores.graph.device.type == "cuda"
+    if engine == "queue":
+        return engine, "asked for", cores.core("bandwidth", "no")
     if num_sources is not None and num_sources < WIDE:
-        return "bits", f"{num_sources:,} sources side by side", cores.core("given", "no")
+        core = cores.core("given", "no")
+        if on_cuda and engine == "auto" and too_deep_for_bits(core):
+            return "queue", f"depth about {core.depth}: a block for each source", core
+        return "bits", f"{num_sources:,} sources side by side", core
     core = cores.core("degree", fold, searched=False)
     depth = core.depth
-    if depth > NEIGHBOURS_PER_LOG * math.log2(max(core.num_nodes, 2)):
-        if request.engine == "auto" and num_sources is None:
+    if too_deep_for_bits(core):
+        if engine == "auto" and num_sources is None:
             choice = _hierarchical(cores, measure, fold, request, num_sources, "bits")
             if choice is not None:
                 return "hierarchy", "", choice
+        if engine == "auto" and on_cuda:
+            reason = f"depth about {depth}: a block for each source"
+            return "queue", reason, cores.core("bandwidth", "no")
         reason = f"depth about {depth}: sources by neighbourhood, {WIDE} side by side"
         return "bits", reason, cores.core("bandwidth", fold, WIDE)
     return "bits", f"depth about {depth}: {WIDE} sources share each arc", cores.core("degree", fold)

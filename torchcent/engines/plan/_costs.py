@@ -104,6 +104,8 @@ class Queue(Engine):
     order, single, shares = "bandwidth", True, True
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
+        if not job.counts_paths:
+            return _flight.searches_on_cuda(job.core, job.sources, limit), 0, 1
         return _flight.queue_on_cuda(job, limit), 0, 1
 
 

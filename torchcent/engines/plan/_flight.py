@@ -12,7 +12,7 @@ from torchcent.engines.reduce._chains import Chains
 from torchcent.engines.reduce._core import Core
 from torchcent.runtime._codes import BATCH, BUSY_SLOTS, FIRST_LEVELS, MOST_IN_FLIGHT
 from torchcent.runtime._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
-from torchcent.runtime._workspace import Workspace
+from torchcent.runtime._workspace import Workspace, workspace
 
 WIDTHS = (8, 32, 64, 128)  # lanes of a batch on CUDA
 # Total slots of all batches from which 64 and 128 lanes keep a large device busy, and number of
@@ -108,6 +108,13 @@ def queue_on_cuda(job: Job, limit: int) -> int:
     # The kernels take as many blocks as fit without rounding.
     rounded = allocated(space.fixed, *(flight * array for array in space.arrays))
     return max(nbytes, min(rounded, limit))
+
+
+def searches_on_cuda(core: Core, sources: int, limit: int, sums: bool = True) -> int:
+    """Memory of searches for distances by hops, a block for each source, with sums or without."""
+    space = workspace("search", core.num_nodes, sums)
+    fit = limit // max(space.each, 1)
+    return space.each * max(1, min(fit, sources, _processors(core)))
 
 
 def relax_on_cuda(job: Job, limit: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from torchcent.check import _common as check
 from torchcent.engines._tensor import _rows
 from torchcent.engines.measures._kernels import Kernel
 from torchcent.engines.measures._request import Request
-from torchcent.engines.plan import _choice, _room
+from torchcent.engines.plan import _choice, _flight, _room
 from torchcent.engines.plan._costs import ENGINES
 from torchcent.engines.plan._job import Job
 from torchcent.engines.plan._preparation import Preparation
@@ -33,15 +33,20 @@ KERNEL = Kernel("distances", public=False, name="shortest_path_lengths")
 
 
 def engine_for(asked: str, graph: Graph, sources: int, memory: int | None) -> str:
-    """bits if it is compiled for the device, else tensor; with weights, the one that suits them."""
+    """The one that is asked for, or suits the graph and the device."""
     if graph.is_weighted:
         cores = Preparation(graph, KERNEL, memory, sources)
         request = Request(KERNEL.name, asked, progress=False)
         return _choice.choose(cores, KERNEL, "no", request, sources)[0]
     if asked not in ("auto", "tensor"):
-        check.kernel(asked, "distances", graph.device)
-    compiled = _ops.has_kernel("distances", graph.device)
-    return ("bits" if compiled else "tensor") if asked == "auto" else asked
+        check.distance_kernel(asked, "distances", graph.device)
+    if asked != "auto":
+        return asked
+    if not _ops.has_kernel("distances", graph.device):
+        return "tensor"
+    on_cuda = graph.device.type == "cuda"
+    deep = on_cuda and _choice.too_deep_for_bits(_reduce.core(graph, "given", "no"))
+    return "queue" if deep else "bits"
 
 
 class RowPlan(NamedTuple):
@@ -133,6 +138,9 @@ class Rows(NamedTuple):
         host = graph.device.type == "cpu"
         if self.engine == "tensor":
             return _rows.memory_needed(n, m, rows, graph.device) + rows * self._own
+        if self.engine == "queue" and not graph.is_weighted:
+            core = _reduce.core(graph, "given", "no")
+            return _flight.searches_on_cuda(core, rows, 0, sums=False)
         if not graph.is_weighted:  # three rows of bits, lists, and on the CPU the distances
             lanes = self.lanes(rows)
             bits = n * 3 * lanes // 8
