@@ -182,7 +182,6 @@ def test_a_queue_finds_distances_on_cuda_only(measure):
         getattr(torchcent, measure)(ARCS, run=torchcent.Run(engine="queue"))
 
 
-
 def test_int32_and_strided_input_is_welcome(measure, distance_engine):
     plain = torch.atleast_1d(measure(ARCS, run=torchcent.Run(engine=distance_engine)))
     for columns in (ARCS.int(), ARCS.t().contiguous().t(), ARCS.repeat(1, 2)):
