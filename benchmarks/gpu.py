@@ -33,6 +33,7 @@ from typing import Any
 
 import gpu_approx
 import gpu_batches
+import gpu_deep
 import gpu_distances
 import gpu_dynamic
 import gpu_encodings
@@ -391,6 +392,7 @@ def main() -> int:
         "approximation": lambda: gpu_approx.rows(rmat),
         "rows": lambda: rows(given.graphs),
         "distances": lambda: gpu_distances.rows(rmat),
+        "deep": gpu_deep.rows,
         "flow": gpu_flow.rows,
         "walks": gpu_walks.rows,
         "dynamic": gpu_dynamic.rows,

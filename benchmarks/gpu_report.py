@@ -26,6 +26,7 @@ def table(result: dict[str, Any], wanted: str, published: dict[str, Any]) -> str
         "graphs": graphs,
         "strategies": strategies,
         "distances": distances,
+        "deep": deep,
         "flow": flow,
         "roads": roads,
         "dynamic": dynamic,
@@ -71,6 +72,18 @@ def distances(result: dict[str, Any]) -> str:
     for row in result["distances"]:
         cells = [row["name"], f"{row['seconds']:.3f}", f"{row['target']:g}", f"{row['error']:.0e}"]
         lines.append(cells)
+    return markdown(lines)
+
+
+def deep(result: dict[str, Any]) -> str:
+    whats = {"closeness": "sums of sources", "harmonic": "sums of vertices", "rows": "rows"}
+    lines = [["graph", "vertices", "sources", *whats.values(), "`auto`", "difference"]]
+    for row in result["deep"]:
+        cells = [row["graph"], f"{row['vertices']:,}", f"{row['sources']:,}"]
+        for what in whats:
+            cells.append(" / ".join(f"{row['seconds'][x][what]:.3g}" for x in ("bits", "queue")))
+        cells[-1] += f" ({row['rows']:,})"
+        lines.append([*cells, f"`{row['auto']}`", f"{row['difference']:.0e}"])
     return markdown(lines)
 
 

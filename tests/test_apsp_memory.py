@@ -52,7 +52,7 @@ torchcent.shortest_path_lengths(graph, sources=torch.arange(2))  # all that is p
 
 @pytest.mark.slow
 @pytest.mark.sweep(cases=1)
-@engines
+@pytest.mark.parametrize("engine", [each for each in ENGINES if each != "queue"])  # on the CPU
 def test_interrupt_leaves_nothing(engine, tmp_path):
     """Ctrl-C in the middle of a run that would write 2.5 GB, once there is a temporary file."""
     file = tmp_path / "d.npy"
