@@ -7,6 +7,7 @@ from typing import Any
 
 from report import markdown
 
+L2 = 7e12  # bytes per second that rows are read at
 
 def table(result: dict[str, Any], wanted: str, published: dict[str, Any]) -> str | None:
     """In Markdown; None for what was not measured yet. `published` is results/published.json."""
@@ -77,9 +78,11 @@ def distances(result: dict[str, Any]) -> str:
 
 def deep(result: dict[str, Any]) -> str:
     whats = {"closeness": "sums of sources", "harmonic": "sums of vertices", "rows": "rows"}
-    lines = [["graph", "vertices", "sources", *whats.values(), "`auto`", "difference"]]
+    lines = [["graph", "vertices", "sources", "floor", *whats.values(), "`auto`", "difference"]]
     for row in result["deep"]:
         cells = [row["graph"], f"{row['vertices']:,}", f"{row['sources']:,}"]
+        traffic = 24 * row["vertices"] + 4 * row["slots"]  # queue twice, ends; slots
+        cells.append(f"{traffic * row['sources'] / L2:.3g}")
         for what in whats:
             cells.append(" / ".join(f"{row['seconds'][x][what]:.3g}" for x in ("bits", "queue")))
         cells[-1] += f" ({row['rows']:,})"

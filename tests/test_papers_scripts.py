@@ -179,6 +179,8 @@ def test_matrices_with_own_loops_are_clustered_as_they_are(monkeypatch, script):
 
 def test_runs_of_the_papers_matrices_are_on_the_page(script, results):
     of = script("counterpart_figures").as_the_paper("RFULL3")
+    on_device = results["h200.json"]["mcl"]
+    results["h200.json"]["mcl"] = [row for row in on_device if row["name"] != "RFULL3"]
     assert of(results) == {}
     runs = {
         name: [{"seconds": at, "cpu_seconds": 2 * at, "clusters": 7}]
