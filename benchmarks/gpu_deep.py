@@ -1,8 +1,8 @@
 """Distances by hops in deep graphs on CUDA: 512 searches side by side, and one by one.
 
-Called by gpu.py, whose results it joins. A row is a public call on a prepared Graph on the device:
-closeness from sums of each source, harmonic centrality estimated from pivots, whose sums are of
-every vertex, or rows of distances. Those of more than 10 s by "bits" are from a part of the
+Called by gpu.py, whose results it joins. A row is a public call on a prepared Graph on the device.
+Closeness is from sums of each source, and harmonic centrality from pivots, whose sums are of every
+vertex; the third are rows of distances. Those of more than 10 s by "bits" are from a part of the
 sources, and are extrapolated to all.
 """
 

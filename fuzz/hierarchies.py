@@ -3,14 +3,18 @@
     python fuzz/hierarchies.py --graphs 100000 --seed 1
 
 Networks of several components (tests/test_hierarchy.py), undirected ones and as many directed ones,
-now and then large enough for cells in cells, by hops and by lengths with many ties. Betweenness
-with and without endpoints, edge betweenness, stress and percolation, for random sources, targets
-and states, with and without folding, with few and many sources side by side, on each rung of the
-ladder: as the engine "reference" has them, and for small networks as all shortest paths enumerated
-in fractions. Zeros are zeros. With random float lengths, and with vertices renumbered, too.
+now and then large enough for cells in cells, by hops and by lengths with many ties. A fifth have
+parallel arcs and loops, and some are chains of diamonds with up to 2^1200 paths. Betweenness with
+and without endpoints, edge betweenness, stress and percolation, for random sources and targets,
+weights of both, and states, with and without folding, with few and many sources side by side, on
+each rung of the ladder: as the engine "reference" has them, single searches where there are more
+paths than it counts, and for small networks as all shortest paths enumerated in fractions. Zeros
+are zeros. With random float lengths, and with vertices renumbered, too.
+
 Distances as the engine "reference" has them: closeness and harmonic centrality from all or some
-vertices, and eccentricities; rows, and the lengths of shortest paths, whose arcs are added up. The
-first faults are printed; if there are any, the status is 1.
+vertices, within cutoffs, and eccentricities; diameter, radius, center and periphery as single
+searches have them; rows, and the lengths of shortest paths, whose arcs are added up. The first
+faults are printed; if there are any, the status is 1.
 """
 
 from __future__ import annotations
@@ -45,7 +49,9 @@ F64 = torch.float64
 #: vertices up to which all paths are enumerated
 ENUMERATED = 14
 #: relative error on each rung
-PRECISION = (1e-5, 1e-11, 1e-11)
+PRECISION = (1e-5, 1e-11, 1e-11, 1e-9)
+#: of lengths that are rounded to a fixed point
+FIXED_POINT = 3
 SHOWN = 3
 #: of lengths; None: by hops
 UNITS = {"hops": None, "decimal": 0.1}
@@ -67,14 +73,42 @@ def meshes(chance: random.Random) -> Network:
     return Network(n, edges, False)
 
 
+def multiple(net: Network, chance: random.Random) -> Network:
+    """With some arcs twice, the second time of any length, and loops."""
+    again = [
+        (u, v, chance.choice([w, w, w + 1, max(1, w - 1)]))
+        for u, v, w in net.edges
+        if chance.random() < 0.3
+    ]
+    loops = [(v, v, 1) for v in range(net.n) if chance.random() < 0.1]
+    edges = [*net.edges, *again, *loops]
+    chance.shuffle(edges)
+    return net._replace(edges=edges)
+
+
+def diamonds(chance: random.Random) -> Network:
+    """A chain of them, each with as many paths as it has vertices in the middle."""
+    edges, n = list[tuple[int, int, float]](), 1
+    wide = chance.choice([2, 16, 64])
+    for _ in range(chance.randint(1, {2: 300, 16: 40, 64: 200}[wide])):
+        for middle in range(n, n + wide):
+            edges += [(n - 1, middle, 1), (middle, n + wide, 1)]
+        n += wide + 1
+    return Network(n, edges, chance.random() < 0.3)
+
+
 def options_of(name: str, n: int, chance: random.Random) -> dict[str, Any]:
     if name == "percolation":
         states = [chance.choice([0, 0, 1e-3, 0.1, 1, 3]) for _ in range(n)]
         return {"states": torch.tensor(states, dtype=F64)}
     given: dict[str, Any] = {}
+    demand = chance.random() < 0.25
     for end in ("sources", "targets"):
         chosen = some_or_all(n, chance)
         given[end] = None if chosen is None else torch.tensor(chosen)
+        if demand:
+            weights = [chance.choice([0, 0.25, 1, 3.5, 40]) for _ in range(n)]
+            given[end] = torch.tensor(weights, dtype=F64)
     if name == "betweenness":
         given["endpoints"] = chance.random() < 0.5
     return given
@@ -89,7 +123,11 @@ def faults(seed: int) -> tuple[int, list[str]]:
     """The number of comparisons, and those that failed."""
     chance = random.Random(seed)
     large = chance.random() < 0.02
+    if chance.random() < 0.005:
+        return of_diamonds(seed, chance)
     net = meshes(chance) if large else network(chance, chance.choice([6, 12, 40]))
+    single = chance.random() < 0.8
+    net = net if single else multiple(net, chance)
     n = net.n
     if not n:
         return 0, []
@@ -115,7 +153,10 @@ def faults(seed: int) -> tuple[int, list[str]]:
         for reduce in ("none", "fold"):
             found = measure(graph, run=Run(engine="hierarchy", reduce=reduce, dtype=F64), **given)
             compare(f"{name} {reduce} {given}", found, expected, rung)
-        if n <= ENUMERATED and kind != "float" and name != "percolation":
+        demand = any(x is not None and x.is_floating_point() for x in given.values()
+                     if isinstance(x, torch.Tensor))  # fmt: skip
+        plain = single and not demand and kind != "float" and name != "percolation"
+        if plain and n <= ENUMERATED:
             arcs, weights = [(u, v) for u, v, _ in net.edges], [w for *_, w in net.edges]
             ends = {k: None if x is None else x.tolist() for k, x in given.items() if k in _ENDS}
             every = path_oracles.scores(
@@ -127,11 +168,40 @@ def faults(seed: int) -> tuple[int, list[str]]:
             raw = measure(graph, run=Run(engine="hierarchy", dtype=F64), normalized=False, **given)
             compare(f"enumerated {name} {given}", raw, exact, 0)
     compare("renumbered", *renumbered(graph, net, kind, chance), 0)
-    if graph.is_weighted and not graph.scale.exact:
-        return count, failed  # there are no distances from hierarchies
-    for what, found, expected in distances(graph, chance):
+    # Rows and routes of sums that are rounded are not from hierarchies.
+    exact_sums = not graph.is_weighted or graph.scale.exact
+    for what, found, expected in sums_of_distances(graph, chance):
+        compare(what, found, expected, 1 if exact_sums else FIXED_POINT)
+    if not exact_sums:
+        return count, failed
+    for what, found, expected in extremes(graph):
         compare(what, found, expected, 1)
+    if single:  # dok_array adds parallel arcs up
+        for what, found, expected in routes(graph, chance):
+            compare(what, found, expected, 1)
     return count, failed
+
+
+def of_diamonds(seed: int, chance: random.Random) -> tuple[int, list[str]]:
+    """Scores where there may be more paths than float64 counts, beside single searches."""
+    net = diamonds(chance)
+    kind = chance.choice(["hops", "whole"])
+    graph, failed = net.graph(UNITS.get(kind, 1.0)), []
+    names = "betweenness", "edge_betweenness"
+    some = torch.tensor(chance.sample(range(net.n), min(net.n, 8)))
+    _hierarchy_costs.LANES = chance.choice([4, 1024])
+    _driver._first_rung = lambda *_: 0
+    for name in names:
+        one = "dijkstra" if graph.is_weighted else "queue"
+        found, expected = (
+            getattr(torchcent, name)(
+                graph, sources=some, run=Run(engine=engine, reduce="none", dtype=F64)
+            )
+            for engine in ("hierarchy", one)
+        )
+        if not close(found, expected, PRECISION[0]):
+            failed.append(f"seed {seed}: {name}, {kind}, diamonds, {net.n} vertices")
+    return len(names), failed
 
 
 _ENDS = ("sources", "targets")
@@ -158,20 +228,41 @@ def renumbered(
 Compared = tuple[str, torch.Tensor, torch.Tensor]
 
 
-def distances(graph: Graph, chance: random.Random) -> Iterator[Compared]:
+def sums_of_distances(graph: Graph, chance: random.Random) -> Iterator[Compared]:
     """What is compared, of a hierarchy and of single searches."""
-    n, single = graph.num_nodes, "dijkstra" if graph.is_weighted else "bits"
+    n = graph.num_nodes
     _by_hierarchy._LEAST_COLLAPSED = chance.choice([0, 2**20])
     of_ends = ("closeness", "vertices"), ("closeness", "sources"), ("harmonic", "vertices")
     for name, end in (*of_ends, ("harmonic", "sources"), ("eccentricity", "vertices")):
         chosen = some_or_all(n, chance)
         given = {end: None if chosen is None else torch.tensor(chosen)}
+        # By float lengths, a path as long as a cutoff may be rounded to either side.
+        lengths = graph.is_weighted and graph.scale.exact and graph.num_slots
+        if lengths and name != "eccentricity":
+            longest = float(graph.weight.max()) * chance.choice([0, 0.5, 1, 3, 9])
+            given["cutoff"] = chance.choice([None, longest, [longest, 2 * longest]])
         measure = getattr(torchcent, name)
         found, expected = (
             measure(graph, run=Run(engine=engine, dtype=F64), **given)
             for engine in ("hierarchy", "reference")
         )
         yield f"{name} {given}", found, expected
+
+
+def extremes(graph: Graph) -> Iterator[Compared]:
+    """The ends of the range of distances, of each component."""
+    single = "dijkstra" if graph.is_weighted else "bits"
+    for name in ("diameter", "radius", "center", "periphery"):
+        found, expected = (
+            getattr(torchcent, name)(graph, disconnected="component", run=Run(engine=engine))
+            for engine in ("hierarchy", single)
+        )
+        yield name, found.double(), expected.double()
+
+
+def routes(graph: Graph, chance: random.Random) -> Iterator[Compared]:
+    """Rows of distances, and paths."""
+    n, single = graph.num_nodes, "dijkstra"
     if graph.is_weighted:
         rows, found = (
             torchcent.shortest_path_lengths(graph, run=Run(engine=engine), dtype=F64)
