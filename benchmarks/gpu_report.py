@@ -9,6 +9,7 @@ from report import markdown
 
 L2 = 7e12  # bytes per second that rows are read at
 
+
 def table(result: dict[str, Any], wanted: str, published: dict[str, Any]) -> str | None:
     """In Markdown; None for what was not measured yet. `published` is results/published.json."""
     part = {"graphs": "rows", "strategies": "rows", "summary": "rows"}.get(wanted, wanted)

@@ -270,7 +270,11 @@ def routes(graph: Graph, chance: random.Random) -> Iterator[Compared]:
         )
         yield "rows", found, rows
     else:
-        rows = torchcent.shortest_path_lengths(graph).double()
+        rows, found = (
+            torchcent.shortest_path_lengths(graph, run=Run(engine=engine)).double()
+            for engine in ("bits", "hierarchy")
+        )
+        yield "rows", found, rows
         rows[rows < 0] = math.inf
     _hierarchy.Hierarchy.of(_reduce.core(graph, "degree", "all"))
     assert _climbs.kept(graph) is not None

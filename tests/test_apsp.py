@@ -34,6 +34,7 @@ pytestmark = pytest.mark.sweep
 
 ENGINES = ["tensor", "bits"] if has_kernel("distances", DEVICE) else ["tensor"]
 ENGINES += ["queue"] if DEVICE.type == "cuda" else []
+ENGINES += ["hierarchy"] if has_kernel("hierarchy_distances", DEVICE) else []
 engines = pytest.mark.parametrize("engine", ENGINES)
 # A double sweep from the hub knows nothing of the path: 139 does not fit the dtype it begins with.
 N_DEEP, DEEP = union((20, star(19)), (140, path(140)))
@@ -348,7 +349,7 @@ ARCS = edge_index([(0, 1), (1, 2), (2, 3)])
         ({"block_size": 0}, ValueError, "block_size.*0"),
         ({"block_size": 2.0}, TypeError, r"block_size.*2\.0"),
         ({"block_size": True}, TypeError, "block_size.*True"),
-        ({"engine": "lanes"}, ValueError, "engine.*auto, bits, tensor.*lanes"),
+        ({"engine": "lanes"}, ValueError, "engine.*auto, bits, queue, hierarchy, tensor.*lanes"),
         ({"memory": -1}, ValueError, "memory.*-1"),
         ({"progress": 1}, TypeError, "progress"),
     ],

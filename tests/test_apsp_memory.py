@@ -10,7 +10,7 @@ from graphs import ASSORTED, DEVICE, edge_index, random_graph
 from interrupt import assert_stops
 from resident import GIVING_BACK
 from surface import call
-from test_apsp import DEEP, ENGINES, N_DEEP, engines, expected, scipy_distances
+from test_apsp import DEEP, ENGINES, N_DEEP, expected, scipy_distances
 
 from torchcent import Graph, Run, shortest_path_lengths
 
@@ -52,7 +52,7 @@ torchcent.shortest_path_lengths(graph, sources=torch.arange(2))  # all that is p
 
 @pytest.mark.slow
 @pytest.mark.sweep(cases=1)
-@pytest.mark.parametrize("engine", [each for each in ENGINES if each != "queue"])  # on the CPU
+@pytest.mark.parametrize("engine", [each for each in ENGINES if each in ("bits", "tensor")])
 def test_interrupt_leaves_nothing(engine, tmp_path):
     """Ctrl-C in the middle of a run that would write 2.5 GB, once there is a temporary file."""
     file = tmp_path / "d.npy"
@@ -72,7 +72,7 @@ def test_interrupt_leaves_nothing(engine, tmp_path):
 
 
 @pytest.mark.slow
-@engines
+@pytest.mark.parametrize("engine", [each for each in ENGINES if each != "hierarchy"])
 def test_memory_decides_the_blocks(engine):
     n, arcs = 600, random_graph(600, 1500, seed=3)
     graph = Graph.from_edge_index(edge_index(arcs), n)

@@ -227,6 +227,23 @@ def test_chains_instead_of_many_arcs_by_hops() -> None:
     assert torchcent.explain(by_hops(torch.cat(arcs, 1))).engine == "chains"
 
 
+def test_plans_predict_seconds_of_sweeps() -> None:
+    """What is compared with searches, in proportion to sources; single searches say nothing."""
+    edges = generate.road(60, 60)
+    weight = torch.randint(1, 99, edges.shape[1:], generator=torch.Generator().manual_seed(1))
+    graph = Graph.from_edge_index(edges, directed=True, edge_weight=weight)
+    run = torchcent.Run(engine="hierarchy", reduce="none", threads=1)
+    few, many = (torchcent.explain(graph, sources=count, run=run) for count in (100, 1000))
+    assert many.seconds == pytest.approx(10 * few.seconds) and few.seconds > 0
+    assert many.seconds == _hierarchy_costs.seconds(graph.num_nodes, 1000, 1)
+    assert f"about {many.seconds:.2g} s by a prediction" in str(many)
+    assert "at most about" in str(torchcent.explain(graph, measure="closeness", run=run))
+    hops = torchcent.explain(graph.unweighted(), sources=1000, run=run)
+    assert hops.seconds > many.seconds
+    single = torchcent.explain(graph, run=torchcent.Run(engine="dijkstra"))
+    assert not single.seconds and "prediction" not in str(single)
+
+
 def test_predicted_seconds_of_sweeps_by_hops() -> None:
     each = partial(_hierarchy_costs.seconds_by_hops, 1e6, sources=1)
     assert each(removed=0.0, paths=20) < each(removed=0.2, paths=200)

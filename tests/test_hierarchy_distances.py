@@ -1,14 +1,21 @@
 """Distances by the engine hierarchy, against SciPy and the other engines."""
 
+import random
+import re
+
 import networkx as nx
 import numpy as np
 import pytest
 import torch
 from graphs import cycle, edge_index, grid, path, random_graph, random_tree, union
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from internals import CANCEL, DONE, Hierarchy, core_of, has_kernel
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 from surface import call
+from test_hierarchy import networks
+from tuning import tuned
 
 import torchcent
 from torchcent import Graph, generate
@@ -354,9 +361,67 @@ def test_auto_by_hops():
 
 def test_what_it_does_not_take():
     weight = torch.rand(40, dtype=F64) / 3
-    rounded = Graph.from_edge_index(edge_index(grid(5, 5)), 25, False, weight)
-    with pytest.raises(ValueError, match="exact sums"):
-        torchcent.shortest_path_lengths(rounded, run=torchcent.Run(engine="hierarchy"))
+    near = Graph.from_edge_index(edge_index(grid(5, 5)), 25, False, weight, tie_tolerance=1e-9)
+    with pytest.raises(ValueError, match="tie_tolerance"):
+        torchcent.shortest_path_lengths(near, run=torchcent.Run(engine="hierarchy"))
+
+
+@given(networks(), st.integers(0, 2**32))
+@settings(max_examples=50)
+def test_rows_of_floats(net, seed):
+    """Whole numbers of the unit that explain states, as NetworkX adds them up."""
+    chance = random.Random(seed)
+    net = net._replace(edges=[(u, v, w * chance.uniform(0.5, 2)) for u, v, w in net.edges])
+    graph = net.graph()
+    run = torchcent.Run(engine="hierarchy")
+    found = torchcent.shortest_path_lengths(graph, run=run)
+    if graph.scale.exact:
+        return
+    plan = torchcent.explain(graph, measure="closeness", run=run)
+    unit = re.search(r"units of 2\^-(\d+)", plan.weights)
+    if unit is None:  # multiples of a number, such as a third
+        return
+    per_one = 2 ** int(unit[1])
+    other = nx.DiGraph() if net.directed else nx.Graph()
+    other.add_nodes_from(range(net.n))
+    other.add_weighted_edges_from((u, v, round(w * per_one)) for u, v, w in net.edges)
+    expected = torch.full((net.n, net.n), torch.inf, dtype=F64)
+    for s, row in nx.all_pairs_dijkstra_path_length(other):
+        for t, length in row.items():
+            expected[s, t] = length / per_one
+    assert torch.equal(found, expected)
+
+
+@given(networks(), st.booleans(), st.data())
+@settings(max_examples=50)
+def test_rows_by_hops(net, some, data):
+    """Of `auto`, too, which takes them from a hierarchy of a deep graph."""
+    graph = net.graph(None)
+    sources = None
+    if some and net.n:
+        vertices = st.lists(st.integers(0, net.n - 1), min_size=1, unique=True)
+        sources = torch.tensor(data.draw(vertices))
+    expected = torchcent.shortest_path_lengths(graph, sources=sources)
+    run = torchcent.Run(engine="hierarchy")
+    assert torch.equal(torchcent.shortest_path_lengths(graph, sources=sources, run=run), expected)
+    with pytest.MonkeyPatch.context() as patch:
+        tuned(patch)(rows_least=1, deep_per_log=0, hierarchy_least={False: 1, True: 1})
+        found = torchcent.shortest_path_lengths(graph, sources=sources)
+    assert torch.equal(found, expected)
+
+
+def test_auto_takes_rows_of_meshes_from_a_hierarchy():
+    run, sources = torchcent.Run(progress=False), torch.arange(4096)
+    meshes = generate.road(70, 70), generate.grid(65, 65)
+    for edges, is_deep in ((meshes[0], True), (meshes[1], True), (generate.ba(5000, 3), False)):
+        graph = Graph.from_edge_index(edges, directed=False)
+        kept = torchcent.shortest_path_lengths(graph, sources=sources, run=run)
+        assert (Hierarchy.kept(core_of(graph, "degree", "no")) is not None) == is_deep
+        other = torchcent.shortest_path_lengths(
+            Graph.from_edge_index(edges, directed=False), sources=sources,
+            run=run | torchcent.Run(engine="bits"),
+        )  # fmt: skip
+        assert torch.equal(kept, other)
 
 
 def test_what_it_does_not_take_by_hops():
@@ -365,8 +430,6 @@ def test_what_it_does_not_take_by_hops():
         by_hierarchy(graph, "closeness", cutoff=3)
     with pytest.raises(ValueError, match="distance_distribution by hops"):
         torchcent.distance_distribution(graph, run=torchcent.Run(engine="hierarchy"))
-    with pytest.raises(ValueError, match="engine must be one of"):
-        torchcent.shortest_path_lengths(graph, run=torchcent.Run(engine="hierarchy"))
 
 
 @pytest.mark.parametrize("least", [0.5, 2.0**-20])

@@ -212,7 +212,7 @@ def test_what_it_does_not_compute_is_refused() -> None:
     ):  # fmt: skip
         with pytest.raises(ValueError, match="does not compute|got 'reference'"):
             call(function, grid, engine="reference")
-    with pytest.raises(ValueError, match="auto, bits, tensor; got 'reference'"):
+    with pytest.raises(ValueError, match="auto, bits, queue, hierarchy, tensor; got 'reference'"):
         torchcent.shortest_path_lengths(grid, run=Run(engine="reference"))
     with pytest.raises(ValueError, match="does not compute variant"):
         torchcent.betweenness_variant(grid, variant="linear", run=Run(engine="reference"))

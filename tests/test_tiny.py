@@ -260,7 +260,7 @@ def test_too_large():
     assert torchcent.diameter(
         edge_index(path(TINY_NODES)), run=torchcent.Run(engine="tiny")
     ) == float("inf")
-    with pytest.raises(ValueError, match="engine must be one of auto, bits, tensor; got 'tiny'"):
+    with pytest.raises(ValueError, match="auto, bits, queue, hierarchy, tensor; got 'tiny'"):
         torchcent.shortest_path_lengths(edge_index(path(3)), run=torchcent.Run(engine="tiny"))
     graph = Graph.from_edge_index(edge_index(path(300)))
     with pytest.raises(MemoryError, match="engine='tiny' needs .* but memory=1000"):

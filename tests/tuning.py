@@ -49,6 +49,8 @@ PLACES = {
     # vertices from which sums of reciprocals collapse.
     "hierarchy_lanes": "engines.reduce._hierarchy_costs.LANES",
     "hierarchy_least": "engines.reduce._hierarchy.LEAST",
+    "rows_least": "engines.reduce._hierarchy_costs.LEAST_OF_ROWS",
+    "deep_per_log": "engines.plan._choice.NEIGHBOURS_PER_LOG",
     "hierarchy_collapsed": "distances._by_hierarchy._LEAST_COLLAPSED",
     "blocks_work": "engines.blocks._blocks.LEAST_WORK",
     "blocks_sources": "engines.blocks._blocks.MANY_SOURCES",

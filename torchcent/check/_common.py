@@ -33,7 +33,7 @@ from torchcent.runtime._codes import Strategy
 
 ENGINES = ("auto", "lanes", "queue", "hierarchy", "tensor", "tiny", "reference")
 DISTANCE_ENGINES = ("auto", "bits", "queue", "hierarchy", "tensor", "tiny", "reference")
-ROW_ENGINES = ("auto", "bits", "queue", "tensor")
+ROW_ENGINES = ("auto", "bits", "queue", "hierarchy", "tensor")
 DISCONNECTED = ("inf", "component")
 STRATEGIES = {
     "auto": Strategy.AUTO,

@@ -67,7 +67,7 @@ class Blocks:
         # The transpose counts as memory of the graph from now on.
         hops = graph.rowptr, graph.col, *graph.transpose
         self.arcs: tuple[Tensor, ...] = hops
-        if graph.is_weighted:
+        if graph.is_weighted or engine == "hierarchy":
             self.arcs = _weighted_rows.arcs(graph, engine=engine)
         self._place: Tensor | None = None  # the row of each source; None: in the given order
         self.lost = False  # whether a distance has been found that the dtype does not hold
@@ -156,8 +156,22 @@ class Blocks:
         if self.engine == "tensor":
             return _rows.distances(arcs[0], arcs[1], sources, out)
         threads = self._rows.threads(sources.numel())
+        if self.engine == "hierarchy":
+            return self._swept(arcs, sources, out, control)
         single = self.engine == "queue"
         return bool(_ops.ops.distances(*arcs, sources, out, control, threads, place, single))
+
+    def _swept(
+        self, arcs: tuple[Tensor, ...], sources: Tensor, out: Tensor, control: Tensor
+    ) -> bool:
+        """Computes rows by hops by a hierarchy; returns whether a distance does not fit."""
+        launch = _codes.Launch(self._rows.threads(sources.numel()))
+        found = out if out.dtype == torch.int32 else torch.empty_like(out, dtype=torch.int32)
+        _weighted_rows.fill(arcs, self.engine, sources, found, control, launch)
+        if found is out:
+            return False
+        out.copy_(found)
+        return bool(found.numel()) and int(found.max()) > torch.iinfo(out.dtype).max
 
     def _weighted(
         self, arcs: tuple[Tensor, ...], sources: Tensor, out: Tensor, control: Tensor

@@ -18,6 +18,7 @@ from torchcent.distribute._arguments import Scale, scale_of, shown
 from torchcent.engines.measures._measures import measure
 from torchcent.engines.measures._request import Request
 from torchcent.engines.plan import _row_plan
+from torchcent.graph import _fixed_point
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.io._files import replacing
 from torchcent.pairs import _blocks, _npy, _shared, _streams
@@ -70,7 +71,8 @@ def shortest_path_lengths(
             torch.float64. torch.float32 rounds, and integer dtypes need whole weights.
         blocks: True returns an iterator over blocks of rows instead.
         block_size: rows that are computed together; None chooses it by memory. With the engine
-            "bits" a multiple of 512, times the number of threads on the CPU, is fastest.
+            "bits" a multiple of 512, times the number of threads on the CPU, is fastest. The engine
+            "hierarchy" adds float lengths up in fixed point (docs/hierarchy.md).
         run: how it is computed, see :class:`Run`.
 
     Returns:
@@ -133,6 +135,8 @@ def shortest_path_lengths(
         scale = scale or Scale()
     size = check.positive(block_size, "block_size")
     way = check_weights.engine(run.engine.name, graph, check.ROW_ENGINES, check_weights.ROW_ENGINES)
+    if way == "hierarchy":
+        graph = _fixed_point.of(graph)
     budget = run.memory
     request = Request(_row_plan.KERNEL.name, way, sources=vertices, memory=budget, scale=scale)
     way = _row_plan.engine_for(way, graph, rows.numel(), budget)

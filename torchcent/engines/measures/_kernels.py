@@ -21,6 +21,7 @@ class Kernel:
         rounds: whether weights whose sums are rounded may be taken in fixed point, so that there
             can be a hierarchy. This is so where results are of many distances and have no bits to
             lose.
+        rows: whether the distances themselves are the result.
         folds: which leaves may be folded before the search: "all" in rounds, "one" round, or "no".
             Where some may be folded, blocks may be searched one by one.
         tiny: the output of the tiny engine for it; "" if that engine does not compute it.
@@ -41,6 +42,7 @@ class Kernel:
     by_depth: bool = False
     collapses: bool = False
     rounds: bool = False
+    rows: bool = False
     folds: str = "no"
     tiny: str = "distances"
     normalized: bool = False

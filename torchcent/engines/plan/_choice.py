@@ -135,6 +135,20 @@ def choose(
     return engine, reason, core
 
 
+def rows_by_hierarchy(cores: Preparation, measure: Kernel, request: Request, sources: int) -> bool:
+    """Whether rows of distances by hops from so many sources are faster by a hierarchy.
+
+    It is contracted to find out. The graph is deep.
+    """
+    graph = cores.graph
+    if without_hierarchy(graph, measure, request, graph.device):
+        return False
+    core = cores.core("degree", "no", searched=False)
+    if not _hierarchy.may_pay(core, sources, rows=True):
+        return False
+    return _sweeps.rows_pay(core, cores.room(core))
+
+
 def in_reference(measure: Kernel) -> None:
     """Checks that the engine "reference" has this measure."""
     if measure.by_depth or (measure.family == "distances" and not measure.rounds):
@@ -150,7 +164,8 @@ def without_hierarchy(graph: Graph, measure: Kernel, request: Request, device: t
         return f"does not compute {measure.name}"
     if request.through:
         return "has no weights of the vertices that paths pass"
-    if not paths and not graph.is_weighted and measure.folds == "no" and not measure.collapses:
+    adds_up = measure.folds != "no" or measure.collapses
+    if not paths and not graph.is_weighted and not adds_up and not measure.rows:
         return f"does not compute {measure.name} by hops"
     if request.cutoffs is not None and (paths or not graph.is_weighted):
         return "takes no cutoff" + ("" if paths else " by hops")
@@ -177,7 +192,7 @@ def _hierarchical(
     core = cores.core("degree", fold, searched=False)
     sources = core.searched if num_sources is None else min(num_sources, core.searched)
     paths = measure.family == "paths"
-    if not _hierarchy.may_pay(core, sources, paths):
+    if not _hierarchy.may_pay(core, sources, rows=paths):
         return None
     chains = measure.visitor in _BY_PAIRS and _has_chains(core, request)
     if chains and _chains_first(cores, core, request, sources):

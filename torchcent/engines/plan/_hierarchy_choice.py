@@ -50,11 +50,21 @@ def pays(
     return sweeps + _costs.seconds_to_unpack(core.num_nodes) < searches
 
 
+def rows_pay(core: Core, room: int) -> bool:
+    """Whether rows of distances by hops in a deep graph take less time by a hierarchy.
+
+    It has to have few arcs and to need no more than `room` bytes.
+    """
+    fill = min(_costs.MOST_FILL_BY_HOPS, _hierarchy.most_fill_within(core, room))
+    return fill >= 1 and Hierarchy.of(core, fill) is not None
+
+
 def seconds(core: Core, sources: int, threads: int) -> float:
     """Predicted for sweeps over the hierarchy of a core that count paths."""
     hierarchy = Hierarchy.of(core)
     if hierarchy is None or core.weight is not None or _has_few_arcs(core, hierarchy):
-        return _costs.seconds(core.num_nodes, sources, threads)
+        by_hops = core.weight is None
+        return _costs.seconds(core.num_nodes, sources, threads, by_hops)
     return _seconds_by_hops(core, hierarchy, sources) / max(threads, 1)
 
 

@@ -13,7 +13,7 @@ import torch
 
 from torchcent.engines.measures._kernels import KERNELS
 from torchcent.engines.measures._request import Request
-from torchcent.engines.plan import _choice, _room
+from torchcent.engines.plan import _choice, _hierarchy_choice, _room
 from torchcent.engines.plan._costs import ENGINES
 from torchcent.engines.plan._job import Job
 from torchcent.engines.plan._preparation import Preparation
@@ -59,6 +59,7 @@ class Plan:
     contracted: int = 0  # vertices inside chains
     together: bool = False  # one sweep for all sources inside the chains at a vertex
     cutoffs: tuple[float, ...] | None = None
+    seconds: float = 0.0  # predicted for sweeps of a hierarchy on the CPU, which is made; 0: not
 
     @property
     def launch(self) -> _codes.Launch:
@@ -85,8 +86,17 @@ class Plan:
             + (f"; {self.contracted:,} others are inside chains" if self.contracted else ""),
             "sources": f"{self.sources:,} in {self.batches:,} batches, {self.lanes} lanes each",
             "memory": f"{readable(self.memory)} of {readable(self.memory_limit)} allowed",
+            "time": self._time,
         }
         return {name: text for name, text in rows.items() if text}
+
+    @property
+    def _time(self) -> str:
+        if not self.seconds:
+            return ""
+        figure = f"{self.seconds:.2g}" if self.seconds < 100 else f"{self.seconds:,.0f}"
+        paths = KERNELS[self.measure].family == "paths"
+        return f"{'about' if paths else 'at most about'} {figure} s by a prediction"
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<9} {text}" for name, text in self._rows.items())
@@ -218,10 +228,16 @@ def _made(graph: Graph, request: Request, num_sources: int | None) -> tuple[_Kep
         merged=0 if core.twins is None else core.twins.merged,
         contracted=0 if chains is None else chains.inner.numel(), together=together,
         cutoffs=request.cutoffs,
+        seconds=_seconds(core, sources, cost.threads) if engine == "hierarchy" else 0.0,
     )  # fmt: skip
     at_most = ENGINES[engine].cost(job, _UNLIMITED)
     unlimited = at_most._replace(workspace=cost.workspace) == cost and not cores.is_short
     return _Kept(plan, core, own_bytes, _UNLIMITED if unlimited else limit), cores.peak == 0
+
+
+def _seconds(core: Core, sources: int, threads: int) -> float:
+    """Predicted for sweeps that count paths, on the CPU; those of distances take less."""
+    return 0.0 if core.rowptr.is_cuda else _hierarchy_choice.seconds(core, sources, threads)
 
 
 def weights_in_words(graph: Graph) -> str:

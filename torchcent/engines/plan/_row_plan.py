@@ -14,7 +14,7 @@ from torchcent.engines.plan import _choice, _flight, _room
 from torchcent.engines.plan._costs import ENGINES
 from torchcent.engines.plan._job import Job
 from torchcent.engines.plan._preparation import Preparation
-from torchcent.engines.reduce import _hierarchy, _reduce
+from torchcent.engines.reduce import _hierarchy, _hierarchy_costs, _reduce
 from torchcent.graph import Graph
 from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import NARROW_BITS as FEW_LANES
@@ -29,14 +29,14 @@ LANES_WITHIN = 2**28
 LARGEST_BLOCK, LARGEST_BLOCK_ON_ACCELERATOR = 2**28, 2**31
 # Workspace of the tensor engine; in larger blocks Ctrl-C waits long between two operators.
 LARGEST_BATCH, LARGEST_BATCH_ON_ACCELERATOR = 2**29, 2**34
-KERNEL = Kernel("distances", public=False, name="shortest_path_lengths")
+KERNEL = Kernel("distances", rows=True, public=False, name="shortest_path_lengths")
 
 
 def engine_for(asked: str, graph: Graph, sources: int, memory: int | None) -> str:
     """The one that is asked for, or suits the graph and the device."""
-    if graph.is_weighted:
-        cores = Preparation(graph, KERNEL, memory, sources)
-        request = Request(KERNEL.name, asked, progress=False)
+    cores = Preparation(graph, KERNEL, memory, sources)
+    request = Request(KERNEL.name, asked, progress=False)
+    if graph.is_weighted or asked == "hierarchy":
         return _choice.choose(cores, KERNEL, "no", request, sources)[0]
     if asked not in ("auto", "tensor"):
         check.distance_kernel(asked, "distances", graph.device)
@@ -45,8 +45,15 @@ def engine_for(asked: str, graph: Graph, sources: int, memory: int | None) -> st
     if not _ops.has_kernel("distances", graph.device):
         return "tensor"
     on_cuda = graph.device.type == "cuda"
-    deep = on_cuda and _choice.too_deep_for_bits(_reduce.core(graph, "given", "no"))
-    return "queue" if deep else "bits"
+    many = on_cuda or sources >= _hierarchy_costs.LEAST_OF_ROWS
+    if not many or not _choice.too_deep_for_bits(_reduce.core(graph, "given", "no")):
+        return "bits"
+    if on_cuda:
+        return "queue"
+    if not _choice.rows_by_hierarchy(cores, KERNEL, request, sources):
+        return "bits"
+    fits = Rows(graph, "hierarchy", sources, 4).needed(1) <= _room.limit(graph, memory)
+    return "hierarchy" if fits else "bits"
 
 
 class RowPlan(NamedTuple):
@@ -114,8 +121,7 @@ class Rows(NamedTuple):
         """Threads that compute so many rows."""
         if self.engine == "tensor" or self.graph.device.type != "cpu":
             return 1
-        weighted = self.graph.is_weighted
-        batch = _hierarchy.ROWS[self.engine] if weighted else self.lanes(rows)
+        batch = _hierarchy.ROWS[self.engine] if self._apart else self.lanes(rows)
         return max(1, min(torch.get_num_threads(), -(-rows // batch)))
 
     @property
@@ -123,9 +129,15 @@ class Rows(NamedTuple):
         return self.sources * self.graph.num_nodes * self.kept
 
     @property
+    def _apart(self) -> bool:
+        """Whether rows are in the format of the engine first."""
+        return self.graph.is_weighted or self.engine == "hierarchy"
+
+    @property
     def _own(self) -> int:
-        """Bytes of a row in the format of the engine, or as float64."""
-        return self.graph.num_nodes * 2 * 8 if self.graph.is_weighted else 0
+        """Bytes of a row in the format of the engine, and as float64."""
+        width = 2 * 8 if self.graph.is_weighted else 4 if self._apart else 0
+        return self.graph.num_nodes * width
 
     def _besides(self, rows: int) -> int:
         """Bytes of the graph, the result and the blocks."""
@@ -141,7 +153,7 @@ class Rows(NamedTuple):
         if self.engine == "queue" and not graph.is_weighted:
             core = _reduce.core(graph, "given", "no")
             return _flight.searches_on_cuda(core, rows, 0, sums=False)
-        if not graph.is_weighted:  # three rows of bits, lists, and on the CPU the distances
+        if not self._apart:  # three rows of bits, lists, and on the CPU the distances
             lanes = self.lanes(rows)
             bits = n * 3 * lanes // 8
             lists = n * (12 + lanes * self.itemsize) if host else 32 * n + m
@@ -151,7 +163,8 @@ class Rows(NamedTuple):
         cost = ENGINES[self.engine]
         if not host:
             return cost.on_cuda(job, 0)[0] + rows * self._own
-        return _room.weighted_bytes(m, job.width) + self.threads(rows) * cost.per_thread(job)
+        besides = _room.weighted_bytes(m, job.width) if graph.is_weighted else rows * self._own
+        return besides + self.threads(rows) * cost.per_thread(job)
 
     def _most(self, total: int) -> int:
         """Rows beyond which a block gains nothing."""
@@ -161,7 +174,7 @@ class Rows(NamedTuple):
             batch = LARGEST_BATCH if host else LARGEST_BATCH_ON_ACCELERATOR
             return min(total, max(1, batch // max(1, _rows.memory_needed(n, 0, 1, device))))
         itemsize, full = self.itemsize, self.lanes(total) * self.threads(total)
-        if self.graph.is_weighted:
+        if self._apart:
             itemsize = 8
             full = _hierarchy.ROWS[self.engine] * self.threads(total) if host else LANES
         large = LARGEST_BLOCK if host or self.copies else LARGEST_BLOCK_ON_ACCELERATOR

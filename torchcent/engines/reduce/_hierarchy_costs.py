@@ -22,6 +22,8 @@ LEAST = {False: 2048, True: 512}
 #: the same for distances on CUDA, where searches take a small part of the time, and those by hops a
 #: smaller one: the host contracts. By hops, roads of 490,000 vertices take as long both ways.
 LEAST_ON_CUDA = {False: 2**19, True: 2**12}
+#: sources from which a contraction is repaid for rows of distances by hops, on the CPU
+LEAST_OF_ROWS = 2**12
 #: strong components per vertex up to which sweeps are faster, by hops and by weights: a batch has
 #: sources of one. Where a fifth of the streets of a road are one-way, there are 0.03, and as fast
 #: as searches are sweeps with 0.15 to 0.25 by hops and 0.3 by weights.
