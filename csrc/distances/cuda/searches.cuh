@@ -15,10 +15,10 @@
 
 namespace torchcent::cuda {
 
-constexpr int kRounds = 8;         // sources of a block per launch, then cancellation is polled
-constexpr int kAhead = 4;          // slots that a thread reads at a time
-constexpr int64_t kAlone = 2048;   // slots up to which a vertex is left to the threads that take it
-constexpr int kMostOfBlock = 64;   // vertices of a level that all threads of a block process together
+constexpr int kRounds = 8;        // sources of a block per launch, then cancellation is polled
+constexpr int kAhead = 4;         // slots that a thread reads at a time
+constexpr int64_t kAlone = 2048;  // slots up to which a vertex is left to the threads that take it
+constexpr int kMostOfBlock = 64;  // vertices of a level that all threads of a block process together
 
 struct Searches {
   int64_t n, count, words;

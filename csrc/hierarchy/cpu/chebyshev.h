@@ -1,6 +1,8 @@
 // Interpolation of 1 / x between two bounds by a polynomial, at Chebyshev's nodes.
 #pragma once
 
+#include <cmath>
+
 #include "hierarchy/cpu/hierarchy_lanes.h"
 
 namespace torchcent::TORCHCENT_ISA {

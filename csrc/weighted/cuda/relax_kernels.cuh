@@ -20,6 +20,9 @@ struct LaneArcs {
   int32_t* count;  // [batches][n + chunks] per vertex, or per chunk
 };
 
+constexpr unsigned kAllLanes = 0xffffffffu;  // of a batch: a bit for each search
+static_assert(kRelaxLanes == 32);
+
 // The concurrent batches; arrays are [batches][...].
 template <class T>
 struct RelaxWave {
@@ -302,8 +305,8 @@ __device__ void pass_over(const Tasks& tasks, const RelaxWave<T>& wave, const La
   const unsigned* const done = wave.done[pass & 1] + wave.base(batch);
   unsigned* const next = wave.done[(pass & 1) ^ 1] + wave.base(batch);
   const auto wanted = [&](int32_t v, bool tell) {
-    const bool open = done[v] != kFullWarp;
-    if (!open && tell) next[v] = kFullWarp;
+    const bool open = done[v] != kAllLanes;
+    if (!open && tell) next[v] = kAllLanes;
     return open;
   };
   each_item(tasks, wave.n, wanted, [&](const Item& item) {
@@ -314,7 +317,7 @@ __device__ void pass_over(const Tasks& tasks, const RelaxWave<T>& wave, const La
     if (lane_id() != 0) return;
     const unsigned now = done[item.vertex] | ready;
     next[item.vertex] = now;
-    if (now != kFullWarp) after[batch] = 1;
+    if (now != kAllLanes) after[batch] = 1;
   });
 }
 
