@@ -95,7 +95,7 @@ def test_where_auto_takes_it(tuning: Tuning) -> None:
     graph = road(70).to("cuda")
     assert torchcent.explain(graph, measure="closeness", sources=100).engine == "dijkstra"
     assert torchcent.explain(graph, measure="closeness").engine == "hierarchy"
-    assert torchcent.explain(graph.unweighted(), measure="closeness").engine == "bits"
+    assert torchcent.explain(graph.unweighted(), measure="closeness").engine == "queue"
     found, expected = (
         torchcent.closeness(graph),
         torchcent.closeness(graph, run=torchcent.Run(engine="dijkstra")),
