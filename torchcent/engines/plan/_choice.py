@@ -144,7 +144,7 @@ def rows_by_hierarchy(cores: Preparation, measure: Kernel, request: Request, sou
     if without_hierarchy(graph, measure, request, graph.device):
         return False
     core = cores.core("degree", "no", searched=False)
-    if not _hierarchy.may_pay(core, sources, rows=True):
+    if not _hierarchy.may_pay(core, sources, paths=False):
         return False
     return _sweeps.rows_pay(core, cores.room(core))
 
@@ -192,7 +192,7 @@ def _hierarchical(
     core = cores.core("degree", fold, searched=False)
     sources = core.searched if num_sources is None else min(num_sources, core.searched)
     paths = measure.family == "paths"
-    if not _hierarchy.may_pay(core, sources, rows=paths):
+    if not _hierarchy.may_pay(core, sources, paths):
         return None
     chains = measure.visitor in _BY_PAIRS and _has_chains(core, request)
     if chains and _chains_first(cores, core, request, sources):

@@ -55,7 +55,7 @@ def rows_pay(core: Core, room: int) -> bool:
 
     It has to have few arcs and to need no more than `room` bytes.
     """
-    fill = min(_costs.MOST_FILL_BY_HOPS, _hierarchy.most_fill_within(core, room))
+    fill = min(_costs.MOST_FILL[False], _hierarchy.most_fill_within(core, room))
     return fill >= 1 and Hierarchy.of(core, fill) is not None
 
 

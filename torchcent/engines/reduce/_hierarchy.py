@@ -370,8 +370,8 @@ def most_fill_within(core: Core, room: int) -> float:
     return max(room - least, 0) / max(_PER_ARC * per_fill, 1)
 
 
-def may_pay(core: Core, sources: int, rows: bool) -> bool:
-    """Whether to look for a hierarchy, for rows of paths or distances, or to add up distances.
+def may_pay(core: Core, sources: int, paths: bool) -> bool:
+    """Whether to look for a hierarchy, to count paths or to find distances.
 
     There have to be enough sources, unless it is already there, and in a directed graph not too
     many strong components.
@@ -382,5 +382,5 @@ def may_pay(core: Core, sources: int, rows: bool) -> bool:
         return False
     if _is_directed(core) and int(_components(core).max()) >= MOST_COMPONENTS[weighted] * n:
         return False
-    by_bits = not rows and not weighted
+    by_bits = not paths and not weighted
     return not by_bits or 2 * _edges(core) <= MOST_SLOTS_OF_BITS * n
