@@ -32,9 +32,9 @@ GRAPHS: dict[str, tuple[Any, int | None, float]] = {
 
 def timed(call: Callable[[Any], torch.Tensor], some: Any) -> tuple[float, torch.Tensor]:
     """Seconds of a call, and a copy of what it returns."""
-    found = list[torch.Tensor]()
-    seconds = seconds_on_device(lambda: found.append(call(some)))
-    return seconds, found[0].clone()
+    values = list[torch.Tensor]()
+    seconds = seconds_on_device(lambda: values.append(call(some)))
+    return seconds, values[0].clone()
 
 
 def row(name: str) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def row(name: str) -> dict[str, Any]:
     of_rows = sources if sources is not None else torch.arange(n, device="cuda")
     of_rows = of_rows[: max(1, 2**33 // n // 2)]
     out = torch.empty(of_rows.numel(), n, dtype=torch.int16, device="cuda")
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "graph": name, "vertices": n, "slots": graph.num_slots,
         "sources": n if sources is None else count, "rows": of_rows.numel(), "seconds": {},
         "auto": torchcent.explain(graph, measure="closeness", sources=count).engine,
@@ -67,24 +67,24 @@ def row(name: str) -> dict[str, Any]:
             rows, run = out[: some.numel()], torchcent.Run(engine=engine)
             return torchcent.shortest_path_lengths(graph, sources=some, out=rows, run=run)
 
-        seconds, kept = found["seconds"].setdefault(engine, {}), values.setdefault(engine, [])
+        seconds, of_engine = result["seconds"].setdefault(engine, {}), values.setdefault(engine, [])
         for what, call, some in (
             ("closeness", closeness, part), ("harmonic", harmonic, part), ("rows", lengths, first),
         ):  # fmt: skip
             call(of_rows[:8] if some is None or whole else some[:8])
             taken, value = timed(call, some)
-            kept.append(value)
+            of_engine.append(value)
             seconds[what] = taken if whole else taken / share
             print(name, engine, what, f"{seconds[what]:.3f}", flush=True)
     if share == 1:
-        found["difference"] = max(
+        result["difference"] = max(
             float((a.double() - b.double()).abs().max() / b.double().abs().max())
             for a, b in zip(*values.values(), strict=True)
         )
     else:  # the first of the sources; pivots are others
         a, b = (values[engine][0][: int(len(sources) * share)] for engine in ("queue", "bits"))
-        found["difference"] = float((a - b).abs().max() / b.abs().max())
-    return found
+        result["difference"] = float((a - b).abs().max() / b.abs().max())
+    return result
 
 
 def rows() -> list[dict[str, Any]]:

@@ -236,12 +236,12 @@ def test_plans_predict_seconds_of_sweeps() -> None:
     few, many = (torchcent.explain(graph, sources=count, run=run) for count in (100, 1000))
     assert many.seconds == pytest.approx(10 * few.seconds) and few.seconds > 0
     assert many.seconds == _hierarchy_costs.seconds(graph.num_nodes, 1000, 1)
-    assert f"about {many.seconds:.2g} s by a prediction" in str(many)
+    assert f"about {many.seconds:.2g} s (predicted)" in str(many)
     assert "at most about" in str(torchcent.explain(graph, measure="closeness", run=run))
     hops = torchcent.explain(graph.unweighted(), sources=1000, run=run)
     assert hops.seconds > many.seconds
     single = torchcent.explain(graph, run=torchcent.Run(engine="dijkstra"))
-    assert not single.seconds and "prediction" not in str(single)
+    assert not single.seconds and "predicted" not in str(single)
 
 
 def test_predicted_seconds_of_sweeps_by_hops() -> None:

@@ -406,10 +406,15 @@ def kernel(engine: str, operator: str, device: torch.device) -> None:
     )
 
 
+def finds_distances(engine: str, device: torch.device) -> bool:
+    """Whether an engine that has distances by hops has them on this device."""
+    return engine != "queue" or device.type == "cuda"
+
+
 def distance_kernel(engine: str, operator: str, device: torch.device) -> None:
-    """The same for distances, which a queue finds on CUDA only."""
+    """Checks that the operator of this engine for distances is compiled for the device."""
     kernel(engine, operator, device)
-    if engine == "queue" and device.type == "cpu":
+    if not finds_distances(engine, device):
         raise ValueError(
             "engine='queue' searches for distances on CUDA only; use Run(engine='bits'), or leave "
             "Run(engine='auto')"

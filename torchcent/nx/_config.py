@@ -35,9 +35,10 @@ def _suitable(graph: Graph, engines: Engines) -> Engine:
     """The configured engine, or else that of the surrounding Run, if the family has it."""
     name = str(config().engine)
     engine = surrounding().engine if name == "auto" else Engine(name)
-    on_cuda_only = engine.name == "queue" and engines is not PATHS
-    has_kernels = graph.device.type == "cuda" or not on_cuda_only
-    return engine if engine.name in engines[graph.is_weighted] and has_kernels else Engine()
+    suits = engine.name in engines[graph.is_weighted]
+    if engines is not PATHS:
+        suits = suits and check.finds_distances(engine.name, graph.device)
+    return engine if suits else Engine()
 
 
 @contextmanager

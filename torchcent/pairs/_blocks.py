@@ -166,12 +166,12 @@ class Blocks:
     ) -> bool:
         """Computes rows by hops by a hierarchy; returns whether a distance does not fit."""
         launch = _codes.Launch(self._rows.threads(sources.numel()))
-        found = out if out.dtype == torch.int32 else torch.empty_like(out, dtype=torch.int32)
-        _weighted_rows.fill(arcs, self.engine, sources, found, control, launch)
-        if found is out:
+        rows = out if out.dtype == torch.int32 else torch.empty_like(out, dtype=torch.int32)
+        _weighted_rows.fill(arcs, self.engine, sources, rows, control, launch)
+        if rows is out:
             return False
-        out.copy_(found)
-        return bool(found.numel()) and int(found.max()) > torch.iinfo(out.dtype).max
+        out.copy_(rows)
+        return bool(rows.numel()) and int(rows.max()) > torch.iinfo(out.dtype).max
 
     def _weighted(
         self, arcs: tuple[Tensor, ...], sources: Tensor, out: Tensor, control: Tensor

@@ -136,17 +136,11 @@ def choose(
 
 
 def rows_by_hierarchy(cores: Preparation, measure: Kernel, request: Request, sources: int) -> bool:
-    """Whether rows of distances by hops from so many sources are faster by a hierarchy.
+    """Whether rows of distances by hops in a deep graph are faster by a hierarchy.
 
-    It is contracted to find out. The graph is deep.
+    It is contracted to find out.
     """
-    graph = cores.graph
-    if without_hierarchy(graph, measure, request, graph.device):
-        return False
-    core = cores.core("degree", "no", searched=False)
-    if not _hierarchy.may_pay(core, sources, paths=False):
-        return False
-    return _sweeps.rows_pay(core, cores.room(core))
+    return _hierarchical(cores, measure, "no", request, sources, "bits") is not None
 
 
 def in_reference(measure: Kernel) -> None:

@@ -50,15 +50,6 @@ def pays(
     return sweeps + _costs.seconds_to_unpack(core.num_nodes) < searches
 
 
-def rows_pay(core: Core, room: int) -> bool:
-    """Whether rows of distances by hops in a deep graph take less time by a hierarchy.
-
-    It has to have few arcs and to need no more than `room` bytes.
-    """
-    fill = min(_costs.MOST_FILL[False], _hierarchy.most_fill_within(core, room))
-    return fill >= 1 and Hierarchy.of(core, fill) is not None
-
-
 def seconds(core: Core, sources: int, threads: int) -> float:
     """Predicted for sweeps over the hierarchy of a core that count paths."""
     hierarchy = Hierarchy.of(core)

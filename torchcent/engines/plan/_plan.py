@@ -59,7 +59,7 @@ class Plan:
     contracted: int = 0  # vertices inside chains
     together: bool = False  # one sweep for all sources inside the chains at a vertex
     cutoffs: tuple[float, ...] | None = None
-    seconds: float = 0.0  # predicted for sweeps of a hierarchy on the CPU, which is made; 0: not
+    seconds: float = 0.0  # predicted for sweeps of a hierarchy on the CPU; 0: no prediction
 
     @property
     def launch(self) -> _codes.Launch:
@@ -96,7 +96,7 @@ class Plan:
             return ""
         figure = f"{self.seconds:.2g}" if self.seconds < 100 else f"{self.seconds:,.0f}"
         paths = KERNELS[self.measure].family == "paths"
-        return f"{'about' if paths else 'at most about'} {figure} s by a prediction"
+        return f"{'about' if paths else 'at most about'} {figure} s (predicted)"
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<9} {text}" for name, text in self._rows.items())

@@ -50,10 +50,8 @@ def engine_for(asked: str, graph: Graph, sources: int, memory: int | None) -> st
         return "bits"
     if on_cuda:
         return "queue"
-    if not _choice.rows_by_hierarchy(cores, KERNEL, request, sources):
-        return "bits"
-    fits = Rows(graph, "hierarchy", sources, 4).needed(1) <= _room.limit(graph, memory)
-    return "hierarchy" if fits else "bits"
+    by_hierarchy = _choice.rows_by_hierarchy(cores, KERNEL, request, sources)
+    return "hierarchy" if by_hierarchy else "bits"
 
 
 class RowPlan(NamedTuple):
