@@ -203,7 +203,7 @@ def completed(tmp_path, *lines):
 @SHELL
 @COMPLETION
 def test_bash_completes(tmp_path):
-    engines = {"auto", "bits", "hierarchy", "tensor", "relax", "dijkstra", "reference"}
+    engines = {"auto", "bits", "queue", "hierarchy", "tensor", "relax", "dijkstra", "reference"}
     cases = {
         "torchcent b": {"betweenness", "betweenness-approx", "betweenness-variant", "bridges"},
         "torchcent co": {
