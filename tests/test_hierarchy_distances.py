@@ -481,6 +481,13 @@ def test_operator(ways, reciprocals):
         control[DONE], control[CANCEL] = 0, 1
         torch.ops.torchcent.hierarchy_sums(hierarchy.swept, sources, target, *plan)
         assert int(control[DONE]) == 0
+        if lanes == 0:
+            continue
+        control[CANCEL], others = 0, torch.zeros_like(sums)
+        plan = others, torch.ones_like(far), control, reciprocals, lanes, 2
+        torch.ops.torchcent.hierarchy_sums(hierarchy.swept, sources, target, *plan, distances=False)
+        assert torch.equal(others[:, 1:], sums[:, 1:])  # without sums of distances
+        assert not others[:, 0].any()
 
 
 @WAYS

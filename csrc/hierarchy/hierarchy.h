@@ -91,7 +91,8 @@ struct HierarchyProblem {
   bool directions;       // whether flows upwards are told apart
   Added added;           // of path counts
   const int64_t* cancel;
-  bool reciprocals = false;  // of distances, those of their reciprocals as well
+  // What is added up of distances: themselves, with the largest ones, and their reciprocals.
+  bool distances = true, reciprocals = false;
 };
 
 // An arc to an ancestor, by its depth in the elimination tree.

@@ -126,16 +126,17 @@ def source_sums(
     start, place = start[turn], place[turn]
     sums, farthest = of_weights(start.numel(), request, graph.device)
     target = weights(graph, targets).index_select(0, core.vertex)
-    reciprocals = not KERNELS[plan.measure].collapses
+    measure = KERNELS[plan.measure]
     lanes = plan.lanes if _collapse(request, core) else 0
 
     def compute(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         swept, start, target = given
-        of_part = start[part], target, *out, control, reciprocals
+        of_part = start[part], target, *out, control, not measure.collapses
         if start.is_cuda:
             _ops.ops.hierarchy_level_sums(*swept, *of_part, plan.flight)
         else:
-            _ops.ops.hierarchy_sums(swept, *of_part, lanes, plan.threads, limits)
+            distances = not measure.reciprocals
+            _ops.ops.hierarchy_sums(swept, *of_part, lanes, plan.threads, limits, distances)
 
     key = {"of": sources, "to": targets, "outgoing": outgoing}
     on_cuda = graph.device.type == "cuda"

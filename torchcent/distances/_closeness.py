@@ -170,7 +170,7 @@ def closeness(
 
 @measure(
     "vertices", *SEARCHES, "dtype", searches=True, columns=("harmonic",),
-    kernel=Kernel("distances", rounds=True, folds="one"),
+    kernel=Kernel("distances", reciprocals=True, rounds=True, folds="one"),
 )  # fmt: skip
 def harmonic(
     edge_index: GraphLike,

@@ -158,7 +158,7 @@ def _check_reaching(G: BackendGraph) -> None:
 def sums_of(graph: Graph, sources: Tensor | None = None) -> Sums:
     """Sums over the distances from every vertex, or from the sources, to every vertex."""
     with running(graph, DISTANCES):
-        request = _distance_sums.request_for("harmonic", graph, surrounding())
+        request = _distance_sums.request_for("distance_profile", graph, surrounding())
         if sources is not None:
             sources = sources.to(graph.device)
         sums = _distance_sums.vertex_sums(graph, request, sources=sources)

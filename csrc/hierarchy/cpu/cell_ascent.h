@@ -116,9 +116,10 @@ void CellSweep<Number, added>::add_up(Frame& frame, int r) {
 template <class Number, Added added>
 void CellSweep<Number, added>::add_up(Frame& frame) {
   constexpr int kTile = 4;
+  const int registers = problem_.distances ? frame.registers : 0;
   int r = 0;
-  for (; r + kTile <= frame.registers; r += kTile) add_up<kTile>(frame, r);
-  for (; r < frame.registers; ++r) add_up<1>(frame, r);
+  for (; r + kTile <= registers; r += kTile) add_up<kTile>(frame, r);
+  for (; r < registers; ++r) add_up<1>(frame, r);
   if (problem_.reciprocals)
     frame.images.add_up(frame.rows, frame.registers, frame.points, *chebyshev_,
                         [&](int32_t j) { return frame.distance(j); });

@@ -50,7 +50,7 @@ void CellSweep<Number, added>::enter(const Cell& cell, int level, bool with_sour
     refer(around, frame, bound, bounds, with_sources);
     walk(cell, level + 1, with_sources, paths ? frame.classes.weight() : nullptr);
     if constexpr (paths) pass_out(around, frame);
-    else add_out(around, frame);
+    else if (problem_.distances) add_out(around, frame);
     if (problem_.reciprocals) frame.points.leave(around.points, *chebyshev_);
   }
   if constexpr (!paths) around.reached += frame.reached;

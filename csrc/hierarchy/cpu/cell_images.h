@@ -23,9 +23,9 @@ class CellImages {
     Image* const image = next(images_, size_);
     *image = {row, beyond, target};
   }
-  // The row of a source: its distance from itself does not count.
+  // The row of a source: its distance from itself does not count. It may be that of several lanes.
   void add_source(const Distance* distance, double target) {
-    if (target != 0) *next(source_, sources_) = {reinterpret_cast<const Length*>(distance), 0, 0, target};
+    if (target != 0) *next(source_, sources_) = {reinterpret_cast<const Length*>(distance), target};
   }
 
   // Adds to the values of all points. `distance(row)`: from the lanes.
@@ -33,7 +33,7 @@ class CellImages {
   void add_up(int rows, int registers, const Points& points, const Chebyshev& chebyshev, const Row& distance) {
     if (points.strips() == 0) return;
     order(rows);
-    single_.hold(size_), weighted_.hold(size_);
+    single_.hold(rows), weighted_.hold(rows);
     singles_ = weighteds_ = 0;
     for (int32_t j = 0; j < rows; ++j) divide(j, registers, points, chebyshev, distance(j));
     int s = 0;
@@ -48,11 +48,13 @@ class CellImages {
     Length beyond;
     double target;
   };
-  enum class Kind { single, weighted, source };  // weights are 1; any; distances may be 0, and do not count
-  struct Term {
+  struct Source {
     const Length* distance;
-    Length beyond;        // of a target
-    double node, weight;  // beyond the distance; of nodes, or of targets that are weighted
+    double target;
+  };
+  struct Run {  // images of a row, or its nodes
+    const Length* distance;
+    int64_t begin, end;
   };
   // The reciprocals of some distances are one fraction, so that there is one division for all of them.
   static constexpr int kTogether = sizeof(Number) == 4 ? 32 : 16;  // distances to this power are below 2^976
@@ -70,7 +72,7 @@ class CellImages {
     for (int64_t i = 0; i < size; ++i) larger[i] = list[i];
     list.swap(larger);
   }
-  // By row.
+  // By row, and after all of them there is room for nodes.
   void order(int rows) {
     first_.hold(rows + 1);
     fill(first_.data(), rows + 1, int64_t{0});
@@ -79,7 +81,8 @@ class CellImages {
       at += first_[j];
       first_[j] = at;
     }
-    beyond_.hold(size_ + kWidth), target_.hold(size_ + kWidth);
+    beyond_.hold(2 * size_ + kWidth), target_.hold(2 * size_ + kWidth);
+    filled_ = size_;
     for (int64_t i = size_; i-- > 0;) {
       const int64_t to = --first_[images_[i].row];
       beyond_[to] = static_cast<double>(images_[i].beyond);
@@ -89,6 +92,7 @@ class CellImages {
 
   void divide(int32_t j, int registers, const Points& points, const Chebyshev& chebyshev, const Distance* distance) {
     const int64_t begin = first_[j], end = first_[j + 1];
+    if (begin == end) return;
     const Length* const row = reinterpret_cast<const Length*>(distance);
     if (end - begin >= kFewest) {
       double low = beyond_[begin], high = low;
@@ -98,18 +102,17 @@ class CellImages {
       }
       const int nodes = chebyshev.nodes(nearest(registers, points, distance) + low, high - low);
       if (nodes <= (end - begin) * 2 / 3) {
-        double weight[Chebyshev::most];
         const double middle = low + (high - low) / 2, half = (high - low) / 2;
-        interpolate(begin, end, nodes, middle, half, chebyshev, weight);
-        for (int s = 0; s < nodes; ++s)
-          weighted_[weighteds_++] = {row, 0, middle + half * chebyshev.positions(nodes)[s], weight[s]};
+        interpolate(begin, end, nodes, middle, half, chebyshev, target_.data() + filled_);
+        for (int s = 0; s < nodes; ++s) beyond_[filled_ + s] = middle + half * chebyshev.positions(nodes)[s];
+        weighted_[weighteds_++] = {row, filled_, filled_ + nodes};
+        filled_ += nodes;
         return;
       }
     }
-    for (int64_t i = begin; i < end; ++i) {
-      if (target_[i] == 1) single_[singles_++] = {row, static_cast<Length>(beyond_[i]), 0, 1};
-      else weighted_[weighteds_++] = {row, 0, beyond_[i], target_[i]};
-    }
+    bool single = true;
+    for (int64_t i = begin; i < end; ++i) single &= target_[i] == 1;
+    (single ? single_[singles_++] : weighted_[weighteds_++]) = {row, begin, end};
   }
 
   // The least distance of the row from a point.
@@ -151,47 +154,74 @@ class CellImages {
   }
 
   template <int strips>
+  struct Fractions {
+    Real above[strips], below[strips], total[strips];
+    int together = 0;
+
+    Fractions() {
+      for (int k = 0; k < strips; ++k) above[k] = Real{}, total[k] = Real{}, below[k] = Real{} + 1;
+    }
+    void divide() {
+      for (int k = 0; k < strips; ++k) {
+        total[k] += above[k] / below[k];
+        above[k] = Real{}, below[k] = Real{} + 1;
+      }
+      together = 0;
+    }
+  };
+
+  template <int strips>
   void add_to(const Points& points, int strip) const {
-    add_to<strips, Kind::single>(points, strip, single_.data(), singles_);
-    add_to<strips, Kind::weighted>(points, strip, weighted_.data(), weighteds_);
-    add_to<strips, Kind::source>(points, strip, source_.data(), sources_);
-  }
-  template <int strips, Kind kind>
-  static void add_to(const Points& points, int strip, const Term* term, int64_t count) {
-    Real offset[strips], total[strips];
+    Fractions<strips> sum;
+    Real offset[strips];
     int64_t lane[strips];
     for (int k = 0; k < strips; ++k) {
       offset[k] = R::at(points.offset(strip + k));
       lane[k] = points.lane(strip + k);
-      total[k] = Real{};
     }
-    for (int64_t begin = 0; begin < count; begin += kTogether) {
-      const int64_t end = begin + kTogether < count ? begin + kTogether : count;
-      Real above[strips], below[strips];
-      for (int k = 0; k < strips; ++k) above[k] = Real{}, below[k] = Real{} + 1;
-      for (int64_t i = begin; i < end; ++i)
-        for (int k = 0; k < strips; ++k) {
-          const Real d = kind == Kind::weighted ? R::of(term[i].distance + lane[k]) + (offset[k] + term[i].node)
-                                                : R::of(term[i].distance + lane[k], term[i].beyond) + offset[k];
-          const Real own = kind == Kind::single ? below[k] : below[k] * term[i].weight;
-          if constexpr (kind == Kind::source) {
-            above[k] = d > 0 ? R::fused(above[k], d, own) : above[k];
-            below[k] = d > 0 ? below[k] * d : below[k];
-          } else {
-            above[k] = R::fused(above[k], d, own);
-            below[k] *= d;
-          }
-        }
-      for (int k = 0; k < strips; ++k) total[k] += above[k] / below[k];
+    add_runs<strips, true>(single_.data(), singles_, lane, offset, sum);
+    add_runs<strips, false>(weighted_.data(), weighteds_, lane, offset, sum);
+    for (int64_t i = 0; i < sources_; ++i) {
+      const Source& source = source_[i];
+      for (int k = 0; k < strips; ++k) {
+        const Real d = R::of(source.distance + lane[k]) + offset[k], one = Real{} + 1;
+        const Real other = d > 0 ? d : one, own = d > 0 ? Real{} + source.target : Real{};
+        sum.above[k] = R::fused(sum.above[k], other, sum.below[k] * own);
+        sum.below[k] *= other;
+      }
+      if (++sum.together == kTogether) sum.divide();
     }
-    for (int k = 0; k < strips; ++k) R::at(points.value(strip + k)) += total[k];
+    sum.divide();
+    for (int k = 0; k < strips; ++k) R::at(points.value(strip + k)) += sum.total[k];
   }
 
-  int64_t size_ = 0, sources_ = 0, singles_ = 0, weighteds_ = 0;
+  template <int strips, bool single>
+  [[gnu::always_inline]] void add_runs(const Run* runs, int64_t count, const int64_t* lane, const Real* offset,
+                                       Fractions<strips>& sum) const {
+    for (int64_t n = 0; n < count; ++n) {
+      const Run& run = runs[n];
+      Real near[strips];
+      for (int k = 0; k < strips; ++k) near[k] = R::of(run.distance + lane[k]) + offset[k];
+      for (int64_t i = run.begin; i < run.end;) {
+        const int64_t end = run.end - i < kTogether - sum.together ? run.end : i + kTogether - sum.together;
+        sum.together += static_cast<int>(end - i);
+        for (; i < end; ++i)
+          for (int k = 0; k < strips; ++k) {
+            const Real d = near[k] + beyond_[i];
+            sum.above[k] = R::fused(sum.above[k], d, single ? sum.below[k] : sum.below[k] * target_[i]);
+            sum.below[k] *= d;
+          }
+        if (sum.together == kTogether) sum.divide();
+      }
+    }
+  }
+
+  int64_t size_ = 0, sources_ = 0, filled_ = 0, singles_ = 0, weighteds_ = 0;
   Room<Image> images_;
-  Room<int64_t> first_;  // by row
-  Room<double> beyond_, target_;
-  Room<Term> single_, weighted_, source_;
+  Room<Source> source_;
+  Room<int64_t> first_;           // by row
+  Room<double> beyond_, target_;  // of images, then of nodes
+  Room<Run> single_, weighted_;   // in which all targets are 1; others
 };
 
 }  // namespace torchcent::TORCHCENT_ISA

@@ -33,8 +33,6 @@ class CellPoints {
     for (int i = 0; i < lanes; ++i) count_[i] = i < sources;
     lay(lanes);
     points_ = sources;
-    slot_.hold(points_), lane_of_.hold(points_);
-    for (int i = 0; i < sources; ++i) slot_[i] = lane_of_[i] = i;
     fill(least_.hold(lanes), lanes, 0.0);
   }
 
@@ -55,38 +53,58 @@ class CellPoints {
   // Adds the values to those of the points around.
   void leave(const CellPoints& around, const Chebyshev& chebyshev) const {
     double* const to = around.value_.data();
-    for (int64_t i = 0; i < begin_[classes_]; ++i) to[from_[i]] += value_[inner_[i]];
-    const int32_t* node = slot_.data() + first_node_;
     for (int k = 0; k < classes_; ++k) {
-      if (!by_nodes_[k]) continue;
-      add_interpolated(k, node, to, chebyshev);
-      node += height_[k];
+      if (by_nodes_[k]) add_interpolated(k, to, chebyshev);
+      else each_point(k, [&](int i, int32_t slot) { to[from_[begin_[k] + i]] += value_[slot]; });
     }
   }
 
  private:
   static constexpr int kFewest = 6;  // points for which there may be nodes
 
-  void add_interpolated(int k, const int32_t* node, double* to, const Chebyshev& chebyshev) const {
+  void add_interpolated(int k, double* to, const Chebyshev& chebyshev) const {
     double values[Chebyshev::most], coefficients[Chebyshev::most];
     const int count = height_[k];
-    for (int i = 0; i < count; ++i) values[i] = value_[node[i]];
+    each_point(k, [&](int i, int32_t slot) { values[i] = value_[slot]; });
     chebyshev.coefficients(count, values, coefficients);
-    for (int64_t i = begin_[k], end = begin_[k + 1]; i < end; i += width) {
-      Real t;
-      for (int z = 0; z < width; ++z) t[z] = at_[i + z];
-      Real next{}, last{};  // Clenshaw
-      for (int j = count - 1; j > 0; --j) {
-        const Real x = coefficients[j] + (t + t) * next - last;
-        last = next;
-        next = x;
+    int64_t i = begin_[k];
+    for (; i + width < begin_[k + 1]; i += 2 * width) add_series<2>(i, begin_[k + 1], count, coefficients, to);
+    if (i < begin_[k + 1]) add_series<1>(i, begin_[k + 1], count, coefficients, to);
+  }
+  // The series of Chebyshev's polynomials at some points, by Clenshaw's recurrence.
+  template <int registers>
+  void add_series(int64_t begin, int64_t end, int count, const double* coefficients, double* to) const {
+    Real t[registers], next[registers], last[registers];
+    for (int r = 0; r < registers; ++r) {
+      for (int z = 0; z < width; ++z) t[r][z] = at_[begin + r * width + z];
+      next[r] = last[r] = Real{};
+    }
+    for (int j = count - 1; j > 0; --j)
+      for (int r = 0; r < registers; ++r) {
+        const Real x = coefficients[j] + (t[r] + t[r]) * next[r] - last[r];
+        last[r] = next[r];
+        next[r] = x;
       }
-      const Real sum = coefficients[0] + t * next - last;
-      for (int z = 0; z < width && i + z < end; ++z) to[from_[i + z]] += sum[z];
+    for (int r = 0; r < registers; ++r) {
+      const Real sum = coefficients[0] + t[r] * next[r] - last[r];
+      const int64_t first = begin + r * width;
+      for (int z = 0; z < width && first + z < end; ++z) to[from_[first + z]] += sum[z];
     }
   }
 
-  // Strips for the points of all lanes, and after them a slot for what is not added up.
+  // The slot of the first point of a lane; those of its others follow `width` apart.
+  int32_t first_slot(int lane) const { return width * first_[lane / width] + lane % width; }
+  // Visits the points of a class with their slots. They are in its lanes in turn.
+  template <class Visit>
+  void each_point(int k, Visit visit) const {
+    const int parts = parts_[k], count = height_[k];
+    for (int part = 0; part < parts; ++part) {
+      int32_t slot = first_slot(lane_[k] + part);
+      for (int i = part; i < count; i += parts, slot += width) visit(i, slot);
+    }
+  }
+
+  // Strips for the points of all lanes.
   void lay(int lanes) {
     const int32_t* const count = count_.data();
     lanes_ = lanes;
@@ -103,7 +121,7 @@ class CellPoints {
     block_.hold(strips_);
     for (int b = 0; b < blocks; ++b)
       for (int s = first_[b]; s < first_[b + 1]; ++s) block_[s] = b;
-    const int64_t slots = int64_t{width} * strips_ + 1;
+    const int64_t slots = int64_t{width} * strips_;
     offset_.hold(slots), value_.hold(slots);
     fill(offset_.data(), slots, 0.0);
     fill(value_.data(), slots, 0.0);
@@ -111,8 +129,6 @@ class CellPoints {
 
   // The points around, class by class, and their offsets to the lane that stands for the class.
   void gather(const CellPoints& around, const int32_t* of_lane, const int32_t* representative, const Length* distance) {
-    const int32_t *const slots = around.slot_.data(), *const lanes = around.lane_of_.data();
-    const int64_t points = around.points_;
     int64_t* const begin = begin_.hold(classes_ + 1);
     int64_t* const next = next_.hold(classes_);
     double* const more = more_.hold(around.lanes_);
@@ -127,14 +143,17 @@ class CellPoints {
       begin[k + 1] = begin[k] + next[k];
       next[k] = begin[k];
     }
-    int32_t *const from = from_.hold(points), *const of = of_.hold(points);
-    double *const at = at_.hold(points + width), *const offset = around.offset_.data();
-    for (int64_t i = 0; i < points; ++i) {
-      const int32_t lane = lanes[i], slot = slots[i], k = of_lane[lane];
-      const int64_t to = next[k]++;
-      from[to] = slot;
-      of[to] = k;
-      at[to] = offset[slot] + more[lane];
+    int32_t* const from = from_.hold(around.points_);
+    double *const at = at_.hold(around.points_ + 2 * width), *const offset = around.offset_.data();
+    for (int strip = 0; strip < around.strips_; ++strip) {
+      const int block = around.block_[strip], layer = strip - around.first_[block];
+      for (int z = 0; z < width; ++z) {
+        const int lane = block * width + z, slot = strip * width + z;
+        if (layer >= around.count_[lane]) continue;
+        const int64_t to = next[of_lane[lane]]++;
+        from[to] = slot;
+        at[to] = offset[slot] + more[lane];
+      }
     }
   }
 
@@ -201,40 +220,21 @@ class CellPoints {
     for (int i = lanes - spare; i < lanes; ++i) class_of_[i] = classes_ - 1;  // without points
   }
 
-  // Point i of a class, in its lanes in turn.
-  int32_t put(int k, int i, double offset) {
-    const unsigned parts = static_cast<unsigned>(parts_[k]), point = static_cast<unsigned>(i);
-    const unsigned part = parts == 1 ? 0 : point % parts, layer = parts == 1 ? point : point / parts;
-    const unsigned lane = static_cast<unsigned>(lane_[k]) + part;
-    const int32_t slot = static_cast<int32_t>(width * (first_[lane / width] + layer) + lane % width);
-    offset_[slot] = offset;
-    slot_[points_] = slot;
-    lane_of_[points_++] = static_cast<int32_t>(lane);
-    return slot;
-  }
-
-  // Points, lane by lane.
+  // Points, class by class.
   void place(int lanes, const Chebyshev& chebyshev) {
     int32_t* const count = count_.hold(lanes);
     fill(count, lanes, int32_t{0});
-    int64_t points = 0;
+    points_ = 0;
     for (int k = 0; k < classes_; ++k) {
-      points += height_[k];
+      points_ += height_[k];
       for (int i = 0; i < parts_[k]; ++i) count[lane_[k] + i] = (height_[k] + parts_[k] - 1 - i) / parts_[k];
     }
     lay(lanes);
-    slot_.hold(points), lane_of_.hold(points), inner_.hold(begin_[classes_]);
-    points_ = 0;
-    const int32_t none = width * strips_;
-    for (int64_t i = 0; i < begin_[classes_]; ++i) {
-      const int k = of_[i];
-      inner_[i] = by_nodes_[k] ? none : put(k, static_cast<int>(i - begin_[k]), at_[i]);
-    }
-    first_node_ = points_;
     for (int k = 0; k < classes_; ++k) {
-      if (!by_nodes_[k]) continue;
-      const double* const node = chebyshev.positions(height_[k]);
-      for (int i = 0; i < height_[k]; ++i) put(k, i, middle_[k] + half_[k] * node[i]);
+      const double* const offset = at_.data() + begin_[k];
+      const double* const node = by_nodes_[k] ? chebyshev.positions(height_[k]) : nullptr;
+      if (node == nullptr) each_point(k, [&](int i, int32_t slot) { offset_[slot] = offset[i]; });
+      else each_point(k, [&](int i, int32_t slot) { offset_[slot] = middle_[k] + half_[k] * node[i]; });
     }
     double* const least = least_.hold(lanes);
     fill(least, lanes, 0.0);
@@ -250,13 +250,11 @@ class CellPoints {
   Room<int32_t> first_, block_;  // first strip of a block of lanes, and block of a strip
   Room<double> offset_, value_;  // by slot
   Room<double> least_;
-  // The points: those that stand for one around, then nodes.
-  int64_t points_ = 0, first_node_ = 0;
-  Room<int32_t> slot_, lane_of_;
-  // The points around, class by class: their slots there and here, their class, and their offsets; where there are
-  // nodes, instead of the offset a number between -1 and 1.
+  int64_t points_ = 0;
+  // The points around, class by class: their slots there and their offsets; where there are nodes, instead of the
+  // offset a number between -1 and 1.
   Room<int64_t> begin_, next_;
-  Room<int32_t> from_, inner_, of_;
+  Room<int32_t> from_;
   Room<double> at_, more_;
   // By class as it was found: how many points there are here, and in which lanes.
   Room<int32_t> height_, lane_, parts_, tall_;

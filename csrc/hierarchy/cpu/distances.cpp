@@ -227,7 +227,7 @@ void distances(const Hierarchy& hierarchy, const Tensor& sequence, const Tensor&
 
 void hierarchy_sums(const std::vector<Tensor>& hierarchy, const Tensor& sources, const Tensor& target_weight,
                     Tensor& sums, Tensor& farthest, Tensor& control, bool reciprocal, int64_t lanes, int64_t threads,
-                    std::optional<Tensor> limits) {
+                    std::optional<Tensor> limits, bool distances) {
   const Contracted given = record<Contracted, 18>(hierarchy);
   const bool single = given.longest() < kLongestSingle;
   const int64_t num_limits = limits ? limits->numel() : 1;
@@ -237,6 +237,7 @@ void hierarchy_sums(const std::vector<Tensor>& hierarchy, const Tensor& sources,
   const auto collapsed = [&](auto number) {
     using Number = decltype(number);
     HierarchyProblem<Number> problem = swept.problem<Number>(lanes, false, Added::distances);
+    problem.distances = distances;
     problem.reciprocals = reciprocal;
     const auto give = [&](int64_t source, size_t i, const HierarchyResults& results) {
       found.give(source, i, results);
@@ -279,11 +280,12 @@ void hierarchy_distances(const Tensor& vertex, const Tensor& first, const Tensor
 STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   // Sums over the distances of each source, [sources, 3]: b d, b / d if they are asked for, b; and the largest d with
   // b > 0, by sweeps of so many lanes that collapse, or with 0 lanes, as always with limits, by sweeps that reach every
-  // vertex. With limits, float64 and ascending, they are [sources, limits, 3] and [sources, limits], with b / d.
+  // vertex. With limits, float64 and ascending, they are [sources, limits, 3] and [sources, limits], with b / d. Sweeps
+  // that collapse leave b d and the largest d out unless `distances` are asked for.
   // hierarchy: the tensors of Contracted (hierarchy/cpu/swept.h).
   m.def(
       "hierarchy_sums(Tensor[] hierarchy, Tensor sources, Tensor target_weight, Tensor(a!) sums, Tensor(b!) farthest, "
-      "Tensor(c!) control, bool reciprocals, int lanes, int threads, Tensor? limits=None) -> ()");
+      "Tensor(c!) control, bool reciprocals, int lanes, int threads, Tensor? limits=None, bool distances=True) -> ()");
   // Sums of each vertex over the sources, [n, 3]: d, 1 / d, 1, added to what is there; and the largest d, compared with
   // it. With limits, they are [n, limits, 3] and [n, limits].
   m.def(

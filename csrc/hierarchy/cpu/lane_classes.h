@@ -58,8 +58,10 @@ class LaneClasses {
   }
 
  private:
-  static constexpr int kPeeled = 3 * L::width;  // classes that are looked for one by one
-  static constexpr int kTile = 4;               // registers that are hashed side by side
+  static constexpr int kPeeled = L::width;  // classes that are looked for one by one
+  static constexpr int kTile = 4;           // registers that are hashed side by side
+  static constexpr int kClassBits = 20;
+  static constexpr uint32_t kSearches = uint32_t{1} << (32 - kClassBits);
 
   // Registers from r on.
   template <int size, bool paths, class Row, class PathsRow>
@@ -113,28 +115,40 @@ class LaneClasses {
     }
   }
 
+  // The table has no hashes of its own, so that it stays in the first cache: those of the lane that stands for a class
+  // are compared. Entries of earlier searches count as empty.
   int look_up(int start, int outer, int classes) {
     size_t size = 1024;
-    while (size < static_cast<size_t>(outer) * L::width * 4) size *= 2;
-    if (static_cast<int64_t>(size) > table_.size() || ++search_ == 0) {
+    while (size < static_cast<size_t>(outer) * L::width * 2) size *= 2;
+    if (static_cast<int64_t>(size) > table_.size() || ++search_ == kSearches) {
       table_.hold(size);
-      for (int64_t i = 0; i < table_.size(); ++i) table_[i].search = 0;
+      fill(table_.data(), table_.size(), uint32_t{0});
       search_ = 1;
     }
+    const Length *const firsts = reinterpret_cast<const Length*>(first_.data()), *const seconds =
+                                                                                     reinterpret_cast<const Length*>(
+                                                                                         second_.data());
+    const uint32_t current = search_ << kClassBits;
     for (int r = start; r < outer; ++r)
       for (unsigned left = open_[r]; left != 0; left &= left - 1) {
-        const int lane = __builtin_ctz(left), i = r * L::width + lane;
-        const int64_t first = first_[r][lane], second = second_[r][lane];
+        const int i = r * L::width + __builtin_ctz(left);
+        const Length first = firsts[i], second = seconds[i];
         const uint64_t mixed =
             static_cast<uint64_t>(first) * 0x9E3779B97F4A7C15u ^ static_cast<uint64_t>(second) * 0xC2B2AE3D27D4EB4Fu;
-        size_t at = (mixed >> 20) & (size - 1);
-        while (table_[at].search == search_ && (table_[at].first != first || table_[at].second != second))
-          at = (at + 1) & (size - 1);
-        if (table_[at].search != search_) {
-          table_[at] = {first, second, classes, search_};
-          representative_[classes++] = i;
+        for (size_t at = mixed >> 20;; ++at) {
+          uint32_t& entry = table_[at & (size - 1)];
+          if (entry < current) {
+            entry = current + static_cast<uint32_t>(classes);
+            class_[i] = classes;
+            representative_[classes++] = i;
+            break;
+          }
+          const int32_t k = static_cast<int32_t>(entry - current), lane = representative_[k];
+          if (firsts[lane] == first && seconds[lane] == second) {
+            class_[i] = k;
+            break;
+          }
         }
-        class_[i] = table_[at].number;
       }
     return classes;
   }
@@ -169,12 +183,7 @@ class LaneClasses {
   Room<Number> share_, weight_, count_;
   DistanceRoom<Number> first_, second_;
   Room<unsigned> open_;
-  struct Entry {
-    int64_t first, second;
-    int32_t number;
-    uint32_t search;  // that wrote it; of earlier ones it is empty
-  };
-  Room<Entry> table_;
+  Room<uint32_t> table_;  // number of a search, and class
   uint32_t search_ = 0;
 };
 

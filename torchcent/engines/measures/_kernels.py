@@ -18,6 +18,7 @@ class Kernel:
         by_depth: whether the visitor uses distances from the source (csrc/paths/betweenness.h).
         collapses: whether it needs sums and maxima of distances only, which one search finds for
             many sources together.
+        reciprocals: whether it needs sums of reciprocal distances only.
         rounds: whether weights whose sums are rounded may be taken in fixed point, so that there
             can be a hierarchy. This is so where results are of many distances and have no bits to
             lose.
@@ -41,6 +42,7 @@ class Kernel:
     per_slot: bool = False
     by_depth: bool = False
     collapses: bool = False
+    reciprocals: bool = False
     rounds: bool = False
     rows: bool = False
     folds: str = "no"

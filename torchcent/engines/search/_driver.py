@@ -242,7 +242,9 @@ def _endpoints(problem: Problem, plan: Plan, hierarchy: Hierarchy) -> Tensor:
             swept: tuple[Tensor, ...] = swept,
             arguments: tuple[Tensor, ...] = arguments,
         ) -> None:
-            _ops.ops.hierarchy_sums(swept, *arguments, control, False, plan.lanes, plan.threads)
+            _ops.ops.hierarchy_sums(
+                swept, *arguments, control, False, plan.lanes, plan.threads, distances=False
+            )
 
         prepared(add_up, "endpoints", False, _is_quick(problem, plan))
         total.index_add_(0, starts, sums[:, 2] * weight)
