@@ -483,11 +483,11 @@ def test_operator(ways, reciprocals):
         assert int(control[DONE]) == 0
         if lanes == 0:
             continue
-        control[CANCEL], others = 0, torch.zeros_like(sums)
-        plan = others, torch.ones_like(far), control, reciprocals, lanes, 2
+        control[CANCEL], others, largest = 0, torch.zeros_like(sums), torch.ones_like(far)
+        plan = others, largest, control, reciprocals, lanes, 2
         torch.ops.torchcent.hierarchy_sums(hierarchy.swept, sources, target, *plan, distances=False)
         assert torch.equal(others[:, 1:], sums[:, 1:])  # without sums of distances
-        assert not others[:, 0].any()
+        assert not others[:, 0].any() and not largest.any()
 
 
 @WAYS

@@ -345,9 +345,9 @@ def samples() -> dict[str, list[tuple]]:
             (
                 *(swept, torch.tensor([0, 3, 5]), torch.ones(15, dtype=F64)),
                 *(torch.zeros(3, 3, dtype=F64), torch.zeros(3, dtype=F64)),
-                *(torch.zeros(4, dtype=torch.int64), reciprocals, 1024, 2),
+                *(torch.zeros(4, dtype=torch.int64), reciprocals, 1024, 2, None, distances),
             )
-            for reciprocals in (False, True)
+            for reciprocals, distances in ((False, True), (True, True), (True, False))
         ],
         "hierarchy_vertex_sums": [
             (

@@ -122,7 +122,7 @@ struct RowProblem {
 
 // Of each source of a call; with limits, of the vertices within each: [sources, limits].
 struct HierarchyResults {
-  double* sum;          // of b d
+  double* sum;          // of b d; like the largest d, 0 unless they are asked for
   double* reciprocals;  // sum of b / d
   double* reached;      // sum of b of the vertices that are reached, without the source
   double* farthest;     // the largest d of a vertex with b > 0

@@ -126,16 +126,17 @@ def source_sums(
     start, place = start[turn], place[turn]
     sums, farthest = of_weights(start.numel(), request, graph.device)
     target = weights(graph, targets).index_select(0, core.vertex)
-    measure = KERNELS[plan.measure]
+    # A measure may need distances alone, their reciprocals alone, or both.
+    kernel = KERNELS[plan.measure]
+    distances, reciprocals = not kernel.reciprocals, not kernel.collapses
     lanes = plan.lanes if _collapse(request, core) else 0
 
     def compute(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         swept, start, target = given
-        of_part = start[part], target, *out, control, not measure.collapses
+        of_part = start[part], target, *out, control, reciprocals
         if start.is_cuda:
             _ops.ops.hierarchy_level_sums(*swept, *of_part, plan.flight)
         else:
-            distances = not measure.reciprocals
             _ops.ops.hierarchy_sums(swept, *of_part, lanes, plan.threads, limits, distances)
 
     key = {"of": sources, "to": targets, "outgoing": outgoing}

@@ -68,7 +68,7 @@ def harmonic_centrality(G: BackendGraph, graph: Graph, nbunch: Any, sources: Any
         return dict.fromkeys(nodes, 0)
     vertices = G.vertices(nodes)
     if len(start) < len(G):  # a sum over these alone, which torchcent.harmonic has not
-        scores = sums_of(graph, G.vertices(start)).harmonic[vertices]
+        scores = sums_of(graph, "harmonic", G.vertices(start)).harmonic[vertices]
     elif len(nodes) < len(G):
         scores = torchcent.harmonic(graph, vertices=vertices)
     else:

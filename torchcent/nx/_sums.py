@@ -32,7 +32,7 @@ _WORK = 2**23  # arcs looked at per batch of neighbourhoods
 @backend()
 def global_efficiency(G: BackendGraph, graph: Graph) -> float:
     pairs = len(G) * (len(G) - 1)
-    return sums_of(graph).harmonic.sum().item() / pairs if pairs else 0
+    return sums_of(graph, "harmonic").harmonic.sum().item() / pairs if pairs else 0
 
 
 @backend(least=1, small=50_000)
@@ -55,7 +55,7 @@ def local_efficiency(G: BackendGraph) -> float:
 def wiener_index(G: BackendGraph, graph: Graph, weight: Hashable) -> float:
     if not is_connected(graph):
         return math.inf
-    total: float = sum(G.numbers(sums_of(graph).farness, weight))
+    total: float = sum(G.numbers(sums_of(graph, "closeness").farness, weight))
     return total if G.is_directed() else total / 2
 
 
@@ -76,7 +76,7 @@ def gutman_index(G: BackendGraph, weight: Hashable) -> float:
 
 @backend()
 def harmonic_diameter(G: BackendGraph, graph: Graph) -> float:
-    total, n = sums_of(graph).harmonic.sum().item(), len(G)
+    total, n = sums_of(graph, "harmonic").harmonic.sum().item(), len(G)
     if total != 0:
         return n * (n - 1) / total
     return math.inf if n > 1 else math.nan
@@ -97,7 +97,7 @@ def barycenter(G: BackendGraph, graph: Graph, weight: Hashable) -> list[Hashable
             "has infinite barycentricity."
         )
     if weight is None or G.weight(weight).dtype == torch.int64:
-        totals = sums_of(G.search(weight, backwards=True)).farness.tolist()
+        totals = sums_of(G.search(weight, backwards=True), "closeness").farness.tolist()
     else:  # which sums of floats are equal depends on their rounding: added as NetworkX adds them
         blocks = (rows.sort().values for _, rows in row_blocks(G, weight))
         totals = [sum(row.tolist()) for rows in blocks for row in rows]
@@ -108,7 +108,7 @@ def barycenter(G: BackendGraph, graph: Graph, weight: Hashable) -> list[Hashable
 @backend(docs=_HOPS, rules=[lambda weight: weight is not None and _TIES])
 def global_reaching_centrality(G: BackendGraph) -> float:
     _check_reaching(G)
-    sums, others = sums_of(G.search(backwards=True)), len(G) - 1
+    sums, others = sums_of(G.search(backwards=True), "distance_profile"), len(G) - 1
     totals = sums.reach - 1 if G.is_directed() else sums.harmonic
     local = [total / others for total in totals.tolist()]
     most = max(local)
@@ -155,10 +155,10 @@ def _check_reaching(G: BackendGraph) -> None:
         )
 
 
-def sums_of(graph: Graph, sources: Tensor | None = None) -> Sums:
-    """Sums over the distances from every vertex, or from the sources, to every vertex."""
+def sums_of(graph: Graph, measure: str, sources: Tensor | None = None) -> Sums:
+    """The sums of a measure over the distances from every vertex, or the sources, to all."""
     with running(graph, DISTANCES):
-        request = _distance_sums.request_for("distance_profile", graph, surrounding())
+        request = _distance_sums.request_for(measure, graph, surrounding())
         if sources is not None:
             sources = sources.to(graph.device)
         sums = _distance_sums.vertex_sums(graph, request, sources=sources)
@@ -206,5 +206,5 @@ def _efficiencies(rowptr: np.ndarray, col: np.ndarray, begin: int, end: int) -> 
     ptr = torch.from_numpy(np.concatenate([[0], size.cumsum()])).to(device())
     graph = Graph.from_edge_index(arcs, member.size, ptr=ptr)
     pairs = size * (size - 1.0)
-    harmonic = sums_of(graph).harmonic.numpy()
+    harmonic = sums_of(graph, "harmonic").harmonic.numpy()
     return float((np.bincount(owner, harmonic, size.size) / np.maximum(pairs, 1)).sum())

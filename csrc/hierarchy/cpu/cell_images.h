@@ -34,8 +34,8 @@ class CellImages {
     if (points.strips() == 0) return;
     order(rows);
     single_.hold(rows), weighted_.hold(rows);
-    singles_ = weighteds_ = 0;
-    for (int32_t j = 0; j < rows; ++j) divide(j, registers, points, chebyshev, distance(j));
+    num_single_ = num_weighted_ = 0;
+    for (int32_t j = 0; j < rows; ++j) add_run(j, registers, points, chebyshev, distance(j));
     int s = 0;
     for (; s + 4 <= points.strips(); s += 4) add_to<4>(points, s);
     for (; s + 2 <= points.strips(); s += 2) add_to<2>(points, s);
@@ -81,8 +81,8 @@ class CellImages {
       at += first_[j];
       first_[j] = at;
     }
-    beyond_.hold(2 * size_ + kWidth), target_.hold(2 * size_ + kWidth);
-    filled_ = size_;
+    beyond_.hold(2 * size_), target_.hold(2 * size_);
+    end_of_nodes_ = size_;
     for (int64_t i = size_; i-- > 0;) {
       const int64_t to = --first_[images_[i].row];
       beyond_[to] = static_cast<double>(images_[i].beyond);
@@ -90,7 +90,7 @@ class CellImages {
     }
   }
 
-  void divide(int32_t j, int registers, const Points& points, const Chebyshev& chebyshev, const Distance* distance) {
+  void add_run(int32_t j, int registers, const Points& points, const Chebyshev& chebyshev, const Distance* distance) {
     const int64_t begin = first_[j], end = first_[j + 1];
     if (begin == end) return;
     const Length* const row = reinterpret_cast<const Length*>(distance);
@@ -103,16 +103,16 @@ class CellImages {
       const int nodes = chebyshev.nodes(nearest(registers, points, distance) + low, high - low);
       if (nodes <= (end - begin) * 2 / 3) {
         const double middle = low + (high - low) / 2, half = (high - low) / 2;
-        interpolate(begin, end, nodes, middle, half, chebyshev, target_.data() + filled_);
-        for (int s = 0; s < nodes; ++s) beyond_[filled_ + s] = middle + half * chebyshev.positions(nodes)[s];
-        weighted_[weighteds_++] = {row, filled_, filled_ + nodes};
-        filled_ += nodes;
+        interpolate(begin, end, nodes, middle, half, chebyshev, target_.data() + end_of_nodes_);
+        for (int s = 0; s < nodes; ++s) beyond_[end_of_nodes_ + s] = middle + half * chebyshev.positions(nodes)[s];
+        weighted_[num_weighted_++] = {row, end_of_nodes_, end_of_nodes_ + nodes};
+        end_of_nodes_ += nodes;
         return;
       }
     }
     bool single = true;
     for (int64_t i = begin; i < end; ++i) single &= target_[i] == 1;
-    (single ? single_[singles_++] : weighted_[weighteds_++]) = {row, begin, end};
+    (single ? single_[num_single_++] : weighted_[num_weighted_++]) = {row, begin, end};
   }
 
   // The least distance of the row from a point.
@@ -179,8 +179,8 @@ class CellImages {
       offset[k] = R::at(points.offset(strip + k));
       lane[k] = points.lane(strip + k);
     }
-    add_runs<strips, true>(single_.data(), singles_, lane, offset, sum);
-    add_runs<strips, false>(weighted_.data(), weighteds_, lane, offset, sum);
+    add_runs<strips, true>(single_.data(), num_single_, lane, offset, sum);
+    add_runs<strips, false>(weighted_.data(), num_weighted_, lane, offset, sum);
     for (int64_t i = 0; i < sources_; ++i) {
       const Source& source = source_[i];
       for (int k = 0; k < strips; ++k) {
@@ -216,12 +216,12 @@ class CellImages {
     }
   }
 
-  int64_t size_ = 0, sources_ = 0, filled_ = 0, singles_ = 0, weighteds_ = 0;
+  int64_t size_ = 0, sources_ = 0, end_of_nodes_ = 0, num_single_ = 0, num_weighted_ = 0;
   Room<Image> images_;
   Room<Source> source_;
   Room<int64_t> first_;           // by row
   Room<double> beyond_, target_;  // of images, then of nodes
-  Room<Run> single_, weighted_;   // in which all targets are 1; others
+  Room<Run> single_, weighted_;   // runs whose targets are all 1, and the other runs
 };
 
 }  // namespace torchcent::TORCHCENT_ISA

@@ -144,7 +144,7 @@ class CellPoints {
       next[k] = begin[k];
     }
     int32_t* const from = from_.hold(around.points_);
-    double *const at = at_.hold(around.points_ + 2 * width), *const offset = around.offset_.data();
+    double *const at = at_.hold(around.points_ + width), *const offset = around.offset_.data();
     for (int strip = 0; strip < around.strips_; ++strip) {
       const int block = around.block_[strip], layer = strip - around.first_[block];
       for (int z = 0; z < width; ++z) {

@@ -226,8 +226,8 @@ void distances(const Hierarchy& hierarchy, const Tensor& sequence, const Tensor&
 }  // namespace
 
 void hierarchy_sums(const std::vector<Tensor>& hierarchy, const Tensor& sources, const Tensor& target_weight,
-                    Tensor& sums, Tensor& farthest, Tensor& control, bool reciprocal, int64_t lanes, int64_t threads,
-                    std::optional<Tensor> limits, bool distances) {
+                    Tensor& sums, Tensor& farthest, Tensor& control, bool with_reciprocals, int64_t lanes,
+                    int64_t threads, std::optional<Tensor> limits, bool with_distances) {
   const Contracted given = record<Contracted, 18>(hierarchy);
   const bool single = given.longest() < kLongestSingle;
   const int64_t num_limits = limits ? limits->numel() : 1;
@@ -237,8 +237,8 @@ void hierarchy_sums(const std::vector<Tensor>& hierarchy, const Tensor& sources,
   const auto collapsed = [&](auto number) {
     using Number = decltype(number);
     HierarchyProblem<Number> problem = swept.problem<Number>(lanes, false, Added::distances);
-    problem.distances = distances;
-    problem.reciprocals = reciprocal;
+    problem.distances = with_distances;
+    problem.reciprocals = with_reciprocals;
     const auto give = [&](int64_t source, size_t i, const HierarchyResults& results) {
       found.give(source, i, results);
     };
@@ -281,7 +281,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(torchcent, m) {
   // Sums over the distances of each source, [sources, 3]: b d, b / d if they are asked for, b; and the largest d with
   // b > 0, by sweeps of so many lanes that collapse, or with 0 lanes, as always with limits, by sweeps that reach every
   // vertex. With limits, float64 and ascending, they are [sources, limits, 3] and [sources, limits], with b / d. Sweeps
-  // that collapse leave b d and the largest d out unless `distances` are asked for.
+  // that collapse give 0 for b d and the largest d unless `distances` are asked for.
   // hierarchy: the tensors of Contracted (hierarchy/cpu/swept.h).
   m.def(
       "hierarchy_sums(Tensor[] hierarchy, Tensor sources, Tensor target_weight, Tensor(a!) sums, Tensor(b!) farthest, "

@@ -134,8 +134,8 @@ struct Reals {
   static constexpr int parts = static_cast<int>(sizeof(double) / sizeof(Number));  // of a register of distances
   typedef Length Whole __attribute__((vector_size(width * sizeof(Length)), may_alias));
 
-  static Real of(const Length* distance, Length more = 0) {
-    const Whole x = *reinterpret_cast<const Whole*>(distance) + more;
+  static Real of(const Length* distance) {
+    const Whole x = *reinterpret_cast<const Whole*>(distance);
     // The compiler takes four instructions for int32, and without AVX-512 goes lane by lane for int64.
 #if defined(TORCHCENT_AVX512)
     if constexpr (sizeof(Number) == 4) return _mm512_cvtepi32_pd((__m256i)x);
@@ -231,14 +231,14 @@ void fill(T* first, int64_t count, T value) {
   for (int64_t i = 0; i < count; ++i) first[i] = value;
 }
 
-// Memory that grows; what it held is lost then.
+// Memory that grows, with any contents; what it held is lost then.
 template <class T>
 class Room {
  public:
   T* hold(int64_t count) {
     if (count > size_) {
       size_ = count + count / 4;
-      Buffer<T> larger(size_);
+      Buffer<T> larger(size_, false);
       buffer_.swap(larger);
     }
     return buffer_.data();

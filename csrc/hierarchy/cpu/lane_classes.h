@@ -115,8 +115,8 @@ class LaneClasses {
     }
   }
 
-  // The table has no hashes of its own, so that it stays in the first cache: those of the lane that stands for a class
-  // are compared. Entries of earlier searches count as empty.
+  // The table has no hashes of its own, so that up to 2,048 lanes fit into the L1 cache: those of the lane that stands
+  // for a class are compared. Entries of earlier calls count as empty.
   int look_up(int start, int outer, int classes) {
     size_t size = 1024;
     while (size < static_cast<size_t>(outer) * L::width * 2) size *= 2;
@@ -125,17 +125,16 @@ class LaneClasses {
       fill(table_.data(), table_.size(), uint32_t{0});
       search_ = 1;
     }
-    const Length *const firsts = reinterpret_cast<const Length*>(first_.data()), *const seconds =
-                                                                                     reinterpret_cast<const Length*>(
-                                                                                         second_.data());
+    const Length* const hash_a = reinterpret_cast<const Length*>(first_.data());
+    const Length* const hash_b = reinterpret_cast<const Length*>(second_.data());
     const uint32_t current = search_ << kClassBits;
     for (int r = start; r < outer; ++r)
       for (unsigned left = open_[r]; left != 0; left &= left - 1) {
         const int i = r * L::width + __builtin_ctz(left);
-        const Length first = firsts[i], second = seconds[i];
-        const uint64_t mixed =
+        const Length first = hash_a[i], second = hash_b[i];
+        const uint64_t key =
             static_cast<uint64_t>(first) * 0x9E3779B97F4A7C15u ^ static_cast<uint64_t>(second) * 0xC2B2AE3D27D4EB4Fu;
-        for (size_t at = mixed >> 20;; ++at) {
+        for (size_t at = key >> 20;; ++at) {
           uint32_t& entry = table_[at & (size - 1)];
           if (entry < current) {
             entry = current + static_cast<uint32_t>(classes);
@@ -144,7 +143,7 @@ class LaneClasses {
             break;
           }
           const int32_t k = static_cast<int32_t>(entry - current), lane = representative_[k];
-          if (firsts[lane] == first && seconds[lane] == second) {
+          if (hash_a[lane] == first && hash_b[lane] == second) {
             class_[i] = k;
             break;
           }
@@ -183,7 +182,7 @@ class LaneClasses {
   Room<Number> share_, weight_, count_;
   DistanceRoom<Number> first_, second_;
   Room<unsigned> open_;
-  Room<uint32_t> table_;  // number of a search, and class
+  Room<uint32_t> table_;  // the number of a call of look_up, from bit kClassBits on, and a class
   uint32_t search_ = 0;
 };
 
