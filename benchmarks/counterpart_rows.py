@@ -88,7 +88,7 @@ SRIRAM = [
     Counterpart(
         "Figure 3", "speedup by multiprocessors", "web-NotreDame", SAME,
         "yes, by 132 searches, so many at once, a block each; of 8, 16 and 32 the last round is "
-        "not full, which alone is 3, 8 and 18 %; the paper has a curve", at_once,
+        "not full, which alone costs 3, 8 and 18 %; the paper has a curve", at_once,
     ),
     Counterpart(
         "Section 5.3", "adaptive sampling", "five graphs", STAND_IN,
